@@ -1,0 +1,1 @@
+"""Where the rows live: everything that reads, tallies, changes and writes them."""

@@ -1,0 +1,87 @@
+"""CSV and its relatives: found out, checked, and then read lazily by Polars.
+
+Every column is text: '007' and '1.50' stay what they are, and the schema decides what is a number. An empty field is
+null, whether it is quoted or not. A line that is blank is no row. Whatever Polars would mend in silence (a short line, a
+name that occurs twice, a zero byte) is an error here, which says where and quotes no value.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import polars.selectors as cs
+
+from incrowd.engines.sources import unusual
+from incrowd.engines.sources.content import Content, line_of, load
+from incrowd.engines.sources.dialect import Dialect, detect
+from incrowd.engines.sources.encoding import as_utf8
+from incrowd.engines.sources.header import Header, read_header
+from incrowd.engines.sources.lines import blank_rows
+from incrowd.engines.sources.normalize import null_where
+from incrowd.engines.sources.quotes import Quoting, survey
+from incrowd.errors import SourceError
+
+# No header can hold this name: a zero byte in a file is an error.
+_ROW = "\0row"
+_UTF16_SHARE = 0.2
+
+
+def open_csv(
+    path: Path, *, separator: str | None, quote: str | None, encoding: str | None
+) -> tuple[pl.LazyFrame, dict[str, object], bool]:
+    """Return the rows, the dialect in the words of `open_source`, and whether the rows are in memory."""
+    where = str(path)
+    content, encoding = as_utf8(load(path), stated=encoding, where=where)
+    _refuse_zero_bytes(content, where)
+    dialect = detect(content, separator=separator, quote=quote, where=where)
+    header = read_header(content, dialect, where=where)
+    stated = {"separator": dialect.separator, "quote": dialect.quote or "", "encoding": encoding}
+    frame, in_memory = _rows(content, dialect, header, where)
+    return frame, stated, in_memory
+
+
+def _rows(content: Content, dialect: Dialect, header: Header, where: str) -> tuple[pl.LazyFrame, bool]:
+    body = content.array[header.offset :]
+    quotes = survey(body, dialect)
+    if quotes.quoting is Quoting.UNUSUAL:
+        frame = unusual.read(body.tobytes(), dialect, header, where=where).lazy()
+        return null_where(frame, [""]), True
+    blank = blank_rows(body, dialect, header, quotes, where=where)
+    quoted = quotes.quoting is Quoting.REGULAR
+    frame = _scan(content, dialect, header, quoted=quoted, blank=blank)
+    if dialect.padded:
+        frame = frame.with_columns(cs.string().str.strip_chars_start(" "))
+    if quoted or dialect.padded:
+        # Polars itself takes only unquoted empty fields for null.
+        frame = null_where(frame, [""])
+    return frame, content.in_memory
+
+
+def _scan(content: Content, dialect: Dialect, header: Header, *, quoted: bool, blank: list[int]) -> pl.LazyFrame:
+    frame = pl.scan_csv(
+        content.target,
+        has_header=False,
+        skip_lines=header.lines,
+        schema=dict.fromkeys(header.names, pl.String),
+        separator=dialect.separator,
+        quote_char=dialect.quote if quoted else None,
+        row_index_name=_ROW if blank else None,
+        raise_if_empty=False,
+        glob=False,
+    )
+    # By its number: a row whose fields are all empty is a row, though to Polars it looks like a blank line.
+    return frame.filter(~pl.col(_ROW).is_in(blank)).drop(_ROW) if blank else frame
+
+
+def _refuse_zero_bytes(content: Content, where: str) -> None:
+    at = content.raw.find(b"\0")
+    if at < 0:
+        return
+    head = np.frombuffer(content.raw[:1000], dtype=np.uint8)
+    if np.count_nonzero(head == 0) > _UTF16_SHARE * len(head):
+        hint = "it may be UTF-16 (encoding='utf-16-le' or 'utf-16-be'), or no text at all."
+    else:
+        hint = "the file is damaged, or is not text."
+    raise SourceError(f"{where}: line {line_of(content.array, at)} holds a zero byte.  Hint: {hint}")

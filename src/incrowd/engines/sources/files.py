@@ -1,0 +1,142 @@
+"""Tables in files: what a file is, is told by its first bytes before its name.
+
+Parquet (a file, a folder of files, a pattern) and Arrow IPC are scanned where they are; anything that is not known to be
+something else is CSV.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from incrowd.engines.sources.csv import open_csv
+from incrowd.engines.sources.normalize import normalized
+from incrowd.engines.sources.source import Source
+from incrowd.errors import SourceError
+
+_PARQUET, _ARROW, _ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
+_BINARY_SUFFIXES = {".parquet": "Parquet", ".arrow": "Arrow", ".feather": "Arrow", ".ipc": "Arrow"}
+_NOT_TABLES = {
+    b"PK\x03\x04": "a ZIP archive or an Excel workbook.  Hint: unpack it, or save the sheet as CSV.",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook.  Hint: save the sheet as CSV.",
+    b"SQLite format 3\0": "an SQLite database.  Hint: open 'sqlite:///' followed by the path, with query=.",
+    b"FEA1": "Feather version 1.  Hint: write it again as Arrow IPC or Parquet.",
+    b"\x28\xb5\x2f\xfd": "compressed with Zstandard.  Hint: decompress it, or use gzip.",
+    b"BZh": "compressed with bzip2.  Hint: decompress it, or use gzip.",
+    b"%PDF": "a PDF document.",
+}
+
+
+def open_file(
+    path: Path, *, separator: str | None, quote: str | None, encoding: str | None, missing: Sequence[str]
+) -> Source:
+    """Open a file, a folder of Parquet files, or all the Parquet files that match a pattern."""
+    where = str(path)
+    stated = {"separator": separator, "quote": quote, "encoding": encoding}
+    if _is_several(path):
+        frame, found, in_memory = _parquet(_members(path), where), {}, False
+        _refuse_csv_keywords(stated, "Parquet", where)
+    else:
+        frame, found, in_memory = _open_one(path, stated)
+    frame = normalized(frame, missing=missing, where=where)
+    description = {"path": where, **found, **({"missing": list(missing)} if missing else {})}
+    return Source(frame, tuple(frame.collect_schema().names()), "file", description, in_memory)
+
+
+def _open_one(path: Path, stated: dict[str, str | None]) -> tuple[pl.LazyFrame, dict[str, object], bool]:
+    head = _first_bytes(path)
+    where = str(path)
+    if head.startswith(_PARQUET):
+        _refuse_csv_keywords(stated, "Parquet", where)
+        return _parquet([path], where), {}, False
+    if head.startswith(_ARROW):
+        _refuse_csv_keywords(stated, "Arrow", where)
+        return pl.scan_ipc(path.absolute(), glob=False), {}, False
+    if head.startswith(_ARROW_STREAM):
+        _refuse_csv_keywords(stated, "Arrow", where)
+        return _arrow_stream(path), {}, True
+    kind = next((text for magic, text in _NOT_TABLES.items() if head.startswith(magic)), None)
+    if kind:
+        raise SourceError(f"{path}: the file is {kind}")
+    expected = _BINARY_SUFFIXES.get(path.suffix.lower())
+    if expected:
+        raise SourceError(f"{path}: by its name the file is {expected}, but it does not begin like one.")
+    return open_csv(path, **stated)
+
+
+def _first_bytes(path: Path) -> bytes:
+    if not path.exists():
+        raise SourceError(f"{path}: there is no such file.")
+    if not path.is_file():
+        raise SourceError(f"{path}: this is not a file.")
+    try:
+        with path.open("rb") as file:
+            return file.read(16)
+    except OSError as error:
+        raise SourceError(f"{path}: the file cannot be read ({error.strerror}).") from None
+
+
+def _is_several(path: Path) -> bool:
+    return path.is_dir() or (glob.has_magic(str(path)) and not path.exists())
+
+
+def _members(path: Path) -> list[Path]:
+    """Return the Parquet files of a folder, at any depth, or those that match a pattern, in the order of their names."""
+    if path.is_dir():
+        found = sorted(path.rglob("*.parquet"))
+        missing = "the folder holds no .parquet file."
+    else:
+        found = sorted(map(Path, glob.glob(str(path), recursive=True)))  # noqa: PTH207, Path cannot take an absolute pattern
+        missing = "no file matches this pattern."
+    if not found:
+        raise SourceError(f"{path}: {missing}")
+    for member in found:
+        if not _first_bytes(member).startswith(_PARQUET):
+            raise SourceError(f"{member}: this is not a Parquet file, and only Parquet files are read several at once.")
+    return found
+
+
+def _parquet(paths: list[Path], where: str) -> pl.LazyFrame:
+    _refuse_different_columns(paths)
+    # Folders like year=2024 name a column and its value.
+    partitioned = any("=" in part for path in paths for part in path.parent.parts)
+    return pl.scan_parquet(
+        [path.absolute() for path in paths], glob=False, hive_partitioning=partitioned and len(paths) > 1
+    )
+
+
+def _refuse_different_columns(paths: list[Path]) -> None:
+    first, *others = [_parquet_schema(path) for path in paths]
+    for path, schema in zip(paths[1:], others, strict=True):
+        different = sorted(name for name, _ in set(schema.items()) ^ set(first.items()))
+        if different:
+            listed = ", ".join(f"'{name}'" for name in dict.fromkeys(different))
+            raise SourceError(f"{path}: its columns are not those of {paths[0]}; they differ in {listed}.")
+
+
+def _parquet_schema(path: Path) -> dict[str, pl.DataType]:
+    try:
+        return pl.read_parquet_schema(path)
+    except (pl.exceptions.PolarsError, OSError):
+        raise SourceError(f"{path}: the Parquet file is damaged or incomplete.") from None
+
+
+def _arrow_stream(path: Path) -> pl.LazyFrame:
+    try:
+        return pl.read_ipc_stream(path).lazy()
+    except (pl.exceptions.PolarsError, OSError):
+        raise SourceError(f"{path}: the Arrow file is damaged or incomplete.") from None
+
+
+def _refuse_csv_keywords(stated: dict[str, str | None], kind: str, where: str) -> None:
+    refuse_keywords(stated, f"{where}: this is {kind}")
+
+
+def refuse_keywords(stated: dict[str, str | None], what: str) -> None:
+    """Raise a `SourceError` if a keyword is stated for a source that it means nothing for."""
+    names = [f"{name}=" for name, value in stated.items() if value is not None]
+    if names:
+        raise SourceError(f"{what}, so {' and '.join(names)} cannot be used.")

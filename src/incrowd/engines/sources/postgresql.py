@@ -1,0 +1,84 @@
+"""PostgreSQL through ADBC, which hands over Arrow instead of one Python object for each cell."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from incrowd.engines.sources.arrow import from_arrow
+from incrowd.errors import SourceError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_HINT = "cast it to text or to a number in the query, or leave it out."
+# Messages of these classes speak of the query, the account and the server. Others, above all 22 (data), quote cells.
+_HARMLESS_CLASSES = {"08", "0A", "25", "28", "3D", "3F", "42", "53", "57"}
+_TYPE = b"POSTGRESQL:type"
+
+
+def fetch(url: str, query: str, *, where: str) -> pl.DataFrame:
+    """Return the result of a query."""
+    try:
+        from adbc_driver_postgresql import dbapi
+    except ImportError:
+        raise SourceError(f"{where}: the driver is missing.  Hint: pip install 'incrowd[postgresql]'.") from None
+    try:
+        connection = dbapi.connect(url, autocommit=True)
+    except dbapi.Error as error:
+        raise SourceError(f"{where}: no connection{_why_not(str(error), url)}") from None
+    with connection, connection.cursor() as cursor:
+        cursor.execute("SET default_transaction_read_only = on")
+        try:
+            cursor.execute(query)
+            table = cursor.fetch_arrow_table()
+        except dbapi.Error as error:
+            raise SourceError(f"{where}: {_explain(error)}") from None
+    if not table.column_names:
+        raise SourceError(f"{where}: the query returns no table.  Hint: it must be a SELECT.")
+    return _plain(table, where)
+
+
+def _why_not(message: str, url: str) -> str:
+    """Return libpq's reason, unless it repeats a piece of a password that made the URL unreadable."""
+    reason = message.partition("Failed to connect: ")[2].strip().splitlines()
+    user_info = url.partition("://")[2].rpartition("@")[0]
+    secrets = [*re.split(r"[:@/]", user_info)[1:], *re.findall(r"password=([^&]*)", url)]
+    if not reason or any(secret and secret in reason[0] for secret in secrets):
+        return ".  Hint: check the URL; special characters of a password must be percent-encoded."
+    return f": {reason[0]}."
+
+
+def _explain(error: Exception) -> str:
+    state = getattr(error, "sqlstate", None)
+    if state is None:
+        return f"the result cannot be read.  Hint: where a column is not a plain value, {_HINT}"
+    if state[:2] not in _HARMLESS_CLASSES:
+        return f"the query fails on the data it reads (SQLSTATE {state})."
+    first = str(error).partition("ERROR:")[2].strip().splitlines()
+    return f"{first[0] if first else 'the query fails'} (SQLSTATE {state})."
+
+
+def _plain(table: pa.Table, where: str) -> pl.DataFrame:
+    """Return the table in Polars, with PostgreSQL's own types as what they mean."""
+    types = {field.name: (field.metadata or {}).get(_TYPE, b"").decode() for field in table.schema}
+    money = [name for name, kind in types.items() if kind == "money"]
+    if money:
+        # It arrives as a number of cents, or whatever a hundredth is where the server stands.
+        raise SourceError(f"{where}: column '{money[0]}' is of the type money.  Hint: {_HINT}")
+    frame = from_arrow(table, where=where, hint=_HINT)
+    return frame.with_columns(
+        *(_decimal(frame[name]) for name, kind in types.items() if kind == "numeric"),
+        # The type char(n) fills up with spaces that are not part of the value.
+        *(pl.col(name).str.strip_chars_end(" ") for name, kind in types.items() if kind == "bpchar"),
+    )
+
+
+def _decimal(digits: pl.Series) -> pl.Series:
+    """Return PostgreSQL's numeric, which arrives as text, as numbers, or as the text where they are too long."""
+    digits = digits.replace("nan", None)
+    places = digits.str.split(".").list.get(1, null_on_oob=True).str.len_bytes().max()
+    numbers = digits.cast(pl.Decimal(38, places or 0), strict=False)
+    return numbers if numbers.null_count() == digits.null_count() else digits

@@ -1,0 +1,27 @@
+"""Errors that only show while rows are read: a damaged page of a Parquet file, a file that changed after it was opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import polars as pl
+
+from incrowd.engines.sources.source import Source
+from incrowd.errors import SourceError
+
+
+@contextmanager
+def reading(source: Source) -> Iterator[None]:
+    """Collect `source.frame` inside of this: what Polars raises becomes a `SourceError` that quotes no value.
+
+    Polars quotes the cell that it could not parse, so its own message must not be passed on.
+    """
+    try:
+        yield
+    except (pl.exceptions.ComputeError, pl.exceptions.SchemaError, OSError) as error:
+        named = source.description.get("path") or source.description.get("url") or f"the {source.native} frame"
+        raise SourceError(
+            f"{named}: the rows cannot be read ({type(error).__name__}).  "
+            "Hint: the data may be damaged, or may have changed since it was opened."
+        ) from None

@@ -1,0 +1,93 @@
+"""Who hides together: the sizes of groups and what their members' sensitive values are. Models look at nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.tally import Counts, Tally
+
+Group = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """How often each sensitive value occurs in each group, without the zeros.
+
+    Group g has the entries `offsets[g]:offsets[g + 1]` of `values` (codes) and `counts` (all above 0).
+    """
+
+    offsets: NDArray[np.int64]
+    values: NDArray[np.int32]
+    counts: Counts
+
+    @cached_property
+    def group_of(self) -> Group:
+        """Group of each entry."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    @cached_property
+    def distinct(self) -> NDArray[np.int64]:
+        """Number of different values in each group."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def largest(self) -> Counts:
+        """Count of the most frequent value in each group."""
+        largest = np.zeros(len(self.offsets) - 1, dtype=np.int64)
+        np.maximum.at(largest, self.group_of, self.counts)
+        return largest
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Sizes of groups, and a histogram of each sensitive column over them."""
+
+    sizes: Counts
+    sensitive: Mapping[str, Histogram] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+
+class LazyHistograms(Mapping[str, Histogram]):
+    """Histograms that are counted when a model first asks for one: k-anonymity alone never does."""
+
+    def __init__(self, names: tuple[str, ...], count: Callable[[str], Histogram]) -> None:
+        self._names = names
+        self._count = count
+        self._counted: dict[str, Histogram] = {}
+
+    def __getitem__(self, name: str) -> Histogram:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._counted:
+            self._counted[name] = self._count(name)
+        return self._counted[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def histogram(group_of: Group, codes: NDArray[np.int32], counts: Counts, groups: int) -> Histogram:
+    """Count values per group; `group_of`, `codes` and `counts` are aligned, one entry per tuple."""
+    size = int(codes.max(initial=0)) + 1
+    key, index = np.unique(group_of * size + codes, return_inverse=True)
+    totals = np.bincount(index, weights=counts, minlength=len(key)).astype(np.int64)
+    offsets = np.searchsorted(key, np.arange(groups + 1, dtype=np.int64) * size)
+    return Histogram(offsets, (key % size).astype(np.int32), totals)
+
+
+def group_tally(tally: Tally, group_of: Group, groups: int, sensitive: tuple[str, ...], counts: Counts) -> Groups:
+    """Sum a tally's tuples up into groups."""
+    return Groups(
+        sizes=np.bincount(group_of, weights=counts, minlength=groups).astype(np.int64),
+        sensitive={name: histogram(group_of, tally.column(name), counts, groups) for name in sensitive},
+    )

@@ -1,0 +1,71 @@
+"""A hierarchy made from the data, where the user gives none. Marked as such: what is differentially private refuses it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+from incrowd.hierarchies.dates import Dates
+from incrowd.hierarchies.flat import Flat
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.intervals import Intervals
+from incrowd.hierarchies.masking import Masking
+from incrowd.hierarchies.tree import Codes, Tree
+from incrowd.hierarchies.values import natural_kind
+
+_FINEST_INTERVALS = 32
+_LONGEST_CODE = 12
+_DIGIT_CODE = r"^[0-9A-Z]*[0-9][0-9A-Z]*$"
+
+
+@dataclass(frozen=True)
+class Automatic:
+    """Numbers get round intervals, dates the calendar, codes of one length a mask, everything else `value → *`."""
+
+    name: ClassVar[str] = "automatic"
+
+    def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
+        """Choose by looking at the values, and say so in the tree."""
+        tree, codes = propose(values).build(column, values)
+        return replace(tree, from_data=True), codes
+
+
+def propose(values: pl.Series) -> Hierarchy:
+    """Return the hierarchy that fits the look of the values."""
+    natural = natural_kind(values)
+    if natural.dtype.is_numeric():
+        return _intervals(natural)
+    if natural.dtype.is_temporal():
+        return Dates()
+    known = natural.drop_nulls()
+    lengths = known.str.len_chars()
+    one_length = len(known) > 1 and lengths.n_unique() == 1 and 2 < int(lengths[0]) <= _LONGEST_CODE
+    if one_length and known.str.contains(_DIGIT_CODE).all():
+        return Masking()
+    return Flat()
+
+
+def _intervals(numbers: pl.Series) -> Hierarchy:
+    points = numbers.drop_nulls().cast(pl.Float64).to_numpy()
+    points = points[np.isfinite(points)]
+    if points.size < 2 or points.max() == points.min():
+        return Flat()
+    reach = float(points.max() - points.min())
+    width = _round_up(reach / _FINEST_INTERVALS)
+    if numbers.dtype.is_integer():
+        width = max(width, 1.0)
+    widths = [width]
+    while widths[-1] * 2 < reach:
+        widths.append(widths[-1] * 2)
+    if numbers.dtype.is_integer() and widths[0] == 1.0:
+        widths = widths[1:] or [2.0]  # a width of 1 is the value itself
+    return Intervals(widths=tuple(widths))
+
+
+def _round_up(number: float) -> float:
+    """Return the next of 1, 2, 5, 10, 20, 50, … (times a power of ten)."""
+    power = 10.0 ** np.floor(np.log10(number))
+    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= number * (1 - 1e-12)))

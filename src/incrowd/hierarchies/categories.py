@@ -1,0 +1,126 @@
+"""Category trees: from a nested dict, from TOML, or from the `;`-separated files that ARX reads and writes."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import polars as pl
+
+from incrowd.errors import HierarchyError
+from incrowd.hierarchies import labels
+from incrowd.hierarchies.hierarchy import require_covered
+from incrowd.hierarchies.tree import Codes, Tree, grow
+from incrowd.hierarchies.values import as_text, code_among
+
+
+@dataclass(frozen=True)
+class Categories:
+    """Values in groups, groups in larger groups. `rows` holds each value with its ancestors, most specific first.
+
+    >>> places = Categories.from_tree({"Europe": ["Italy", "Spain"], "Asia": ["Japan"]})
+    >>> places.rows[0]
+    ('Italy', 'Europe')
+    >>> tree, codes = places.build("country", pl.Series(["Japan", "Italy", None]))
+    >>> codes.tolist()
+    [3, 1, 0]
+    """
+
+    rows: tuple[tuple[str, ...], ...]
+    name: ClassVar[str] = "categories"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rows", tuple(tuple(row) for row in self.rows))
+        if not self.rows:
+            raise HierarchyError("a category tree needs at least one value.")
+        if len({len(row) for row in self.rows}) > 1:
+            raise HierarchyError("a category tree needs the same number of levels for every value.")
+        seen: set[str] = set()
+        for value, *_ in self.rows:
+            if value in seen:
+                raise HierarchyError(f"a category tree lists '{value}' twice.  Hint: keep one of the two.")
+            seen.add(value)
+
+    @classmethod
+    def from_tree(cls, tree: Mapping[str, Any] | Sequence[str]) -> Categories:
+        """Take a nested dict: keys are groups, lists are values. Shallow branches repeat their last group."""
+        paths = list(_walk(tree, ()))
+        depth = max((len(path) for path in paths), default=0)
+        rows = []
+        for value, *above in paths:
+            padding = [above[0] if above else value] * (depth - 1 - len(above))
+            rows.append((value, *padding, *above))
+        return cls(tuple(rows))
+
+    def to_tree(self) -> dict[str, Any] | list[str]:
+        """Return the nested dict that `from_tree` takes."""
+        height = len(self.rows[0]) - 1
+        if height == 0:
+            return [row[0] for row in self.rows]
+        root: dict[str, Any] = {}
+        for value, *above in self._walking_order():
+            place = root
+            for group in above[:0:-1]:
+                place = place.setdefault(group, {})
+            place.setdefault(above[0], []).append(value)
+        return root
+
+    @classmethod
+    def read_csv(cls, path: str | Path, *, separator: str = ";") -> Categories:
+        """Read one line per value, most specific first; a last column that is one name throughout is the root."""
+        try:
+            with Path(path).open(newline="", encoding="utf-8-sig") as file:
+                rows = [tuple(row) for row in csv.reader(file, delimiter=separator) if row]
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise HierarchyError(f"hierarchy file {path} cannot be read: {error}.") from error
+        for number, row in enumerate(rows, start=1):
+            if len(row) != len(rows[0]):
+                raise HierarchyError(
+                    f"hierarchy file {path}: row {number} has {len(row)} levels, the first has {len(rows[0])}.  "
+                    f"Hint: is '{separator}' the separator?"
+                )
+        rows = list(dict.fromkeys(rows))  # the same line twice says nothing new
+        if rows and len(rows[0]) > 1 and len({row[-1] for row in rows}) == 1:
+            rows = [row[:-1] for row in rows]
+        try:
+            return cls(tuple(rows))
+        except HierarchyError as error:
+            raise HierarchyError(f"hierarchy file {path}: {error}") from error
+
+    def write_csv(self, path: str | Path, *, separator: str = ";") -> None:
+        """Write one line per value, most specific first, the root last."""
+        with Path(path).open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, delimiter=separator, lineterminator="\n")
+            writer.writerows((*row, labels.ANY) for row in self.rows)
+
+    def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
+        """Number the leaves of the whole tree, also those the table does not have, and find each value among them."""
+        leaves, *ancestors = (pl.Series(level, dtype=pl.String) for level in zip(*self._walking_order(), strict=True))
+        text = as_text(values)
+        codes = code_among(text, leaves)
+        require_covered(column, text, pl.Series(codes < 0))
+        return grow(column, leaves, "text", ancestors, from_data=False), codes
+
+    def _walking_order(self) -> list[tuple[str, ...]]:
+        """Sort the rows so that every node is in one piece, groups in the order of their first mention."""
+        first: dict[tuple[str, ...], int] = {}
+        for place, row in enumerate(self.rows):
+            for level in range(len(row)):
+                first.setdefault(row[level:], place)
+        return sorted(self.rows, key=lambda row: [first[row[level:]] for level in range(len(row) - 1, -1, -1)])
+
+
+def _walk(tree: Mapping[str, Any] | Sequence[str], above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    if isinstance(tree, Mapping):
+        for group, below in tree.items():
+            yield from _walk(below, (str(group), *above))
+    elif isinstance(tree, Sequence) and not isinstance(tree, str):
+        for value in tree:
+            yield (str(value), *above)
+    else:
+        raise HierarchyError(
+            f"a category tree is made of tables and lists; '{above[0] if above else tree}' holds neither."
+        )

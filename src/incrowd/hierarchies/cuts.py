@@ -1,0 +1,79 @@
+"""Where to cut between two neighbouring values, so that the cut is short to read and shows nobody's own value.
+
+Between 36.2 and 41.7 lies 40; between 1987-11-03 and 1988-02-14 lies 1988-01-01. The cut `c` between neighbours `a < b`
+satisfies `a < c <= b`: everything below `c` is on the left, `c` and above on the right. Only when nothing rounder fits is
+it `b` itself.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+_DATE_STEPS = ("10y", "1y", "1q", "1mo")
+_TIME_STEPS = (*_DATE_STEPS, "1d", "1h", "1m", "1s")
+_MOST_DECIMALS = 12
+
+
+def cut_texts(values: pl.Series) -> list[str | None]:
+    """Return the cut below each of the sorted distinct values, as text; None below the first (and below a null)."""
+    return cuts_below(values).cast(pl.String).to_list()
+
+
+def cuts_below(values: pl.Series) -> pl.Series:
+    """Return the roundest cut between each value and the one before it; null where there is none before it."""
+    lower = values.shift(1)
+    if values.dtype.is_temporal():
+        return _round_dates(lower, values)
+    if values.dtype.is_integer():
+        return _round_integers(lower, values)
+    return _round_floats(lower.cast(pl.Float64), values.cast(pl.Float64))
+
+
+def _round_dates(lower: pl.Series, upper: pl.Series) -> pl.Series:
+    steps = _TIME_STEPS if upper.dtype == pl.Datetime else _DATE_STEPS
+    candidates = [pl.col("upper").dt.truncate(step) for step in steps]
+    inside = [pl.when(candidate > pl.col("lower")).then(candidate) for candidate in candidates]
+    chosen = pl.coalesce(*inside, pl.when(pl.col("lower").is_not_null()).then(pl.col("upper")))
+    return pl.DataFrame({"lower": lower, "upper": upper}).select(chosen.alias(upper.name)).to_series()
+
+
+def _round_integers(lower: pl.Series, upper: pl.Series) -> pl.Series:
+    low, high = lower.fill_null(0).cast(pl.Int64).to_numpy(), upper.fill_null(0).cast(pl.Int64).to_numpy()
+    cut = high.copy()
+    settled = np.zeros(len(cut), dtype=bool)
+    for power in range(18, 0, -1):
+        step = 10**power
+        for multiple in (step, step // 2):
+            candidate = (high // multiple) * multiple
+            fits = ~settled & (candidate > low) & (candidate <= high)
+            cut[fits] = candidate[fits]
+            settled |= fits
+    return _blank_where_null(pl.Series(cut), lower, upper)
+
+
+def _round_floats(lower: pl.Series, upper: pl.Series) -> pl.Series:
+    low, high = lower.fill_null(0.0).to_numpy(), upper.fill_null(0.0).to_numpy()
+    cut = high.copy()
+    settled = ~(np.isfinite(low) & np.isfinite(high))
+    largest = np.max(np.abs(high[~settled]), initial=1.0)
+    for power in range(int(np.ceil(np.log10(largest))) + 1, -_MOST_DECIMALS - 1, -1):
+        candidate = _floor_to(high, power)
+        fits = ~settled & (candidate > low) & (candidate <= high)
+        cut[fits] = candidate[fits]
+        settled |= fits
+    return _blank_where_null(pl.Series(cut), lower, upper)
+
+
+def _floor_to(values: NDArray[np.float64], power: int) -> NDArray[np.float64]:
+    """Round down to a multiple of 10**power; dividing by an exact power of ten keeps 0.3 from becoming 0.30000000000000004."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if power >= 0:
+            return np.floor(values / 10.0**power) * 10.0**power
+        return np.floor(values * 10.0**-power) / 10.0**-power
+
+
+def _blank_where_null(cut: pl.Series, lower: pl.Series, upper: pl.Series) -> pl.Series:
+    known = lower.is_not_null() & upper.is_not_null()
+    return pl.select(pl.when(known).then(cut).alias(upper.name)).to_series()

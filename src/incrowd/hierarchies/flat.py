@@ -1,0 +1,60 @@
+"""Value → anything: the hierarchy of a column that has no groups worth naming."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from incrowd.hierarchies.tree import Codes, Kind, Tree, grow
+from incrowd.hierarchies.values import as_text, code_values, natural_kind
+
+
+@dataclass(frozen=True)
+class Flat:
+    """A value is published as it is, in a range or set with its neighbours, or not at all.
+
+    >>> tree, codes = Flat().build("age", pl.Series([30, None, 20]))
+    >>> codes.tolist(), tree.height
+    ([2, 0, 1], 1)
+    """
+
+    name: ClassVar[str] = "flat"
+
+    def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
+        """Order the values as numbers, dates or text, whichever all of them are."""
+        natural = natural_kind(values)
+        distinct, codes = code_values(natural)
+        return grow(column, distinct, kind_of(distinct), from_data=True), codes
+
+
+@dataclass(frozen=True)
+class Exact:
+    """For sensitive columns: values keep their spelling, and `5` and `5.0` still count as one value, not as two.
+
+    Counting two spellings of one number as two values would overstate diversity.
+    """
+
+    name: ClassVar[str] = "exact"
+
+    def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
+        """Order the values by what they are and keep the shortest spelling of each."""
+        natural = natural_kind(values)
+        distinct, codes = code_values(natural)
+        if values.dtype != pl.String or natural.dtype == pl.String:
+            return grow(column, distinct, kind_of(distinct), from_data=True), codes
+        spelled = (
+            pl.DataFrame({"code": codes, "spelling": as_text(values)})
+            .filter(pl.col("code") > 0)
+            .sort("code", pl.col("spelling").str.len_bytes(), "spelling")
+            .unique("code", keep="first", maintain_order=True)
+        )
+        return grow(column, spelled["spelling"], "text", from_data=True), codes
+
+
+def kind_of(values: pl.Series) -> Kind:
+    """Return whether the values are numbers, dates or text."""
+    if values.dtype.is_numeric():
+        return "number"
+    return "date" if values.dtype.is_temporal() else "text"

@@ -1,0 +1,66 @@
+"""Masking: characters of a code are replaced one after the other, from either end (75001 → 7500* → 750**)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import polars as pl
+
+from incrowd.errors import HierarchyError
+from incrowd.hierarchies.tree import Codes, Tree, grow
+from incrowd.hierarchies.values import as_text, code_among
+
+_LONGEST = 32
+
+
+@dataclass(frozen=True)
+class Masking:
+    """Replace characters by a mask; `steps` are how many are masked at each level (by default 1, 2, 3, …).
+
+    >>> tree, codes = Masking().build("zip", pl.Series(["75001", "75002", "75110"]))
+    >>> tree.names[2].to_list()
+    [None, '750**', '751**']
+    """
+
+    side: Literal["right", "left"] = "right"
+    steps: tuple[int, ...] = ()
+    mask: str = "*"
+    name: ClassVar[str] = "masking"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", tuple(self.steps))
+        if self.side not in ("right", "left"):
+            raise HierarchyError(f"masking: side is 'right' or 'left', not '{self.side}'.")
+        if len(self.mask) != 1:
+            raise HierarchyError("masking: the mask is one character.")
+        if any(a >= b for a, b in zip((0, *self.steps), self.steps, strict=False)):
+            raise HierarchyError("masking: steps are ascending numbers of characters, from 1.")
+
+    def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
+        """Mask every distinct value step by step."""
+        text = as_text(values)
+        distinct = text.drop_nulls().unique()
+        longest = max(distinct.str.len_chars().to_list(), default=1)
+        if longest > _LONGEST and not self.steps:
+            raise HierarchyError(
+                f"column '{column}': values of up to {longest} characters would need as many levels.  "
+                "Hint: give masking its steps, or another hierarchy."
+            )
+        steps = [step for step in (self.steps or range(1, longest)) if step < longest]
+        frame = pl.DataFrame({"0": distinct}).with_columns(
+            self._masked(step).alias(str(level)) for level, step in enumerate(steps, start=1)
+        )
+        # Nodes are in one piece when values are sorted by their ancestors from the top.
+        frame = frame.sort([str(level) for level in range(len(steps), -1, -1)])
+        leaves, *ancestors = frame.get_columns()
+        return grow(column, leaves, "text", ancestors, from_data=False), code_among(text, leaves)
+
+    def _masked(self, step: int) -> pl.Expr:
+        value = pl.col("0")
+        length = value.str.len_chars().cast(pl.Int64)
+        hidden = pl.min_horizontal(length, pl.lit(step))
+        mask = pl.lit(self.mask).repeat_by(hidden).list.join("")
+        if self.side == "right":
+            return pl.concat_str(value.str.slice(0, length - hidden), mask)
+        return pl.concat_str(mask, value.str.slice(hidden))

@@ -1,0 +1,210 @@
+"""A hierarchy that has met its column: every value has a code, every level a node for every code.
+
+Codes run in the order in which a walk through the tree meets the leaves, so that a node at any level is a run of
+neighbouring codes, and so is everything that lies between two cuts. Code 0 is the missing value, a leaf of its own
+directly under the root; it is always there, whether or not the column has missing values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from incrowd.errors import HierarchyError
+from incrowd.hierarchies import labels
+from incrowd.hierarchies.cuts import cut_texts
+
+Kind = Literal["number", "date", "text"]
+Codes = NDArray[np.int32]
+
+MISSING = 0
+LONGEST_SET = 64
+"""A published set names at most this many values or nodes; a longer one is widened to the node that covers it."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """One column's values and, for each, its ancestors.
+
+    `values[code]` is what the table holds (`values[0]` is null). `nodes[level, code]` numbers the code's ancestor at
+    that level: level 0 is the value itself, the last level is the root. `names[level][node]` is what that ancestor
+    is called. `positions` places codes on a line for widths: numbers are themselves, dates are days, text is by rank.
+    `edges[code]` is how the cut just below a code is written, in columns of numbers and dates.
+    """
+
+    values: pl.Series
+    kind: Kind
+    nodes: Codes
+    names: tuple[pl.Series, ...]
+    positions: NDArray[np.float64]
+    from_data: bool
+    declared_edges: tuple[str | None, ...] | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of codes, missing included."""
+        return int(self.nodes.shape[1])
+
+    @property
+    def height(self) -> int:
+        """Number of generalization steps from a value to the root."""
+        return int(self.nodes.shape[0]) - 1
+
+    @property
+    def ordered(self) -> bool:
+        """Whether codes follow an order that ranges can be read in."""
+        return self.kind != "text"
+
+    @cached_property
+    def edges(self) -> tuple[str | None, ...]:
+        """How the cut just below each code is written."""
+        return self.declared_edges if self.declared_edges is not None else tuple(cut_texts(self.values))
+
+    @cached_property
+    def starts(self) -> Codes:
+        """First code of each code's node, level by level."""
+        opens = np.ones_like(self.nodes, dtype=bool)
+        opens[:, 1:] = self.nodes[:, 1:] != self.nodes[:, :-1]
+        codes = np.where(opens, np.arange(self.size, dtype=np.int32), 0)
+        return np.maximum.accumulate(codes, axis=1).astype(np.int32)
+
+    @cached_property
+    def ends(self) -> Codes:
+        """One past the last code of each code's node, level by level."""
+        closes = np.ones_like(self.nodes, dtype=bool)
+        closes[:, :-1] = self.nodes[:, 1:] != self.nodes[:, :-1]
+        codes = np.where(closes, np.arange(1, self.size + 1, dtype=np.int32), self.size)
+        return np.minimum.accumulate(codes[:, ::-1], axis=1)[:, ::-1].astype(np.int32)
+
+    @cached_property
+    def span(self) -> float:
+        """Length of the line that the column's own values occupy."""
+        known = self.positions[1:]
+        return float(known.max() - known.min()) if known.size else 0.0
+
+    def widths(self, lows: Codes, highs: Codes) -> NDArray[np.float64]:
+        """Share of the column's whole width that each run of codes covers, in [0, 1]: its NCP (Xu et al. 2006).
+
+        A single value has width 0. A run that mixes missing with values can only be shown as the root: width 1.
+        """
+        if self.ordered:
+            width = (self.positions[highs - 1] - self.positions[lows]) / (self.span or 1.0)
+        else:
+            width = (highs - lows) / max(self.size - 1, 1)
+        width = np.where(highs - lows == 1, 0.0, width)
+        return np.where((lows == MISSING) & (highs > 1), 1.0, width)
+
+    def cover(self, low: int, high: int) -> list[str]:
+        """Return the names of the fewest nodes that hold exactly the codes of the run."""
+        names: list[str] = []
+        while low < high:
+            level = self._highest_level(low, high)
+            names.append(str(self.names[level][int(self.nodes[level, low])]))
+            low = int(self.ends[level, low])
+        return names
+
+    def _highest_level(self, low: int, high: int) -> int:
+        fits = (self.starts[:, low] == low) & (self.ends[:, low] <= high)
+        return int(np.flatnonzero(fits)[-1])
+
+    def common_nodes(self, lows: Codes, highs: Codes) -> tuple[Codes, Codes]:
+        """Return, for every run of codes, the run of the lowest node that holds all of it.
+
+        The root's run leaves missing out where the run does: "anything" and "any known value" are written alike.
+        """
+        level = np.argmax(self.nodes[:, lows] == self.nodes[:, highs - 1], axis=0)
+        starts = np.where(lows == MISSING, self.starts[level, lows], np.maximum(self.starts[level, lows], 1))
+        return starts.astype(np.int32), self.ends[level, lows]
+
+
+def grow(
+    column: str,
+    values: pl.Series,
+    kind: Kind,
+    ancestors: Sequence[pl.Series] = (),
+    *,
+    from_data: bool,
+    edges: Sequence[str | None] | None = None,
+) -> Tree:
+    """Build a tree from distinct values in walking order and, for each level above, the name of each value's ancestor.
+
+    `values` come without the missing value, which gets code 0 here; the root is added on top.
+    """
+    names: list[pl.Series] = [values.cast(pl.String)]
+    nodes = [np.arange(len(values), dtype=np.int32)]
+    for level, names_above in enumerate(ancestors, start=1):
+        opens = np.ones(len(values), dtype=bool)
+        opens[1:] = (names_above != names_above.shift(1)).to_numpy()[1:]
+        above = np.cumsum(opens).astype(np.int32) - 1
+        distinct = names_above.filter(pl.Series(opens))
+        _refuse_scattered(column, level, distinct)
+        _refuse_two_parents(column, level, nodes[-1], above, names[-1])
+        nodes.append(above)
+        names.append(distinct)
+    _refuse_ambiguous(column, nodes, names)
+    matrix = np.zeros((len(nodes) + 1, len(values) + 1), dtype=np.int32)
+    matrix[:-1, 1:] = np.stack(nodes) + 1
+    missing = pl.Series([None], dtype=pl.String)
+    return Tree(
+        values=pl.concat([pl.Series([None], dtype=values.dtype), values.alias("")]).alias(column),
+        kind=kind,
+        nodes=matrix,
+        names=(*(pl.concat([missing, level.alias("")]) for level in names), pl.Series([labels.ANY])),
+        positions=_positions(values, kind),
+        from_data=from_data,
+        declared_edges=None if edges is None else (None, *edges),
+    )
+
+
+def _positions(values: pl.Series, kind: Kind) -> NDArray[np.float64]:
+    if kind == "text":
+        return np.arange(-1, len(values), dtype=np.float64)
+    numbers = values.to_physical().cast(pl.Float64).to_numpy()
+    finite = numbers[np.isfinite(numbers)]
+    if finite.size:  # an infinite value would make every other width 0
+        numbers = np.clip(numbers, finite.min(), finite.max())
+    return np.concatenate(([np.nan], numbers))
+
+
+def _refuse_scattered(column: str, level: int, runs: pl.Series) -> None:
+    if runs.n_unique() < len(runs):
+        name = runs.filter(runs.is_duplicated())[0]
+        raise HierarchyError(
+            f"column '{column}': node '{name}' at level {level} has two parents.  Hint: give each node one parent."
+        )
+
+
+def _refuse_two_parents(column: str, level: int, below: Codes, above: Codes, names: pl.Series) -> None:
+    torn = (below[1:] == below[:-1]) & (above[1:] != above[:-1])
+    if torn.any():
+        name = names[int(below[int(np.argmax(torn))])]
+        raise HierarchyError(
+            f"column '{column}': node '{name}' at level {level - 1} has two parents.  Hint: give each node one parent."
+        )
+
+
+def _refuse_ambiguous(column: str, nodes: Sequence[Codes], names: Sequence[pl.Series]) -> None:
+    """One name may stand for one set of values only, else a published label could mean two things."""
+    runs = pl.concat(
+        pl.DataFrame(
+            {
+                "name": level_names.alias("name"),
+                "first": np.searchsorted(level_nodes, np.arange(len(level_names)), side="left"),
+                "last": np.searchsorted(level_nodes, np.arange(len(level_names)), side="right"),
+            }
+        )
+        for level_nodes, level_names in zip(nodes, names, strict=True)
+    ).unique()
+    wrong = runs.filter(pl.col("name").is_duplicated() | (pl.col("name") == labels.ANY))
+    if wrong.height:
+        name = wrong["name"].sort()[0]
+        raise HierarchyError(
+            f"column '{column}': the name '{name}' stands for two different sets of values.  "
+            "Hint: rename one of the two nodes."
+        )

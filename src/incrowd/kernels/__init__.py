@@ -1,0 +1,1 @@
+"""Loops that must be loops, compiled by Numba and cached on disk; imported only when used."""

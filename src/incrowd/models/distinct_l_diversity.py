@@ -1,0 +1,45 @@
+"""Distinct ℓ-diversity: at least ℓ different sensitive values in every group (Machanavajjhala et al. 2007).
+
+Cost: one pass over the distinct (group, value) pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.groups import Groups
+from incrowd.models.model import all_satisfied, histograms, smallest
+from incrowd.models.parameters import require_whole
+
+
+@dataclass(frozen=True)
+class DistinctLDiversity:
+    """Each group holds at least `l` different values of every sensitive column, or of `column` alone."""
+
+    l: int
+    column: str | None = None
+    name: ClassVar[str] = "distinct-l-diversity"
+    monotone: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require_whole(self.name, "l", self.l, at_least=1)
+
+    @property
+    def min_group(self) -> int:
+        """l different values need l rows."""
+        return self.l
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether each group has at least l different values."""
+        return all_satisfied((h.distinct >= self.l for h in histograms(groups, self.column).values()), groups)
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the fewest different values in any group."""
+        return smallest(h.distinct.astype(np.float64) for h in histograms(groups, self.column).values())
+
+    def __str__(self) -> str:
+        return f"distinct {self.l}-diversity" + (f" of {self.column}" if self.column else "")

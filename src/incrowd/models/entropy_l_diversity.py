@@ -1,0 +1,59 @@
+"""Entropy ℓ-diversity: the entropy of the sensitive values in every group is at least log ℓ (Machanavajjhala et al. 2007).
+
+Cost: one pass over the distinct (group, value) pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.groups import Groups, Histogram
+from incrowd.models.model import all_satisfied, histograms, smallest
+from incrowd.models.parameters import require_number
+
+_ROUNDING = 1e-12
+"""ℓ values that are equally frequent have an entropy of exactly log ℓ; floating point may fall short of it by this much."""
+
+
+@dataclass(frozen=True)
+class EntropyLDiversity:
+    """In each group, the sensitive values are as spread as `l` equally frequent ones."""
+
+    l: float
+    column: str | None = None
+    name: ClassVar[str] = "entropy-l-diversity"
+    monotone: ClassVar[bool] = True  # entropy is concave: a union's is at least the smaller of the two
+
+    def __post_init__(self) -> None:
+        require_number(self.name, "l", self.l, least=1)
+
+    @property
+    def min_group(self) -> int:
+        """An entropy of log l needs at least l values."""
+        return math.ceil(self.l - _ROUNDING)
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether each group's entropy is at least log l."""
+        enough = math.log(self.l) - _ROUNDING
+        return all_satisfied((entropy(h) >= enough for h in histograms(groups, self.column).values()), groups)
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the exponential of the smallest entropy of any group."""
+        return math.exp(smallest(entropy(h) for h in histograms(groups, self.column).values()))
+
+    def __str__(self) -> str:
+        return f"entropy {self.l:g}-diversity" + (f" of {self.column}" if self.column else "")
+
+
+def entropy(histogram: Histogram) -> NDArray[np.float64]:
+    """Return the natural-log entropy of each group's values."""
+    groups = len(histogram.offsets) - 1
+    counts = histogram.counts.astype(np.float64)
+    sizes = np.bincount(histogram.group_of, weights=counts, minlength=groups)
+    shares = counts / sizes[histogram.group_of]
+    return np.bincount(histogram.group_of, weights=-shares * np.log(shares), minlength=groups)

@@ -1,0 +1,44 @@
+"""k-anonymity: everybody is in a group of at least k (Samarati 2001; Sweeney 2002). Cost: one pass over the groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.groups import Groups
+from incrowd.models.parameters import require_whole
+
+
+@dataclass(frozen=True)
+class KAnonymity:
+    """Each published combination of quasi-identifiers is shared by at least `k` rows.
+
+    >>> KAnonymity(2).satisfied(Groups(sizes=np.array([3, 1])))
+    array([ True, False])
+    """
+
+    k: int
+    name: ClassVar[str] = "k-anonymity"
+    monotone: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require_whole("k-anonymity", "k", self.k, at_least=1)
+
+    @property
+    def min_group(self) -> int:
+        """No group below k."""
+        return self.k
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether each group has at least k rows."""
+        return groups.sizes >= self.k
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the size of the smallest group."""
+        return float(groups.sizes.min()) if len(groups) else float("inf")
+
+    def __str__(self) -> str:
+        return f"{self.k}-anonymity"

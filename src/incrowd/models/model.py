@@ -1,0 +1,80 @@
+"""What every model can do: judge groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import SchemaError, did_you_mean
+from incrowd.groups import Groups, Histogram
+
+Basis = Literal["verified", "by construction"]
+
+
+class Model(Protocol):
+    """What *safe* means for a group. Implementations are frozen dataclasses, one file each."""
+
+    name: ClassVar[str]
+    """Its name in recipes and on the command line."""
+    monotone: ClassVar[bool]
+    """Whether joining groups that satisfy it always gives a group that satisfies it."""
+
+    @property
+    def min_group(self) -> int:
+        """No group with fewer rows can satisfy it; methods use this to stop early."""
+        ...
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return one verdict per group."""
+        ...
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the strongest parameter that all groups satisfy (k = 7)."""
+        ...
+
+    def __str__(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What a release promises, and on what ground: verified on the published table, or by the method's construction."""
+
+    model: Model
+    basis: Basis
+    achieved: float
+
+    def __str__(self) -> str:
+        return f"{self.model} ({self.basis}; achieved {self.achieved:.4g})"
+
+
+def histograms(groups: Groups, column: str | None) -> Mapping[str, Histogram]:
+    """Return the histograms that a model looks at: one sensitive column's, or all of them."""
+    if column is not None:
+        if column not in groups.sensitive:
+            raise SchemaError(f"'{column}' is not a sensitive column.{did_you_mean(column, groups.sensitive)}")
+        return {column: groups.sensitive[column]}
+    if not groups.sensitive:
+        raise SchemaError("diversity needs a sensitive column, and there is none.  Hint: name one as sensitive.")
+    return groups.sensitive
+
+
+def all_satisfied(verdicts: Iterable[NDArray[np.bool_]], groups: Groups) -> NDArray[np.bool_]:
+    """Return, for each group, whether every verdict is yes."""
+    together = np.ones(len(groups), dtype=bool)
+    for verdict in verdicts:
+        together &= verdict
+    return together
+
+
+def satisfies_all(models: Sequence[Model], groups: Groups) -> NDArray[np.bool_]:
+    """Return, for each group, whether it satisfies every model."""
+    return all_satisfied((model.satisfied(groups) for model in models), groups)
+
+
+def smallest(values: Iterable[NDArray[np.float64]]) -> float:
+    """Return the smallest of all values; infinity when there is no group to fail."""
+    return min((float(array.min()) for array in values if array.size), default=float("inf"))

@@ -1,0 +1,52 @@
+"""Probabilistic ℓ-diversity: no sensitive value makes up more than 1/ℓ of a group (Xiao & Tao 2006; Li et al. 2012).
+
+Cost: one pass over the distinct (group, value) pairs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.groups import Groups, Histogram
+from incrowd.models.model import all_satisfied, histograms, smallest
+from incrowd.models.parameters import require_number
+
+
+@dataclass(frozen=True)
+class ProbabilisticLDiversity:
+    """Whoever knows a person's group guesses the sensitive value rightly with probability at most 1/l."""
+
+    l: float
+    column: str | None = None
+    name: ClassVar[str] = "probabilistic-l-diversity"
+    monotone: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require_number(self.name, "l", self.l, least=1)
+
+    @property
+    def min_group(self) -> int:
+        """A single row is at most 1/l of l rows."""
+        return math.ceil(self.l)
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether each group's most frequent value is at most 1/l of it."""
+        return all_satisfied(
+            (h.largest * self.l <= groups.sizes for h in histograms(groups, self.column).values()), groups
+        )
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the smallest ratio of a group's size to its most frequent value."""
+        return smallest(_spread(groups, h) for h in histograms(groups, self.column).values())
+
+    def __str__(self) -> str:
+        return f"probabilistic {self.l:g}-diversity" + (f" of {self.column}" if self.column else "")
+
+
+def _spread(groups: Groups, histogram: Histogram) -> NDArray[np.float64]:
+    return np.divide(groups.sizes, histogram.largest, out=np.full(len(groups), np.inf), where=histogram.largest > 0)

@@ -1,0 +1,64 @@
+"""Recursive (c,ℓ)-diversity: r1 < c·(rℓ + … + rm) in every group (Machanavajjhala et al. 2007).
+
+r1 ≥ r2 ≥ … are the counts of a group's sensitive values, the most frequent first. Cost: one sort of the distinct
+(group, value) pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.groups import Groups, Histogram
+from incrowd.models.model import all_satisfied, histograms
+from incrowd.models.parameters import require_number, require_whole
+
+
+@dataclass(frozen=True)
+class RecursiveLDiversity:
+    """The most frequent value is not too frequent, even after an adversary has ruled out l − 2 others."""
+
+    c: float
+    l: int
+    column: str | None = None
+    name: ClassVar[str] = "recursive-l-diversity"
+    monotone: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require_number(self.name, "c", self.c, above=0)
+        require_whole(self.name, "l", self.l, at_least=1)
+
+    @property
+    def min_group(self) -> int:
+        """The tail from the l-th value on must not be empty."""
+        return self.l
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether r1 < c · (rl + … + rm) in each group."""
+        return all_satisfied(
+            (h.largest < self.c * tails(h, self.l) for h in histograms(groups, self.column).values()), groups
+        )
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the largest r1 / (rl + … + rm); any c above it is satisfied."""
+        worst = 0.0
+        for h in histograms(groups, self.column).values():
+            tail = tails(h, self.l).astype(np.float64)
+            ratio = np.divide(h.largest, tail, out=np.full(len(tail), np.inf), where=tail > 0)
+            worst = max(worst, float(ratio.max(initial=0.0)))
+        return worst
+
+    def __str__(self) -> str:
+        return f"recursive ({self.c:g},{self.l})-diversity" + (f" of {self.column}" if self.column else "")
+
+
+def tails(histogram: Histogram, l: int) -> NDArray[np.int64]:
+    """Return rl + … + rm of each group; 0 where it has fewer than l values."""
+    order = np.lexsort((-histogram.counts, histogram.group_of))
+    rank = np.arange(len(order)) - histogram.offsets[:-1][histogram.group_of]
+    tail = np.where(rank >= l - 1, histogram.counts[order], 0)
+    groups = len(histogram.offsets) - 1
+    return np.bincount(histogram.group_of, weights=tail, minlength=groups).astype(np.int64)

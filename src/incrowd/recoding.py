@@ -1,0 +1,39 @@
+"""What a method decides: which rows hide together, and what each group shows in place of its members' values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.hierarchies.tree import Codes
+from incrowd.tally import Counts
+
+WITHHELD = -1
+Shown = Literal["region", "hierarchy", "tight"]
+
+
+@dataclass(frozen=True, eq=False)
+class Recoding:
+    """Parts of a tally's tuples, each in a group or withheld, and the run of codes that each group shows per column.
+
+    Part p is `counts[p]` rows of tuple `tuples[p]`; most methods never split a tuple, and then there is one part per
+    tuple. `groups[p]` is its group or `WITHHELD`. Group g shows, for `columns[j]`, codes `lows[g, j]` to `highs[g, j]`,
+    the latter not included. `shown` says how such a run is written: as the region between cuts, as nodes of the
+    hierarchy, or as the tight range of the group's own values.
+    """
+
+    tuples: NDArray[np.int64]
+    counts: Counts
+    groups: NDArray[np.int64]
+    columns: tuple[str, ...]
+    lows: Codes
+    highs: Codes
+    shown: Shown = "region"
+
+    @property
+    def published(self) -> NDArray[np.bool_]:
+        """Whether each part is published."""
+        return self.groups != WITHHELD

@@ -1,0 +1,92 @@
+"""The table as counts of distinct coded tuples: all that methods and models ever see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.tree import Codes, Tree
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Distinct tuples of coded values and how many rows have each.
+
+    `codes[i, j]` is the code of tuple i in `columns[j]`, a leaf of `trees[columns[j]]`. Tuples are sorted by the codes
+    of their columns in the order of the columns' names: neither the rows' order nor the columns' order leaves a trace.
+    """
+
+    columns: tuple[str, ...]
+    codes: Codes
+    counts: Counts
+    trees: Mapping[str, Tree]
+
+    @property
+    def rows(self) -> int:
+        """Number of rows that were counted."""
+        return int(self.counts.sum())
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def column(self, name: str) -> Codes:
+        """Return one column's codes."""
+        codes: Codes = self.codes[:, self.columns.index(name)]
+        return codes
+
+    def has_missing(self, name: str) -> bool:
+        """Whether any row misses a value in the column."""
+        return bool((self.column(name) == 0).any())
+
+
+def code_table(
+    distinct: pl.DataFrame, counts: Counts, hierarchies: Mapping[str, Hierarchy]
+) -> tuple[Tally, NDArray[np.int64]]:
+    """Code a table of distinct raw tuples; return the tally and, for each raw tuple, its place in it.
+
+    Two raw tuples may be one: the texts `39` and `39.0` are the same number.
+    """
+    columns = tuple(sorted(hierarchies))
+    trees: dict[str, Tree] = {}
+    codes = np.empty((distinct.height, len(columns)), dtype=np.int32)
+    for place, name in enumerate(columns):
+        raw = distinct[name]
+        values = raw.unique()
+        tree, value_codes = hierarchies[name].build(name, values)
+        trees[name] = tree
+        codes[:, place] = _spread(raw, values, value_codes)
+    index, first = group_tuples(codes, [trees[name].size for name in columns])
+    totals = np.bincount(index, weights=counts, minlength=len(first)).astype(np.int64)
+    return Tally(columns, np.ascontiguousarray(codes[first]), totals, trees), index
+
+
+def _spread(raw: pl.Series, values: pl.Series, value_codes: Codes) -> Codes:
+    key = pl.DataFrame({"value": values, "code": value_codes})
+    found = pl.DataFrame({"value": raw}).join(key, on="value", how="left", nulls_equal=True, maintain_order="left")
+    return found["code"].to_numpy()
+
+
+def group_tuples(codes: Codes, sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the distinct rows of `codes` in sorted order; return each row's number and one row of each kind.
+
+    `sizes[j]` bounds the codes of column j. Columns are packed into one 64-bit key while they fit; where they do not,
+    the key so far is first renumbered to as few values as there are distinct ones.
+    """
+    rows = codes.shape[0]
+    key = np.zeros(rows, dtype=np.int64)
+    room = 1
+    for place, size in enumerate(sizes):
+        if room * max(size, 1) >= 2**62:
+            distinct, key = np.unique(key, return_inverse=True)
+            room = len(distinct)
+        key = key * max(size, 1) + codes[:, place]
+        room *= max(size, 1)
+    _, first, index = np.unique(key, return_index=True, return_inverse=True)
+    return index, first
