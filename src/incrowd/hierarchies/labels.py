@@ -9,6 +9,7 @@ and in columns of numbers or dates
 
     [20, 35)                     from 20, up to but not including 35
     <20      >=65                open at one end
+    [22, 29]                     from 22 to 29, both included (tight labels only)
 
 Missing on its own is written as missing: a null, never a word. Columns of names have no ranges, so `<=50K` is a name
 there and needs no quotes.
@@ -26,15 +27,16 @@ ANY = "*"
 
 _LOOKS_LIKE_SYNTAX = re.compile(r'^(?:[{"]|\*$|\s|$)|\s$')
 _NEEDS_QUOTES_IN_SET = re.compile(r'[,{}"]')
-_RANGE = re.compile(r"^\[(?P<low>[^,]+), (?P<high>[^,]+)\)$")
+_RANGE = re.compile(r"^\[(?P<low>[^,]+), (?P<high>[^,]+)(?P<end>[\])])$")
 
 
 @dataclass(frozen=True)
 class Range:
-    """Values from `low` up to but not including `high`; None is open."""
+    """Values from `low` up to `high`, which belongs to the range only if it is `closed`; None is open."""
 
     low: str | None
     high: str | None
+    closed: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,15 @@ def write_range(low: str | None, high: str | None) -> str:
     return f">={low}" if high is None else f"[{low}, {high})"
 
 
+def write_closed(low: str, high: str) -> str:
+    """Write a range that includes both of its bounds.
+
+    >>> write_closed("22", "29")
+    '[22, 29]'
+    """
+    return f"[{low}, {high}]"
+
+
 def write_set(names: Iterable[str]) -> str:
     """Write a set of names in the order given.
 
@@ -98,7 +109,7 @@ def read(label: str, *, ordered: bool) -> Label:
     """Read a label back; `ordered` tells a column of numbers or dates from one of names.
 
     >>> read("[-5, 3)", ordered=True)
-    Range(low='-5', high='3')
+    Range(low='-5', high='3', closed=False)
     >>> read('{Asia, "Trinidad, Tobago"}', ordered=False)
     OneOf(names=('Asia', 'Trinidad, Tobago'))
     >>> read("<=50K", ordered=False)
@@ -108,7 +119,7 @@ def read(label: str, *, ordered: bool) -> Label:
         return Anything()
     if ordered:
         if match := _RANGE.match(label):
-            return Range(match["low"], match["high"])
+            return Range(match["low"], match["high"], closed=match["end"] == "]")
         if label.startswith(">="):
             return Range(label[2:], None)
         if label.startswith("<"):

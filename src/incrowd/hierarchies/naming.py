@@ -5,6 +5,8 @@ Labels are made once per distinct run of a column, not once per row.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import polars as pl
 
@@ -12,15 +14,17 @@ from incrowd.hierarchies import labels
 from incrowd.hierarchies.tree import LONGEST_SET, MISSING, Codes, Tree
 
 
-def label_runs(tree: Tree, lows: Codes, highs: Codes, *, by_name: bool = False) -> pl.Series:
+def label_runs(
+    tree: Tree, lows: Codes, highs: Codes, *, shown: Literal["region", "hierarchy", "tight"] = "region"
+) -> pl.Series:
     """Return the label of every run `[low, high)` of codes; null for missing on its own.
 
-    Numbers and dates are shown as ranges between cuts, open at the ends of the column, so that no bound is anybody's
-    extreme value; `by_name` shows them as nodes of their hierarchy instead.
+    By region, numbers and dates are shown as ranges between cuts, open at the ends of the column, so that no bound is
+    anybody's extreme value; by hierarchy, as nodes; tight, as the closed range from the smallest value to the largest.
     """
     keys = lows.astype(np.int64) * (tree.size + 1) + highs
     distinct, index = np.unique(keys, return_inverse=True)
-    label = _range_label if tree.ordered and not by_name else _name_label
+    label = _name_label if not tree.ordered or shown == "hierarchy" else _LABELS_OF_ORDERED[shown]
     found = [label(tree, int(key) // (tree.size + 1), int(key) % (tree.size + 1)) for key in distinct]
     return pl.Series(found, dtype=pl.String).gather(index)
 
@@ -32,6 +36,15 @@ def _range_label(tree: Tree, low: int, high: int) -> str | None:
     if low == MISSING:
         return labels.ANY
     return labels.write_range(None if low == 1 else tree.edges[low], None if high == tree.size else tree.edges[high])
+
+
+def _tight_label(tree: Tree, low: int, high: int) -> str | None:
+    if high - low > 1 and low != MISSING:
+        return labels.write_closed(tree.names[0][low], tree.names[0][high - 1])
+    return _range_label(tree, low, high)
+
+
+_LABELS_OF_ORDERED = {"region": _range_label, "tight": _tight_label}
 
 
 def _name_label(tree: Tree, low: int, high: int) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -30,7 +30,7 @@ def from_arrow(table: pa.Table, *, where: str, hint: str) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _series(field: pa.Field, values: pa.ChunkedArray) -> pl.Series:
+def _series(field: pa.Field[Any], values: pa.ChunkedArray[Any]) -> pl.Series:
     kind = getattr(field.type, "extension_name", None)
     if kind is not None:
         values = values.cast(field.type.storage_type)

@@ -1,4 +1,4 @@
-"""The bytes of one text file, as its checks see them: mapped from the disk, or in memory once they had to be decoded."""
+"""The bytes of one text file, as its checks see them: mapped from the disk, or in memory where they were decoded."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Bytes: TypeAlias = NDArray[np.uint8]
 
 NEWLINE, RETURN, SPACE = b"\n\r "
 
-# Large enough that the cost of a step is nothing, small enough that every processor's share stays in its cache.
-CHUNK = 1 << 20
+# Large enough that the cost of a step is nothing, small enough to stay in a processor's cache; whole words of 64 bytes.
+CHUNK = 1 << 18
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
 """CSV and its relatives: found out, checked, and then read lazily by Polars.
 
 Every column is text: '007' and '1.50' stay what they are, and the schema decides what is a number. An empty field is
-null, whether it is quoted or not. A line that is blank is no row. Whatever Polars would mend in silence (a short line, a
-name that occurs twice, a zero byte) is an error here, which says where and quotes no value.
+null, whether it is quoted or not. A line that is blank is no row. Whatever Polars would mend in silence (a short line,
+a name that occurs twice, a zero byte) is an error here, which says where and quotes no value.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,10 +18,11 @@ from incrowd.engines.sources import unusual
 from incrowd.engines.sources.content import Content, line_of, load
 from incrowd.engines.sources.dialect import Dialect, detect
 from incrowd.engines.sources.encoding import as_utf8
+from incrowd.engines.sources.faults import ragged
 from incrowd.engines.sources.header import Header, read_header
-from incrowd.engines.sources.lines import blank_rows
+from incrowd.engines.sources.lines import Layout, examine
 from incrowd.engines.sources.normalize import null_where
-from incrowd.engines.sources.quotes import Quoting, survey
+from incrowd.engines.sources.quotes import open_fields
 from incrowd.errors import SourceError
 
 # No header can hold this name: a zero byte in a file is an error.
@@ -37,42 +39,46 @@ def open_csv(
     _refuse_zero_bytes(content, where)
     dialect = detect(content, separator=separator, quote=quote, where=where)
     header = read_header(content, dialect, where=where)
-    stated = {"separator": dialect.separator, "quote": dialect.quote or "", "encoding": encoding}
+    found: dict[str, object] = {"separator": dialect.separator, "quote": dialect.quote or "", "encoding": encoding}
     frame, in_memory = _rows(content, dialect, header, where)
-    return frame, stated, in_memory
+    return frame, found, in_memory
 
 
 def _rows(content: Content, dialect: Dialect, header: Header, where: str) -> tuple[pl.LazyFrame, bool]:
     body = content.array[header.offset :]
-    quotes = survey(body, dialect)
-    if quotes.quoting is Quoting.UNUSUAL:
-        frame = unusual.read(body.tobytes(), dialect, header, where=where).lazy()
-        return null_where(frame, [""]), True
-    blank = blank_rows(body, dialect, header, quotes, where=where)
-    quoted = quotes.quoting is Quoting.REGULAR
-    frame = _scan(content, dialect, header, quoted=quoted, blank=blank)
+    layout = examine(body, dialect, len(header.names))
+    if not layout.regular:
+        if open_fields(content, dialect, header.offset):
+            frame = unusual.read(body.tobytes(), dialect, header, where=where).lazy()
+            return null_where(frame, [""]), True
+        dialect = replace(dialect, quote=None)
+        layout = examine(body, dialect, len(header.names))
+    if layout.ragged:
+        first = [(header.lines + line_of(body, start), fields) for start, fields in layout.ragged]
+        raise SourceError(ragged(where, len(header.names), layout.total_ragged, first))
+    frame = _scan(content, dialect, header, layout)
     if dialect.padded:
         frame = frame.with_columns(cs.string().str.strip_chars_start(" "))
-    if quoted or dialect.padded:
+    if layout.quoted or dialect.padded:
         # Polars itself takes only unquoted empty fields for null.
         frame = null_where(frame, [""])
     return frame, content.in_memory
 
 
-def _scan(content: Content, dialect: Dialect, header: Header, *, quoted: bool, blank: list[int]) -> pl.LazyFrame:
+def _scan(content: Content, dialect: Dialect, header: Header, layout: Layout) -> pl.LazyFrame:
     frame = pl.scan_csv(
         content.target,
         has_header=False,
         skip_lines=header.lines,
         schema=dict.fromkeys(header.names, pl.String),
         separator=dialect.separator,
-        quote_char=dialect.quote if quoted else None,
-        row_index_name=_ROW if blank else None,
+        quote_char=dialect.quote if layout.quoted else None,
+        row_index_name=_ROW if layout.blank else None,
         raise_if_empty=False,
         glob=False,
     )
     # By its number: a row whose fields are all empty is a row, though to Polars it looks like a blank line.
-    return frame.filter(~pl.col(_ROW).is_in(blank)).drop(_ROW) if blank else frame
+    return frame.filter(~pl.col(_ROW).is_in(layout.blank)).drop(_ROW) if layout.blank else frame
 
 
 def _refuse_zero_bytes(content: Content, where: str) -> None:

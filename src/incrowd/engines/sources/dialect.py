@@ -22,7 +22,7 @@ SEPARATORS = (",", ";", "\t", "|")
 _LAST_RESORT = ":"
 _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar", ":": "a colon"}
 _SAMPLE_LINES = 200
-_SAMPLE_BYTES = 1 << 20
+_SAMPLE_BYTES = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,9 @@ def _named(separator: str) -> str:
 def _sample(content: Content) -> list[str]:
     """Return the first lines, without the blank ones and without a last one that was cut."""
     head = content.raw[:_SAMPLE_BYTES]
-    lines = head.decode("utf-8", errors="replace").removeprefix("\ufeff").split("\n")
-    if len(head) == _SAMPLE_BYTES and len(lines) > 1:
+    # Twice as many, since some will be blank.
+    lines = head.decode("utf-8", errors="replace").removeprefix("\ufeff").split("\n", 2 * _SAMPLE_LINES)
+    if len(lines) > 2 * _SAMPLE_LINES or (len(head) < len(content.raw) and len(lines) > 1):
         lines.pop()
     return [line + "\n" for line in lines if line.strip(" \r")][:_SAMPLE_LINES]
 

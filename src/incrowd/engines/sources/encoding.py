@@ -124,7 +124,7 @@ def _decoded(content: Content, encoding: str, where: str) -> bytes:
 
 
 def _newlines(content: Content) -> Content:
-    """Return content whose lines end in a newline: before Mac OS X, and in some exports still, they ended in a return."""
+    """Return content whose lines end in a newline; those of old Macintoshes, and of some exports, end in a return."""
     if content.raw.find(bytes([NEWLINE])) >= 0 or content.raw.find(bytes([RETURN])) < 0:
         return content
     return Content.of(content.raw[:].replace(bytes([RETURN]), bytes([NEWLINE])))

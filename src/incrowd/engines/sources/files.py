@@ -1,7 +1,7 @@
 """Tables in files: what a file is, is told by its first bytes before its name.
 
-Parquet (a file, a folder of files, a pattern) and Arrow IPC are scanned where they are; anything that is not known to be
-something else is CSV.
+Parquet (a file, a folder of files, a pattern) and Arrow IPC are scanned where they are; anything that is not known to
+be something else is CSV.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ def open_file(
     where = str(path)
     stated = {"separator": separator, "quote": quote, "encoding": encoding}
     if _is_several(path):
-        frame, found, in_memory = _parquet(_members(path), where), {}, False
         _refuse_csv_keywords(stated, "Parquet", where)
+        frame, found, in_memory = _parquet(_members(path)), dict[str, object](), False
     else:
         frame, found, in_memory = _open_one(path, stated)
     frame = normalized(frame, missing=missing, where=where)
@@ -51,7 +51,7 @@ def _open_one(path: Path, stated: dict[str, str | None]) -> tuple[pl.LazyFrame, 
     where = str(path)
     if head.startswith(_PARQUET):
         _refuse_csv_keywords(stated, "Parquet", where)
-        return _parquet([path], where), {}, False
+        return _parquet([path]), {}, False
     if head.startswith(_ARROW):
         _refuse_csv_keywords(stated, "Arrow", where)
         return pl.scan_ipc(path.absolute(), glob=False), {}, False
@@ -84,7 +84,7 @@ def _is_several(path: Path) -> bool:
 
 
 def _members(path: Path) -> list[Path]:
-    """Return the Parquet files of a folder, at any depth, or those that match a pattern, in the order of their names."""
+    """Return the Parquet files of a folder, at any depth, or those that match a pattern, in the names' order."""
     if path.is_dir():
         found = sorted(path.rglob("*.parquet"))
         missing = "the folder holds no .parquet file."
@@ -99,7 +99,7 @@ def _members(path: Path) -> list[Path]:
     return found
 
 
-def _parquet(paths: list[Path], where: str) -> pl.LazyFrame:
+def _parquet(paths: list[Path]) -> pl.LazyFrame:
     _refuse_different_columns(paths)
     # Folders like year=2024 name a column and its value.
     partitioned = any("=" in part for path in paths for part in path.parent.parts)

@@ -28,12 +28,13 @@ def from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
 
 
 def _names(frame: pd.DataFrame) -> list[str]:
-    for label in frame.columns:
+    labels: list[object] = list(frame.columns)
+    for label in labels:
         if isinstance(label, tuple):
             raise SourceError(f"{_WHERE}: its columns have names of several levels.  Hint: join the levels into one.")
         if not isinstance(label, (str, int)):
             raise SourceError(f"{_WHERE}: a column's name is a {type(label).__name__}.  Hint: name columns with text.")
-    names = [str(label) for label in frame.columns]
+    names = [str(label) for label in labels]
     refuse_duplicates(names, _WHERE)
     return names
 
@@ -45,7 +46,7 @@ def _series(values: pd.Series[Any], name: str) -> pl.Series:
     if kind in ("PeriodDtype", "IntervalDtype"):
         return _as_text(values, name)
     if kind == "SparseDtype":
-        values = values.sparse.to_dense()
+        return pl.Series(name, values.to_numpy())
     if values.dtype == object:
         return _objects(values, name)
     try:

@@ -79,6 +79,7 @@ def _plain(table: pa.Table, where: str) -> pl.DataFrame:
 def _decimal(digits: pl.Series) -> pl.Series:
     """Return PostgreSQL's numeric, which arrives as text, as numbers, or as the text where they are too long."""
     digits = digits.replace("nan", None)
-    places = digits.str.split(".").list.get(1, null_on_oob=True).str.len_bytes().max()
-    numbers = digits.cast(pl.Decimal(38, places or 0), strict=False)
+    places = digits.str.split(".").list.get(1, null_on_oob=True).str.len_bytes()
+    most = places.max()
+    numbers = digits.cast(pl.Decimal(38, most if isinstance(most, int) else 0), strict=False)
     return numbers if numbers.null_count() == digits.null_count() else digits

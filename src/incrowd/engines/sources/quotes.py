@@ -1,102 +1,73 @@
-"""Whether a file quotes its fields, and whether it does so by the rules (RFC 4180), without parsing it.
+"""Which bytes are inside of quotes, and whether the quotes keep the rules (RFC 4180), without parsing.
 
-By the rules every quote opens a field, closes one, or is written twice inside of one, so a byte is inside of quotes if
-an odd number of quotes comes before it. Counting them chunk by chunk is many times faster than parsing, and exact for
-a file that keeps the rules; whether it does shows at the neighbours of each quote.
+By the rules every quote opens a field, closes one, or is written twice inside of one, so a byte is inside if an odd
+number of quotes comes before it. That is exact for a file that keeps the rules; whether it does shows at the neighbours
+of each quote.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from enum import Enum
-from itertools import accumulate
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from incrowd.engines.sources.content import NEWLINE, RETURN, SPACE, Bytes, spans
+from incrowd.engines.sources.bitmaps import Words, bitmap, ends_with, following, odd_so_far
+from incrowd.engines.sources.content import RETURN, Bytes, Content
 from incrowd.engines.sources.dialect import Dialect
-from incrowd.engines.sources.parallel import each
-
-Positions = NDArray[np.intp]
 
 
-class Quoting(Enum):
-    """How a file uses its quote character."""
+@dataclass
+class QuoteTracker:
+    """Follows the quotes of a file chunk by chunk; a chunk begins as the one before it ended."""
 
-    ABSENT = "no field begins with a quote, so those inside are text like any other"
-    REGULAR = "as in RFC 4180"
-    UNUSUAL = "some fields begin with a quote, others have one in the middle, or a quote is not closed"
-
-
-@dataclass(frozen=True)
-class Quotes:
-    """How the file quotes, and for each chunk whether it begins inside of a quoted field."""
-
-    quoting: Quoting
-    begins_inside: tuple[bool, ...]
-
-
-@dataclass(frozen=True)
-class _Tally:
-    quotes: int = 0
-    at_a_start: int = 0
-
-
-def survey(body: Bytes, dialect: Dialect) -> Quotes:
-    """Look at every quote of the file."""
-    chunks = list(spans(len(body)))
-    outside = Quotes(Quoting.ABSENT, (False,) * len(chunks))
-    if dialect.quote is None:
-        return outside
-    looker = _Looker(body, ord(dialect.separator), ord(dialect.quote), dialect.padded)
-    tallies = list(each(looker.tally, chunks))
-    if not any(tally.at_a_start for tally in tallies):
-        return outside
-    before = [0, *accumulate(tally.quotes for tally in tallies)]
-    inside = tuple(count % 2 == 1 for count in before)
-    regular = not inside[-1] and all(each(looker.regular, zip(chunks, inside[:-1], strict=True)))
-    return replace(outside, quoting=Quoting.REGULAR if regular else Quoting.UNUSUAL, begins_inside=inside[:-1])
-
-
-@dataclass(frozen=True)
-class _Looker:
-    body: Bytes
-    separator: int
     quote: int
-    padded: bool
+    seen: bool = False
+    regular: bool = True
+    inside: bool = False
+    _after_edge: bool = True
+    _after_closing: bool = False
+    _after_return: bool = False  # one that came right after a closing quote, so a newline must be next
 
-    def tally(self, span: tuple[int, int]) -> _Tally:
-        """Count a chunk's quotes, and those that a field begins with."""
-        at = self._positions(span)
-        if not len(at):
-            return _Tally()
-        before = self._byte(at - 1)
-        start = self._edge(before)
-        if self.padded:
-            start |= before == SPACE
-        return _Tally(len(at), int(np.count_nonzero(start)))
+    def outside(self, data: Bytes, separators: Words, newlines: Words) -> Words | None:
+        """Return the bytes of a chunk that are outside of quotes, or None if all of them are."""
+        is_quote = data == self.quote
+        pending = self.inside or self._after_closing or self._after_return
+        edges = separators | newlines
+        if not (pending or is_quote.any()):
+            self._after_edge = ends_with(edges)
+            return None
+        quotes, returns = bitmap(is_quote), bitmap(data == RETURN)
+        self.seen = True
+        inside = odd_so_far(quotes, self.inside)
+        # Beyond the end of the file there is nothing that could be at fault.
+        exists = bitmap(np.ones(len(data), dtype=np.bool_))
+        self._check(quotes, inside, edges, newlines, returns, exists)
+        self.inside = ends_with(inside)
+        return ~inside
 
-    def regular(self, chunk: tuple[tuple[int, int], bool]) -> bool:
-        """Tell whether every quote of a chunk has the neighbours that the rules ask for."""
-        span, inside = chunk
-        at = self._positions(span)
-        opening, closing = at[int(inside) :: 2], at[1 - int(inside) :: 2]
-        before, after = self._byte(opening - 1), self._byte(closing + 1)
-        returns = after == RETURN
-        after[returns] = self._byte(closing[returns] + 2)
-        ends = self._edge(after) | ((after == self.quote) & ~returns)
-        ends &= ~returns | (after == NEWLINE)
-        return bool((self._edge(before) | (before == self.quote)).all() and ends.all())
+    def finish(self) -> None:
+        """Note that the file is over: a quote that is open now stays so."""
+        self.regular &= not self.inside
 
-    def _positions(self, span: tuple[int, int]) -> Positions:
-        start, stop = span
-        return np.flatnonzero(self.body[start:stop] == self.quote) + start
+    def _check(
+        self, quotes: Words, inside: Words, edges: Words, newlines: Words, returns: Words, exists: Words
+    ) -> None:
+        opening, closing = quotes & inside, quotes & ~inside
+        may_open = following(edges | quotes, self._after_edge)
+        closed = following(closing, self._after_closing)
+        must_be_newline = following(closed & returns, self._after_return)
+        faults = (opening & ~may_open) | (must_be_newline & ~newlines)
+        faults |= closed & ~(edges | quotes | returns)
+        self.regular &= not (faults & exists).any()
+        self._after_edge = ends_with(edges | quotes)
+        self._after_closing = ends_with(closing)
+        self._after_return = ends_with(closed & returns)
 
-    def _byte(self, at: Positions) -> Bytes:
-        """Return the bytes at these positions; before the first and after the last there is, as it were, a newline."""
-        exists = (at >= 0) & (at < len(self.body))
-        return np.where(exists, self.body[np.where(exists, at, 0)], np.uint8(NEWLINE))
 
-    def _edge(self, byte: Bytes) -> NDArray[np.bool_]:
-        return (byte == self.separator) | (byte == NEWLINE)
+def open_fields(content: Content, dialect: Dialect, offset: int) -> bool:
+    """Tell whether any field begins with a quote; if none does, quotes are text like any other (5" pipe)."""
+    quote = (dialect.quote or "").encode()
+    before = [dialect.separator.encode(), b"\n", *([b" "] if dialect.padded else [])]
+    return content.raw[offset : offset + 1] == quote or any(
+        content.raw.find(edge + quote, offset) >= 0 for edge in before
+    )

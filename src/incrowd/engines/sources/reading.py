@@ -1,4 +1,4 @@
-"""Errors that only show while rows are read: a damaged page of a Parquet file, a file that changed after it was opened."""
+"""Errors that only show while rows are read: a damaged page of Parquet, a file that changed after it was opened."""
 
 from __future__ import annotations
 

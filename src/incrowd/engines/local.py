@@ -1,0 +1,146 @@
+"""The engine for one machine: Polars reads, counts and applies; rows are streamed, never held whole unless they must be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from incrowd.engines.sources import Source, reading
+from incrowd.errors import EmptyTable
+from incrowd.pseudonyms import PseudonymKey
+from incrowd.recoding import WITHHELD, Recoding
+from incrowd.releases.generalized import Generalized
+from incrowd.schema import Schema
+from incrowd.tally import Tally, code_table
+
+ROWS_PER_BATCH = 1_000_000
+ROWS_PER_SCAN = 8_000_000
+"""With kept columns, at most about this many rows are in memory at once; a larger table is scanned once for each."""
+
+_COUNT = "n"
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """A table's tally, and the raw tuples that each of its tuples stands for, so that rows can be found again."""
+
+    tally: Tally
+    raw: pl.DataFrame
+    tuple_of: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class LocalEngine:
+    """Rows in a file, a database's answer or a frame, on this machine."""
+
+    source: Source
+
+    def count(self, schema: Schema) -> Counted:
+        """Count the distinct tuples of the quasi-identifiers and sensitive columns: one group-by, streamed."""
+        columns = list(schema.tallied)
+        with reading(self.source):
+            distinct = (
+                self.source.frame.select(_numbered(columns))
+                .group_by(_numbers(columns))
+                .agg(pl.len().cast(pl.Int64).alias(_COUNT))
+                .collect(engine="streaming")
+            )
+        if distinct.height == 0:
+            raise EmptyTable("the table has columns but no rows.")
+        raw = distinct.drop(_COUNT).rename(dict(zip(_numbers(columns), columns, strict=True)))
+        tally, tuple_of = code_table(raw, distinct[_COUNT].to_numpy(), {**schema.quasi, **schema.sensitive})
+        return Counted(tally, raw, tuple_of)
+
+    def apply(
+        self, counted: Counted, recoding: Recoding, form: Generalized, key: PseudonymKey | None
+    ) -> Iterator[pl.DataFrame]:
+        """Yield the published rows, batch by batch, in an order that says nothing.
+
+        Without kept columns or pseudonyms the tally holds all there is to publish, and the rows are not read again.
+        """
+        schema = form.schema
+        if not schema.kept and not schema.pseudonyms:
+            yield from form.batches(ROWS_PER_BATCH)
+            return
+        for rows in self._joined(counted, recoding, form):
+            yield _published(rows, form, key)
+
+    def _joined(self, counted: Counted, recoding: Recoding, form: Generalized) -> Iterator[pl.DataFrame]:
+        """Yield rows with their group and sensitive codes, sorted by what they will show."""
+        schema = form.schema
+        carried = [*schema.kept, *schema.pseudonyms]
+        tallied = list(schema.tallied)
+        lookup = pl.DataFrame([counted.raw[name].alias(f"c{place}") for place, name in enumerate(tallied)])
+        lookup = lookup.with_columns(tuple=pl.Series(counted.tuple_of.astype(np.uint32)))
+        frame = self.source.frame.select(_numbered([*tallied, *carried]))
+        for chosen in self._scans(recoding, form):
+            with reading(self.source):
+                rows = (
+                    frame.join(lookup.filter(chosen[counted.tuple_of]).lazy(), on=_numbers(tallied), nulls_equal=True)
+                    .drop(_numbers(tallied))
+                    .collect(engine="streaming")
+                )
+            yield _place_rows(rows, recoding, form, [f"c{len(tallied) + place}" for place in range(len(carried))])
+
+    def _scans(self, recoding: Recoding, form: Generalized) -> Iterator[NDArray[np.bool_]]:
+        """Yield which tuples each scan takes; groups stay whole and follow each other in the order of what they show."""
+        tuples = len(form.tally)
+        if form.rows <= ROWS_PER_SCAN or len(recoding.tuples) > tuples:
+            yield np.ones(tuples, dtype=bool)  # a tuple shared between groups must be seen whole
+            return
+        scan_of_group = np.cumsum(form.group_sizes) // ROWS_PER_SCAN
+        group_of_tuple = np.full(tuples, WITHHELD, dtype=np.int64)
+        group_of_tuple[recoding.tuples] = form.shown.group_of
+        scan_of_tuple = np.where(group_of_tuple == WITHHELD, -1, scan_of_group[group_of_tuple])
+        for scan in range(int(scan_of_group[-1]) + 1):
+            yield scan_of_tuple == scan
+
+
+def _numbered(columns: list[str]) -> list[pl.Expr]:
+    """Rename columns to c0, c1, …, so that no name of the user's can clash with one of ours."""
+    return [pl.col(name).alias(f"c{place}") for place, name in enumerate(columns)]
+
+
+def _numbers(columns: list[str]) -> list[str]:
+    return [f"c{place}" for place in range(len(columns))]
+
+
+def _place_rows(rows: pl.DataFrame, recoding: Recoding, form: Generalized, carried: list[str]) -> pl.DataFrame:
+    """Give each row its group; rows of a tuple that is shared between groups are dealt out in the order of their values."""
+    order = np.argsort(recoding.tuples, kind="stable")
+    tuples = recoding.tuples[order]
+    rows = rows.sort("tuple", *carried)
+    tuple_of = rows["tuple"].to_numpy()
+    first_row = np.searchsorted(tuple_of, tuple_of, side="left")
+    rank = np.arange(len(tuple_of)) - first_row
+    counts = np.cumsum(recoding.counts[order])
+    first_part = np.searchsorted(tuples, tuple_of, side="left")
+    before = np.where(first_part > 0, counts[first_part - 1], 0)
+    part = order[np.searchsorted(counts, before + rank, side="right")]
+    groups = form.shown.group_of[part]
+    sensitive = {f"s{place}": form.tally.column(name)[tuple_of] for place, name in enumerate(form.schema.sensitive)}
+    return (
+        rows.with_columns(group=pl.Series(groups), **{name: pl.Series(codes) for name, codes in sensitive.items()})
+        .filter(pl.col("group") != WITHHELD)
+        .sort("group", *sensitive, *carried)
+        .drop("tuple")
+    )
+
+
+def _published(rows: pl.DataFrame, form: Generalized, key: PseudonymKey | None) -> pl.DataFrame:
+    schema = form.schema
+    first_carried = len(schema.tallied)
+    columns: dict[str, pl.Series] = {}
+    for place, name in enumerate(schema.pseudonyms, start=first_carried + len(schema.kept)):
+        columns[name] = (key or PseudonymKey.new()).pseudonyms(rows[f"c{place}"])
+    for name in schema.quasi:
+        columns[name] = form.shown.labels[name].gather(rows["group"])
+    for place, name in enumerate(schema.sensitive):
+        columns[name] = form.tally.trees[name].values.gather(rows[f"s{place}"])
+    for place, name in enumerate(schema.kept, start=first_carried):
+        columns[name] = rows[f"c{place}"]
+    return pl.DataFrame(columns)

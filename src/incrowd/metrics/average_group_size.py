@@ -1,0 +1,23 @@
+"""Average group size: published rows over groups (LeFevre et al. 2006 divide it by k besides)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from incrowd.metrics.metric import Goal
+from incrowd.releases.generalized import Generalized
+from incrowd.tally import Tally
+
+
+@dataclass(frozen=True)
+class AverageGroupSize:
+    """How many rows share a group, on average over groups."""
+
+    name: ClassVar[str] = "average-group-size"
+    goal: ClassVar[Goal] = "minimize"
+    bounds: ClassVar[tuple[float, float]] = (1.0, float("inf"))
+
+    def measure(self, before: Tally, release: Generalized) -> float:
+        """Return the mean over groups; 0 where nothing is published."""
+        return release.rows / len(release.shown) if len(release.shown) else 0.0

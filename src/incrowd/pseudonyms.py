@@ -1,0 +1,92 @@
+"""Pseudonyms: an identifier becomes a code that only the holder of a key can link back.
+
+HMAC-SHA256 under a 256-bit key, cut to 128 bits. The same key gives the same pseudonym in every release, which lets a
+study follow a person and lets anybody else do so too: use a new key where that is not wanted. The key lives in a file of
+its own, mode 0600, outside of the release. A pseudonym protects no one by itself: see linkage (Senellart).
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import os
+import secrets
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from incrowd.errors import OutputError
+from incrowd.hierarchies.values import as_text
+
+_KEY_BYTES = 32
+_PSEUDONYM_BYTES = 16
+
+
+@dataclass(frozen=True)
+class PseudonymKey:
+    """The secret that turns identifiers into pseudonyms. Never printed.
+
+    >>> key = PseudonymKey(bytes(32))
+    >>> key.pseudonyms(pl.Series(["Bob", None, "Bob"])).n_unique()
+    2
+    """
+
+    secret: bytes = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if len(self.secret) < _KEY_BYTES:
+            raise OutputError(f"a pseudonym key has at least {_KEY_BYTES} bytes, this one has {len(self.secret)}.")
+
+    @classmethod
+    def new(cls) -> PseudonymKey:
+        """Draw a key from the operating system's randomness."""
+        return cls(secrets.token_bytes(_KEY_BYTES))
+
+    @classmethod
+    def load(cls, path: str | Path) -> PseudonymKey:
+        """Read a key that `save` wrote; refuse a file that others can read."""
+        path = Path(path)
+        try:
+            mode = stat.S_IMODE(path.stat().st_mode)
+            text = path.read_text(encoding="ascii")
+        except (OSError, UnicodeDecodeError) as error:
+            raise OutputError(f"pseudonym key {path} cannot be read: {type(error).__name__}.") from error
+        if os.name == "posix" and mode & 0o077:
+            raise OutputError(f"pseudonym key {path} can be read by others (mode {mode:04o}).  Hint: chmod 600 {path}")
+        try:
+            return cls(base64.b64decode(text, validate=True))
+        except ValueError as error:
+            raise OutputError(f"pseudonym key {path} is not a key: it should hold base64 text.") from error
+
+    def save(self, path: str | Path) -> None:
+        """Write the key to a new file that only its owner can read."""
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except OSError as error:
+            raise OutputError(f"pseudonym key {path} cannot be written: {error.strerror}.") from error
+        with os.fdopen(handle, "wb") as file:
+            file.write(base64.b64encode(self.secret))
+
+    @classmethod
+    def load_or_create(cls, path: str | Path) -> PseudonymKey:
+        """Read the key, or draw and save a new one where there is none yet."""
+        if Path(path).exists():
+            return cls.load(path)
+        key = cls.new()
+        key.save(path)
+        return key
+
+    def pseudonyms(self, identifiers: pl.Series) -> pl.Series:
+        """Return the pseudonym of every identifier; missing stays missing. One HMAC per distinct value."""
+        text = as_text(identifiers)
+        distinct = text.drop_nulls().unique()
+        secret = self.secret
+        codes = [
+            base64.b32encode(hmac.digest(secret, value.encode(), "sha256")[:_PSEUDONYM_BYTES]).decode().rstrip("=")
+            for value in distinct.to_list()
+        ]
+        key = pl.DataFrame({"value": distinct, "code": pl.Series(codes, dtype=pl.String)})
+        found = pl.DataFrame({"value": text}).join(key, on="value", how="left", maintain_order="left")
+        return found["code"].alias(identifiers.name)

@@ -1,0 +1,277 @@
+"""Recipes: a release's making as a TOML file that reads like the API and makes the same release again.
+
+Relative paths in a recipe are relative to the recipe.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import tomli_w
+
+from incrowd.errors import IncrowdError, RecipeError, did_you_mean
+from incrowd.hierarchies import Automatic, Categories, Exact, Hierarchy
+from incrowd.methods import Method, Mondrian
+from incrowd.models import Model
+from incrowd.progress import Progress, silent
+from incrowd.pseudonyms import PseudonymKey
+from incrowd.registry import registered
+from incrowd.table import Table, read
+
+if TYPE_CHECKING:
+    from incrowd.releases.release import Release
+
+VERSION = 1
+ROLES = ("quasi", "sensitive", "identifier", "pseudonym", "keep", "drop")
+_SOURCE_KEYS = ("path", "url", "query", "separator", "quote", "encoding", "missing")
+_OUTPUT_KEYS = ("directory", "format")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that makes a release: the source, the columns' roles, the models, the method, the output."""
+
+    source: Mapping[str, Any]
+    roles: Mapping[str, str]
+    hierarchies: Mapping[str, Hierarchy]
+    models: tuple[Model, ...]
+    method: Method = field(default_factory=Mondrian)
+    others: str | None = None
+    seed: int | None = None
+    output: Mapping[str, Any] = field(default_factory=dict)
+    pseudonym_key: str | None = None
+    base: Path = field(default_factory=Path)
+    """The directory that relative paths start from."""
+
+    @classmethod
+    def load(cls, path: str | Path) -> Recipe:
+        """Read a recipe file."""
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            raise RecipeError(f"recipe {path} cannot be read: {reason}.") from error
+        try:
+            return cls.from_dict(tomllib.loads(text), base=path.parent)
+        except tomllib.TOMLDecodeError as error:
+            raise RecipeError(f"recipe {path} is not TOML: {error}.") from error
+        except RecipeError as error:
+            raise RecipeError(f"recipe {path}: {error}") from error
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], *, base: Path = Path()) -> Recipe:
+        """Read a recipe from nested tables."""
+        data = dict(data)
+        version = data.pop("incrowd", None)
+        if version != VERSION:
+            raise RecipeError(f"a recipe starts with `incrowd = {VERSION}`; this one says {version!r}.")
+        _refuse_unknown(
+            "the recipe", data, ("source", "columns", "others", "models", "method", "output", "seed", "pseudonyms")
+        )
+        source = _table("source", data.get("source", {}))
+        _refuse_unknown("[source]", source, _SOURCE_KEYS)
+        output = _table("output", data.get("output", {}))
+        _refuse_unknown("[output]", output, _OUTPUT_KEYS)
+        pseudonyms = _table("pseudonyms", data.get("pseudonyms", {}))
+        _refuse_unknown("[pseudonyms]", pseudonyms, ("key",))
+        roles, hierarchies = _read_columns(_table("columns", data.get("columns", {})), base)
+        models = data.get("models", [])
+        if not isinstance(models, list) or not models:
+            raise RecipeError('no model is required.  Hint: add [[models]] with name = "k-anonymity" and k = 5.')
+        return cls(
+            source=source,
+            roles=roles,
+            hierarchies=hierarchies,
+            models=tuple(_make("models", model) for model in models),
+            method=_make("methods", data["method"]) if "method" in data else Mondrian(),
+            others=data.get("others"),
+            seed=data.get("seed"),
+            output=output,
+            pseudonym_key=pseudonyms.get("key"),
+            base=base,
+        )
+
+    @classmethod
+    def of(cls, release: Release, *, format: str | None = None) -> Recipe:
+        """Write down how a release was made."""
+        schema = release.form.schema
+        roles = {
+            **dict.fromkeys(schema.quasi, "quasi"),
+            **dict.fromkeys(schema.sensitive, "sensitive"),
+            **dict.fromkeys(schema.pseudonyms, "pseudonym"),
+            **dict.fromkeys(schema.kept, "keep"),
+            **dict.fromkeys(schema.removed, "drop"),
+        }
+        return cls(
+            source={key: value for key, value in release.source.description.items() if key in _SOURCE_KEYS},
+            roles={name: roles[name] for name in release.source.columns},
+            hierarchies={**schema.quasi, **schema.sensitive},
+            models=tuple(guarantee.model for guarantee in release.guarantees),
+            method=release.method,
+            seed=release.seed,
+            output={} if format is None else {"format": format},
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the recipe as nested tables."""
+        columns: dict[str, Any] = {}
+        for name, role in self.roles.items():
+            columns[name] = {"role": role}
+            hierarchy = self.hierarchies.get(name)
+            if hierarchy is not None and not isinstance(hierarchy, (Automatic, Exact)):
+                columns[name]["hierarchy"] = hierarchy_to_dict(hierarchy)
+        data: dict[str, Any] = {"incrowd": VERSION}
+        if self.others is not None:
+            data["others"] = self.others
+        if self.seed is not None:
+            data["seed"] = self.seed
+        data["source"] = dict(self.source)
+        data["models"] = [{"name": model.name, **_parameters(model)} for model in self.models]
+        data["method"] = {"name": self.method.name, **_parameters(self.method)}
+        if self.pseudonym_key is not None:
+            data["pseudonyms"] = {"key": self.pseudonym_key}
+        if self.output:
+            data["output"] = dict(self.output)
+        data["columns"] = columns
+        return data
+
+    def to_toml(self) -> str:
+        """Return the recipe as the text of a TOML file."""
+        return tomli_w.dumps(self.to_dict(), indent=2)
+
+    def relative_to(self, directory: Path) -> Recipe:
+        """Return the recipe as it reads from another directory."""
+        if "path" not in self.source or "://" in str(self.source["path"]):
+            return replace(self, base=directory)
+        path = os.path.relpath(self.base / str(self.source["path"]), directory)
+        return replace(self, source={**self.source, "path": Path(path).as_posix()}, base=directory)
+
+    def table(self) -> Table:
+        """Open the source and give its columns their roles."""
+        options = dict(self.source)
+        if ("path" in options) == ("url" in options):
+            raise RecipeError('[source] names either a path or a url.  Hint: path = "patients.csv".')
+        location: object = str(self.base / options.pop("path")) if "path" in options else self._url(options.pop("url"))
+        named: dict[str, list[str]] = {role: [] for role in ROLES}
+        for name, role in self.roles.items():
+            named[role].append(name)
+        return read(
+            location,
+            quasi=named["quasi"],
+            sensitive=named["sensitive"],
+            identifiers=named["identifier"],
+            pseudonyms=named["pseudonym"],
+            keep=named["keep"],
+            drop=named["drop"],
+            others=self.others,  # type: ignore[arg-type]
+            hierarchies=self.hierarchies,
+            **options,
+        )
+
+    def _url(self, url: str) -> str:
+        """A SQLite file is named relative to the recipe like any other."""
+        prefix = "sqlite:///"
+        if url.startswith(prefix) and not url.startswith(prefix + "/"):
+            return prefix + str(self.base / url.removeprefix(prefix))
+        return url
+
+    def run(self, *, seed: int | None = None, progress: Progress = silent) -> Release:
+        """Make the release."""
+        from incrowd.publish import publish
+
+        key = PseudonymKey.load_or_create(self.base / self.pseudonym_key) if self.pseudonym_key else None
+        return publish(
+            self.table(),
+            self.models,
+            method=self.method,
+            seed=self.seed if seed is None else seed,
+            pseudonym_key=key,
+            progress=progress,
+        )
+
+
+def hierarchy_to_dict(hierarchy: Hierarchy) -> dict[str, Any]:
+    """Write a hierarchy as a table of a recipe."""
+    if isinstance(hierarchy, Categories):
+        return {"kind": hierarchy.name, "tree": hierarchy.to_tree()}
+    return {"kind": hierarchy.name, **_parameters(hierarchy)}
+
+
+def hierarchy_from_dict(data: Mapping[str, Any], *, base: Path = Path()) -> Hierarchy:
+    """Read a hierarchy from a table of a recipe: categories come as a tree or from a file."""
+    data = dict(data)
+    kind = data.get("kind")
+    if kind == Categories.name:
+        data.pop("kind")
+        if set(data) == {"tree"}:
+            return Categories.from_tree(data["tree"])
+        _refuse_unknown("a hierarchy of categories", data, ("file", "separator"))
+        if "file" not in data:
+            raise RecipeError("a hierarchy of categories needs a tree or a file.")
+        return Categories.read_csv(base / str(data["file"]), separator=str(data.get("separator", ";")))
+    made: Hierarchy = _make("hierarchies", data, key="kind")
+    return made
+
+
+def _read_columns(columns: Mapping[str, Any], base: Path) -> tuple[dict[str, str], dict[str, Hierarchy]]:
+    roles: dict[str, str] = {}
+    hierarchies: dict[str, Hierarchy] = {}
+    for name, described in columns.items():
+        column = {"role": described} if isinstance(described, str) else _table(f"columns.{name}", described)
+        _refuse_unknown(f"column '{name}'", column, ("role", "hierarchy"))
+        role = column.get("role")
+        if role not in ROLES:
+            raise RecipeError(f"column '{name}': its role is one of {', '.join(ROLES)}, not {role!r}.")
+        roles[name] = role
+        if "hierarchy" in column:
+            try:
+                hierarchies[name] = hierarchy_from_dict(_table("hierarchy", column["hierarchy"]), base=base)
+            except IncrowdError as error:
+                raise RecipeError(f"column '{name}': {error}") from error
+    return roles, hierarchies
+
+
+def _table(name: str, value: object) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise RecipeError(f"[{name}] is a table, not {type(value).__name__}.")
+    return dict(value)
+
+
+def _make(family: str, described: Any, *, key: str = "name") -> Any:
+    """Build a registered object from its name and parameters."""
+    noun = family.removesuffix("s")
+    described = {key: described} if isinstance(described, str) else _table(noun, described)
+    name = described.pop(key, None)
+    known = registered(family)
+    if name not in known:
+        raise RecipeError(f"there is no {noun} called {name!r}.{did_you_mean(str(name), known)}")
+    cls = known[name]
+    parameters = {f.name: f for f in fields(cls)}
+    _refuse_unknown(f"{noun} '{name}'", described, parameters)
+    needed = [f.name for f in parameters.values() if f.default is MISSING and f.default_factory is MISSING]
+    lacking = [parameter for parameter in needed if parameter not in described]
+    if lacking:
+        raise RecipeError(f"{noun} '{name}' needs {' and '.join(lacking)}.")
+    return cls(**described)
+
+
+def _parameters(made: Any) -> dict[str, Any]:
+    """Return the parameters of a dataclass as TOML can hold them; TOML has no null, so None is left out."""
+    values = {f.name: getattr(made, f.name) for f in fields(made)}
+    return {name: _plain(value) for name, value in values.items() if value is not None and value != ()}
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _refuse_unknown(where: str, given: Mapping[str, Any], known: Any) -> None:
+    for key in given:
+        if key not in known:
+            raise RecipeError(f"{where} has no '{key}'.{did_you_mean(str(key), known)}")

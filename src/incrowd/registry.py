@@ -1,0 +1,53 @@
+"""The names of models, methods, metrics and hierarchies in recipes and on the command line.
+
+Other packages add their own by entry point: group `incrowd.models`, `incrowd.methods` or `incrowd.metrics`, one class each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
+
+from incrowd import hierarchies, methods, metrics, models
+from incrowd.errors import RecipeError
+
+_BUILT_IN: dict[str, tuple[type, ...]] = {
+    "models": (
+        models.KAnonymity,
+        models.DistinctLDiversity,
+        models.EntropyLDiversity,
+        models.RecursiveLDiversity,
+        models.ProbabilisticLDiversity,
+    ),
+    "methods": (methods.Mondrian,),
+    "metrics": (
+        metrics.GlobalCertaintyPenalty,
+        metrics.Discernibility,
+        metrics.AverageGroupSize,
+    ),
+    "hierarchies": (
+        hierarchies.Automatic,
+        hierarchies.Categories,
+        hierarchies.Dates,
+        hierarchies.Exact,
+        hierarchies.Flat,
+        hierarchies.Intervals,
+        hierarchies.Masking,
+    ),
+}
+
+
+@cache
+def registered(family: str) -> Mapping[str, Any]:
+    """Return the classes of a family (`models`, `methods`, `metrics`, `hierarchies`) by name, plugins included."""
+    found: dict[str, Any] = {cls.name: cls for cls in _BUILT_IN[family]}  # type: ignore[attr-defined]
+    for entry in entry_points(group=f"incrowd.{family}"):
+        cls = entry.load()
+        if cls.name in found:
+            raise RecipeError(
+                f"two {family} are called '{cls.name}': {found[cls.name].__module__} and {cls.__module__}."
+            )
+        found[cls.name] = cls
+    return found

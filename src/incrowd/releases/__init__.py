@@ -1,0 +1,1 @@
+"""What is published, in its form, with its guarantees."""

@@ -1,0 +1,170 @@
+"""A release: what is published, what it promises, and where it can be saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.engines.sources import Source
+from incrowd.errors import ConformanceError
+from incrowd.methods.method import Method
+from incrowd.metrics import AverageGroupSize, Discernibility, GlobalCertaintyPenalty, certainty_penalties
+from incrowd.models.model import Guarantee
+from incrowd.recoding import Shown
+from incrowd.releases.generalized import Generalized
+from incrowd.releases.query import Query
+
+if TYPE_CHECKING:
+    from incrowd.releases.saving import Format
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A table that can be published, and the evidence for it."""
+
+    form: Generalized
+    guarantees: tuple[Guarantee, ...]
+    method: Method
+    seed: int | None
+    source: Source
+    make_batches: Callable[[], Iterator[pl.DataFrame]]
+    shown: Shown
+
+    @property
+    def rows_in(self) -> int:
+        """Rows of the table."""
+        return self.form.rows_in
+
+    @property
+    def rows(self) -> int:
+        """Rows that are published."""
+        return self.form.rows
+
+    @property
+    def withheld(self) -> int:
+        """Rows that are not."""
+        return self.form.withheld
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """Yield the published rows batch by batch, in an order that says nothing about the table's."""
+        published = 0
+        for batch in self.make_batches():
+            published += batch.height
+            yield batch
+        if published != self.rows:
+            raise ConformanceError(
+                f"{published} rows came out where {self.rows} were checked; has the source changed since it was counted?"
+            )
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the published rows as a Polars frame."""
+        return pl.concat(list(self.batches()))
+
+    @cached_property
+    def data(self) -> Any:
+        """The published rows as the kind of frame that was handed in (Polars where it was a file or a database)."""
+        frame = self.to_polars()
+        match self.source.native:
+            case "pandas":
+                return frame.to_pandas()
+            case "pyarrow":
+                return frame.to_arrow()
+            case "polars-lazy":
+                return frame.lazy()
+            case _:
+                return frame
+
+    def count(self, query: Query) -> float:
+        """Estimate how many rows satisfy every condition of a query, spreading each group's members evenly.
+
+        A condition is a value, a list of values, or a pair `(low, high)`, both included: `{"age": (30, 39), "sex": "F"}`.
+        """
+        return self.form.count(query)
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """What a machine may want to know about the release; holds no value of any row."""
+        form, tally = self.form, self.form.tally
+        sizes = np.sort(form.group_sizes)
+        return {
+            "format": 1,
+            "rows": {"in": self.rows_in, "published": self.rows, "withheld": self.withheld},
+            "guarantees": [
+                {
+                    "model": guarantee.model.name,
+                    "parameters": asdict(guarantee.model),  # type: ignore[call-overload]
+                    "statement": str(guarantee.model),
+                    "basis": guarantee.basis,
+                    "achieved": finite(guarantee.achieved),
+                }
+                for guarantee in self.guarantees
+            ],
+            "method": {"name": self.method.name, "parameters": asdict(self.method)},  # type: ignore[call-overload]
+            "groups": {
+                "number": len(sizes),
+                "smallest": int(sizes[0]) if len(sizes) else 0,
+                "median": float(np.median(sizes)) if len(sizes) else 0.0,
+                "largest": int(sizes[-1]) if len(sizes) else 0,
+                "by size": size_distribution(sizes),
+            },
+            "loss": {
+                "gcp": GlobalCertaintyPenalty().measure(tally, form),
+                "ncp": certainty_penalties(tally, form),
+                "discernibility": Discernibility().measure(tally, form),
+                "average group size": AverageGroupSize().measure(tally, form),
+            },
+            "warnings": self.warnings,
+        }
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a careful reader should know before signing."""
+        found = []
+        if self.shown == "tight":
+            found.append(
+                "Labels are tight ranges: a range's bounds are values of people in the group, which shows extreme ones."
+            )
+        made_up = sorted(name for name in self.form.schema.quasi if self.form.tally.trees[name].from_data)
+        if made_up and self.shown == "hierarchy":
+            found.append(f"Hierarchies made from the data itself: {', '.join(made_up)}.")
+        if self.form.schema.kept:
+            found.append(
+                f"Columns published as they are, outside of every guarantee: {', '.join(self.form.schema.kept)}."
+            )
+        if self.form.schema.pseudonyms:
+            found.append(
+                f"Pseudonyms link the rows of one person to each other: {', '.join(self.form.schema.pseudonyms)}."
+            )
+        return found
+
+    def save(self, directory: str | Path, *, format: Format | None = None, force: bool = False) -> Path:
+        """Write data, recipe and summary into a new directory, all or nothing; return the path of the data file."""
+        from incrowd.releases.saving import save
+
+        return save(self, Path(directory), format=format, force=force)
+
+    def __repr__(self) -> str:
+        promises = ", ".join(str(guarantee.model) for guarantee in self.guarantees)
+        return f"Release({self.rows} rows in {len(self.form.shown)} groups, {self.withheld} withheld; {promises})"
+
+
+def finite(number: float) -> float | None:
+    """JSON has no infinity: None stands for it."""
+    return number if np.isfinite(number) else None
+
+
+def size_distribution(sizes: np.ndarray[Any, Any]) -> dict[str, int]:
+    """Count groups by size: 1, 2, 3-4, 5-8, 9-16, …
+
+    >>> size_distribution(np.array([1, 2, 3, 4, 9]))
+    {'1': 1, '2': 1, '3-4': 2, '9-16': 1}
+    """
+    powers, counts = np.unique(np.ceil(np.log2(np.maximum(sizes, 1))).astype(int), return_counts=True)
+    names = [str(2**power) if power < 2 else f"{2 ** (power - 1) + 1}-{2**power}" for power in powers.tolist()]
+    return dict(zip(names, counts.tolist(), strict=True))

@@ -1,0 +1,121 @@
+"""Writing a release: into a new directory, all of it or nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, get_args
+
+import polars as pl
+
+from incrowd.errors import OutputError
+from incrowd.releases.release import Release
+
+Format = Literal["csv", "parquet", "arrow"]
+FORMATS: tuple[str, ...] = get_args(Format)
+_BY_SUFFIX = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
+
+
+def save(release: Release, directory: Path, *, format: Format | None = None, force: bool = False) -> Path:
+    """Write `data.FORMAT`, `recipe.toml` and `summary.json`; the format is the source's own unless another is asked for."""
+    from incrowd.recipe import Recipe
+
+    if format is not None and format not in FORMATS:
+        raise OutputError(f"unknown format '{format}'.  Hint: it is one of {', '.join(FORMATS)}.")
+    chosen = format or natural_format(release)
+    with new_directory(directory, force=force) as place:
+        write_data(release, place / f"data.{chosen}", chosen)
+        recipe = Recipe.of(release, format=chosen).relative_to(directory)
+        (place / "recipe.toml").write_text(recipe.to_toml(), encoding="utf-8")
+        summary = json.dumps(release.summary, indent=2, ensure_ascii=False, allow_nan=False)
+        (place / "summary.json").write_text(summary + "\n", encoding="utf-8")
+    return directory / f"data.{chosen}"
+
+
+def natural_format(release: Release) -> str:
+    """Return the format of the file that the table came from; CSV for anything else."""
+    return _BY_SUFFIX.get(Path(str(release.source.description.get("path", ""))).suffix.lower(), "csv")
+
+
+def write_data(release: Release, path: Path, format: str) -> None:
+    """Stream the published rows into one file."""
+    batches = release.batches()
+    if format == "csv":
+        separator = str(release.source.description.get("separator", ","))
+        with path.open("wb") as file:
+            for number, batch in enumerate(batches):
+                batch.write_csv(file, include_header=number == 0, separator=separator)
+        return
+    first = next(batches)
+    frame = _as_lazy(first, batches)
+    if format == "parquet":
+        frame.sink_parquet(path)
+    else:
+        frame.sink_ipc(path)
+
+
+def _as_lazy(first: pl.DataFrame, rest: Iterator[pl.DataFrame]) -> pl.LazyFrame:
+    """Present batches to Polars' streaming writers, one at a time."""
+    from polars.io.plugins import register_io_source
+
+    def produce(
+        with_columns: list[str] | None, predicate: pl.Expr | None, n_rows: int | None, batch_size: int | None
+    ) -> Iterator[pl.DataFrame]:
+        yield first
+        yield from rest
+
+    return register_io_source(produce, schema=first.schema)
+
+
+@contextmanager
+def new_directory(target: Path, *, force: bool) -> Iterator[Path]:
+    """Give a directory to write in that becomes `target` when all went well, and vanishes when anything did not."""
+    if target.exists() and not force:
+        raise OutputError(
+            f"{target} exists already.  Hint: choose another directory, or replace it with force (--force)."
+        )
+    if target.exists() and not (target.is_dir() and _is_release(target)):
+        raise OutputError(f"{target} is not a release, and is not replaced.  Hint: choose another directory.")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    except OSError as error:
+        raise OutputError(f"{target} cannot be written: {error.strerror}.") from error
+    try:
+        yield place
+        place.chmod(0o777 & ~_umask())
+        _move_into_place(place, target)
+    except OSError as error:
+        raise OutputError(f"{target} cannot be written: {error.strerror or type(error).__name__}.") from error
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _is_release(directory: Path) -> bool:
+    return (directory / "summary.json").exists() or not any(directory.iterdir())
+
+
+def _move_into_place(place: Path, target: Path) -> None:
+    if not target.exists():
+        place.rename(target)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
+    target.rename(old / "release")
+    try:
+        place.rename(target)
+    except OSError:
+        (old / "release").rename(target)
+        raise
+    finally:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,79 @@
+"""A table and the roles of its columns: what everything starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from incrowd.engines.local import LocalEngine
+from incrowd.engines.sources import open_source
+from incrowd.errors import SchemaError
+from incrowd.hierarchies import Hierarchy
+from incrowd.schema import Others, Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Where the rows are, and what every column is."""
+
+    engine: LocalEngine
+    schema: Schema
+
+    def __repr__(self) -> str:
+        roles = [
+            ("quasi", self.schema.quasi),
+            ("sensitive", self.schema.sensitive),
+            ("pseudonyms", self.schema.pseudonyms),
+            ("kept", self.schema.kept),
+            ("removed", self.schema.removed),
+        ]
+        described = ", ".join(f"{role}={list(names)}" for role, names in roles if names)
+        return f"Table({described})"
+
+
+def read(
+    source: object,
+    *,
+    quasi: Iterable[str],
+    sensitive: Iterable[str] = (),
+    identifiers: Iterable[str] = (),
+    pseudonyms: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    drop: Iterable[str] = (),
+    others: Others | None = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    query: str | None = None,
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] = (),
+) -> Table:
+    """Open a table and give its columns their roles. Rows are read when they are needed, not here.
+
+    `source` is a CSV, Parquet or Arrow file, a database URL with a `query`, or a pandas, Polars or PyArrow frame.
+    `identifiers` and `drop` are not published; `pseudonyms` are identifiers published under a keyed code; `keep` are
+    published as they are. A column that no list names is an error, unless `others` is "keep" or "drop".
+
+    >>> import polars as pl
+    >>> read(pl.DataFrame({"age": [30, 41], "flu": [True, False]}), quasi=["age"], sensitive=["flu"])
+    Table(quasi=['age'], sensitive=['flu'])
+    """
+    opened = open_source(
+        source, query=query, separator=separator, quote=quote, encoding=encoding, missing=tuple(missing)
+    )
+    schema = Schema.of(
+        opened.columns,
+        quasi=quasi,
+        sensitive=sensitive,
+        identifiers=identifiers,
+        pseudonyms=pseudonyms,
+        keep=keep,
+        drop=drop,
+        others=others,
+        hierarchies=hierarchies,
+    )
+    if not schema.quasi:
+        raise SchemaError(
+            "no column is a quasi-identifier.  Hint: name those that outsiders may know, such as age or zip."
+        )
+    return Table(LocalEngine(opened), schema)

@@ -1,0 +1,62 @@
+"""Judge a table as a reader sees it: groups are what shows the same labels, whoever made the table.
+
+Nothing here knows how a method works. It counts the labels that were published, or those of any file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from incrowd.errors import ConformanceError
+from incrowd.groups import Groups, Histogram
+from incrowd.models.model import Guarantee, Model
+
+COUNT = "count of rows"
+"""Name of the column of counts; no table read from outside can have it, since it is added here."""
+
+
+def groups_of(counted: pl.DataFrame, quasi: Sequence[str], sensitive: Sequence[str]) -> Groups:
+    """Group a table of distinct published rows with their counts by its quasi-identifiers."""
+    counted = counted.with_columns(pl.col(COUNT).cast(pl.Int64))
+    keys = list(quasi)
+    if keys:
+        sizes = counted.group_by(keys, maintain_order=True).agg(pl.col(COUNT).sum())
+        numbered = sizes.drop(COUNT).with_row_index("group")
+        placed = counted.join(numbered, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    else:
+        sizes = counted.select(pl.col(COUNT).sum())
+        placed = counted.with_columns(group=pl.lit(0, dtype=pl.UInt32))
+    return Groups(
+        sizes=sizes[COUNT].to_numpy(),
+        sensitive={name: _histogram(placed, name, sizes.height) for name in sensitive},
+    )
+
+
+def _histogram(placed: pl.DataFrame, name: str, groups: int) -> Histogram:
+    values = placed.select(pl.col(name).alias("value")).unique(maintain_order=True).with_row_index("code")
+    counted = (
+        placed.select("group", pl.col(name).alias("value"), COUNT)
+        .join(values, on="value", how="left", nulls_equal=True)
+        .group_by("group", "code")
+        .agg(pl.col(COUNT).sum())
+        .sort("group", "code")
+    )
+    offsets = np.searchsorted(counted["group"].to_numpy(), np.arange(groups + 1))
+    return Histogram(offsets, counted["code"].to_numpy().astype(np.int32), counted[COUNT].to_numpy())
+
+
+def verify(
+    counted: pl.DataFrame, quasi: Sequence[str], sensitive: Sequence[str], require: Sequence[Model]
+) -> list[Guarantee]:
+    """Check every model on the published rows; return the guarantees, or refuse the release."""
+    groups = groups_of(counted, quasi, sensitive)
+    broken = [model for model in require if not model.satisfied(groups).all()]
+    if broken:
+        names = ", ".join(str(model) for model in broken)
+        raise ConformanceError(
+            f"the method's table does not satisfy {names}; nothing was published. Please report this."
+        )
+    return [Guarantee(model, "verified", model.achieved(groups)) for model in require]
