@@ -8,28 +8,32 @@
 0
 """
 
-from incrowd import datasets, errors
-from incrowd.check import Check, check
-from incrowd.hierarchies import Automatic, Categories, Dates, Flat, Hierarchy, Intervals, Masking
-from incrowd.methods import Method, Mondrian
-from incrowd.models import (
-    DistinctLDiversity,
-    EntropyLDiversity,
-    Guarantee,
-    KAnonymity,
-    Model,
-    ProbabilisticLDiversity,
-    RecursiveLDiversity,
-)
-from incrowd.pseudonyms import PseudonymKey
-from incrowd.publish import publish
-from incrowd.recipe import Recipe
-from incrowd.releases.release import Release
-from incrowd.schema import Schema
-from incrowd.table import Table, read
+from __future__ import annotations
 
-LDiversity = DistinctLDiversity
-"""ℓ-diversity in its plainest reading: at least ℓ different values."""
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from incrowd import datasets, errors
+    from incrowd.checking import Check, check
+    from incrowd.hierarchies import Automatic, Categories, Dates, Flat, Hierarchy, Intervals, Masking
+    from incrowd.methods import Method, Mondrian
+    from incrowd.models import (
+        DistinctLDiversity,
+        EntropyLDiversity,
+        Guarantee,
+        KAnonymity,
+        LDiversity,
+        Model,
+        ProbabilisticLDiversity,
+        RecursiveLDiversity,
+    )
+    from incrowd.pseudonyms import PseudonymKey
+    from incrowd.publishing import publish
+    from incrowd.recipe import Recipe
+    from incrowd.releases.release import Release
+    from incrowd.schema import Schema
+    from incrowd.table import Table, read
 
 __version__ = "0.1.0"
 
@@ -63,3 +67,41 @@ __all__ = [
     "publish",
     "read",
 ]
+
+# Each name is imported when it is first used: the command line answers `--help` without loading Polars.
+_HOMES = {
+    "incrowd.checking": ("Check", "check"),
+    "incrowd.hierarchies": ("Automatic", "Categories", "Dates", "Flat", "Hierarchy", "Intervals", "Masking"),
+    "incrowd.methods": ("Method", "Mondrian"),
+    "incrowd.models": (
+        "DistinctLDiversity",
+        "EntropyLDiversity",
+        "Guarantee",
+        "KAnonymity",
+        "LDiversity",
+        "Model",
+        "ProbabilisticLDiversity",
+        "RecursiveLDiversity",
+    ),
+    "incrowd.pseudonyms": ("PseudonymKey",),
+    "incrowd.publishing": ("publish",),
+    "incrowd.recipe": ("Recipe",),
+    "incrowd.releases.release": ("Release",),
+    "incrowd.schema": ("Schema",),
+    "incrowd.table": ("Table", "read"),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("datasets", "errors"):
+        return import_module(f"incrowd.{name}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'incrowd' has no attribute '{name}'")
+    found = getattr(import_module(_HOME_OF[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,8 +1,8 @@
 """Pseudonyms: an identifier becomes a code that only the holder of a key can link back.
 
 HMAC-SHA256 under a 256-bit key, cut to 128 bits. The same key gives the same pseudonym in every release, which lets a
-study follow a person and lets anybody else do so too: use a new key where that is not wanted. The key lives in a file of
-its own, mode 0600, outside of the release. A pseudonym protects no one by itself: see linkage (Senellart).
+study follow a person and lets anybody else do so too: use a new key where that is not wanted. The key lives in a file
+of its own, mode 0600, outside of the release. A pseudonym protects no one by itself: see linkage (Senellart).
 """
 
 from __future__ import annotations

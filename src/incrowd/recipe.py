@@ -183,7 +183,7 @@ class Recipe:
 
     def run(self, *, seed: int | None = None, progress: Progress = silent) -> Release:
         """Make the release."""
-        from incrowd.publish import publish
+        from incrowd.publishing import publish
 
         key = PseudonymKey.load_or_create(self.base / self.pseudonym_key) if self.pseudonym_key else None
         return publish(

@@ -1,6 +1,6 @@
 """The names of models, methods, metrics and hierarchies in recipes and on the command line.
 
-Other packages add their own by entry point: group `incrowd.models`, `incrowd.methods` or `incrowd.metrics`, one class each.
+Other packages add their own by entry point: group `incrowd.models`, `incrowd.methods` or `incrowd.metrics`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The engine for one machine: Polars reads, counts and applies; rows are streamed, never held whole unless they must be."""
+"""The engine for one machine: Polars reads, counts and applies; rows are streamed wherever they can be."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class LocalEngine:
             yield _place_rows(rows, recoding, form, [f"c{len(tallied) + place}" for place in range(len(carried))])
 
     def _scans(self, recoding: Recoding, form: Generalized) -> Iterator[NDArray[np.bool_]]:
-        """Yield which tuples each scan takes; groups stay whole and follow each other in the order of what they show."""
+        """Yield which tuples each scan takes; groups stay whole and come in the order of what they show."""
         tuples = len(form.tally)
         if form.rows <= ROWS_PER_SCAN or len(recoding.tuples) > tuples:
             yield np.ones(tuples, dtype=bool)  # a tuple shared between groups must be seen whole
@@ -110,7 +110,7 @@ def _numbers(columns: list[str]) -> list[str]:
 
 
 def _place_rows(rows: pl.DataFrame, recoding: Recoding, form: Generalized, carried: list[str]) -> pl.DataFrame:
-    """Give each row its group; rows of a tuple that is shared between groups are dealt out in the order of their values."""
+    """Give each row its group; rows of a tuple that groups share are dealt out in the order of their values."""
     order = np.argsort(recoding.tuples, kind="stable")
     tuples = recoding.tuples[order]
     rows = rows.sort("tuple", *carried)

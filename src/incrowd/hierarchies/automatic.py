@@ -1,4 +1,4 @@
-"""A hierarchy made from the data, where the user gives none. Marked as such: what is differentially private refuses it."""
+"""A hierarchy made from the data, where the user gives none; marked as such, for methods that must refuse it."""
 
 from __future__ import annotations
 

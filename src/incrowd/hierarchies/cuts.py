@@ -1,8 +1,8 @@
 """Where to cut between two neighbouring values, so that the cut is short to read and shows nobody's own value.
 
 Between 36.2 and 41.7 lies 40; between 1987-11-03 and 1988-02-14 lies 1988-01-01. The cut `c` between neighbours `a < b`
-satisfies `a < c <= b`: everything below `c` is on the left, `c` and above on the right. Only when nothing rounder fits is
-it `b` itself.
+satisfies `a < c <= b`: everything below `c` is on the left, `c` and above on the right. Only when nothing rounder fits
+is it `b` itself.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _round_floats(lower: pl.Series, upper: pl.Series) -> pl.Series:
 
 
 def _floor_to(values: NDArray[np.float64], power: int) -> NDArray[np.float64]:
-    """Round down to a multiple of 10**power; dividing by an exact power of ten keeps 0.3 from becoming 0.30000000000000004."""
+    """Round down to a multiple of 10**power; dividing by an exact power of ten keeps 0.3 from getting a tail."""
     with np.errstate(over="ignore", invalid="ignore"):
         if power >= 0:
             return np.floor(values / 10.0**power) * 10.0**power

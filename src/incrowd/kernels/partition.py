@@ -12,7 +12,7 @@ from numba import njit
 
 @njit(cache=True)
 def rank_columns(codes, part_tuples, order, starts, boxes, positions, offsets, sizes, numeric, tight, ranked, widths):
-    """Find the occupied range of every column in each listed box, and rank columns by normalized width, widest first."""
+    """Find the occupied range of every column in each listed box, and rank columns by normalized width."""
     columns = codes.shape[1]
     for index in range(len(boxes)):
         box = boxes[index]
@@ -94,10 +94,10 @@ def propose_cuts(
 ):  # fmt: skip
     """Find the next promising cut of every box.
 
-    `attempts[box]` says where to go on: each column is tried along its hierarchy first (even attempts), then freely (odd
-    ones). A cut is promising if both pieces keep at least `min_group` rows. `cut_columns[box]` becomes its column, or -1
-    where nothing is left to try; `cuts[box]` the first code of the right piece; `quotas[box]`, for relaxed cuts, how many
-    rows with that very code go to the left all the same.
+    `attempts[box]` says where to go on: each column is tried along its hierarchy first (even attempts), then freely
+    (odd ones). A cut is promising if both pieces keep at least `min_group` rows. `cut_columns[box]` becomes its column,
+    or -1 where nothing is left to try; `cuts[box]` the first code of the right piece; `quotas[box]`, for relaxed cuts,
+    how many rows with that very code go to the left all the same.
     """
     boxes = len(starts) - 1
     columns = codes.shape[1]

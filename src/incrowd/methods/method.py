@@ -36,7 +36,7 @@ class Method(Protocol):
 
 
 def require_possible(require: Sequence[Model], whole: Groups) -> None:
-    """Raise `Unsatisfiable` if even all rows in one group fail a model: no grouping can do better than a monotone one's all."""
+    """Raise `Unsatisfiable` if even all rows in one group fail a model."""
     failing = [model for model in require if not model.satisfied(whole).all()]
     if failing:
         reached = "; ".join(

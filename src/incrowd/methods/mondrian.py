@@ -1,4 +1,4 @@
-"""Mondrian: cut the table's box again and again, as long as every piece stays safe (LeFevre, DeWitt & Ramakrishnan 2006).
+"""Mondrian: cut the table's box as long as every piece stays safe (LeFevre, DeWitt & Ramakrishnan 2006).
 
 All open boxes are cut at once, in rounds: a compiled pass proposes one cut per box, the models judge all pieces of the
 round together, and what they refuse is tried with the next column. Cost: about rounds × distinct tuples × columns;
@@ -31,13 +31,13 @@ Ints = NDArray[np.int64]
 class Mondrian:
     """Multidimensional partitioning: the widest column first, cut at the median.
 
-    `cuts="strict"` keeps equal values on one side; `"relaxed"` may put people with the median value on either side, which
-    gives more even groups and overlapping ranges. A column with a category tree is cut between the branches of its tree
-    first, and only then inside them.
+    `cuts="strict"` keeps equal values on one side; `"relaxed"` may put people with the median value on either side,
+    which gives more even groups and overlapping ranges. A column with a category tree is cut between the branches of
+    its tree first, and only then inside them.
 
     `labels="region"` publishes the region between the cuts (a range open at the ends, a set of values or nodes);
-    `"hierarchy"` publishes, for each column, the lowest node of its hierarchy that covers the group; `"tight"` publishes
-    the smallest range that holds a group's own values, which shows extreme people's values: the audit flags it.
+    `"hierarchy"` publishes, for each column, the lowest node of its hierarchy that covers the group; `"tight"`
+    publishes the smallest range that holds a group's own values, which shows extreme people's: the audit flags it.
     """
 
     cuts: Literal["strict", "relaxed"] = "strict"
@@ -239,9 +239,9 @@ class _Boxes:
     def _trim(self, column: int) -> None:
         """Shrink every group's region to the nearest cuts of the column around the group's own values.
 
-        Boxes of a sparse table are mostly empty. Any cut made anywhere in the column will do as a border, since at least
-        `min_group` people were on either side of it: beyond the outermost cuts a range stays open, so nobody's extreme
-        value is shown, and a group's region still holds all of its people and touches no other group's.
+        Boxes of a sparse table are mostly empty. Any cut made anywhere in the column will do as a border, since at
+        least `min_group` people were on either side of it: beyond the outermost cuts a range stays open, so nobody's
+        extreme value is shown, and a group's region still holds all of its people and touches no other group's.
         """
         borders = np.unique([self.lows[:, column], self.highs[:, column]])
         below = np.searchsorted(borders, self.tight_lows[:, column], side="right") - 1

@@ -1,4 +1,4 @@
-"""Discernibility (Bayardo & Agrawal 2005): Σ |group|² + withheld × rows; each row pays for whom it cannot be told from."""
+"""Discernibility (Bayardo & Agrawal 2005): Σ |group|² + withheld × rows."""
 
 from __future__ import annotations
 

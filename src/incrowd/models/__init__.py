@@ -7,11 +7,15 @@ from incrowd.models.model import Guarantee, Model
 from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from incrowd.models.recursive_l_diversity import RecursiveLDiversity
 
+LDiversity = DistinctLDiversity
+"""ℓ-diversity in its plainest reading: at least ℓ different values."""
+
 __all__ = [
     "DistinctLDiversity",
     "EntropyLDiversity",
     "Guarantee",
     "KAnonymity",
+    "LDiversity",
     "Model",
     "ProbabilisticLDiversity",
     "RecursiveLDiversity",

@@ -1,4 +1,4 @@
-"""Entropy ℓ-diversity: the entropy of the sensitive values in every group is at least log ℓ (Machanavajjhala et al. 2007).
+"""Entropy ℓ-diversity: the sensitive values of every group have an entropy of at least log ℓ (Machanavajjhala 2007).
 
 Cost: one pass over the distinct (group, value) pairs.
 """
@@ -17,7 +17,7 @@ from incrowd.models.model import all_satisfied, histograms, smallest
 from incrowd.models.parameters import require_number
 
 _ROUNDING = 1e-12
-"""ℓ values that are equally frequent have an entropy of exactly log ℓ; floating point may fall short of it by this much."""
+"""ℓ equally frequent values have an entropy of exactly log ℓ; floating point may fall short of it by this much."""
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from incrowd.verification import COUNT
 class Generalized:
     """What a recoding publishes, as counts of distinct published rows.
 
-    Line i of the published tally is `counts[i]` rows of group `groups[i]` with the sensitive codes `sensitive[i]`; lines
-    are sorted by what they show.
+    Line i of the published tally is `counts[i]` rows of group `groups[i]` with the sensitive codes `sensitive[i]`;
+    lines are sorted by what they show.
     """
 
     schema: Schema

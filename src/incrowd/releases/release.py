@@ -16,6 +16,7 @@ from incrowd.errors import ConformanceError
 from incrowd.methods.method import Method
 from incrowd.metrics import AverageGroupSize, Discernibility, GlobalCertaintyPenalty, certainty_penalties
 from incrowd.models.model import Guarantee
+from incrowd.progress import Progress, silent
 from incrowd.recoding import Shown
 from incrowd.releases.generalized import Generalized
 from incrowd.releases.query import Query
@@ -59,7 +60,7 @@ class Release:
             yield batch
         if published != self.rows:
             raise ConformanceError(
-                f"{published} rows came out where {self.rows} were checked; has the source changed since it was counted?"
+                f"{published} rows came out where {self.rows} were checked; has the source changed meanwhile?"
             )
 
     def to_polars(self) -> pl.DataFrame:
@@ -83,7 +84,8 @@ class Release:
     def count(self, query: Query) -> float:
         """Estimate how many rows satisfy every condition of a query, spreading each group's members evenly.
 
-        A condition is a value, a list of values, or a pair `(low, high)`, both included: `{"age": (30, 39), "sex": "F"}`.
+        A condition is a value, a list of values, or a pair `(low, high)`, both included:
+        `{"age": (30, 39), "sex": "F"}`.
         """
         return self.form.count(query)
 
@@ -143,11 +145,18 @@ class Release:
             )
         return found
 
-    def save(self, directory: str | Path, *, format: Format | None = None, force: bool = False) -> Path:
+    def save(
+        self,
+        directory: str | Path,
+        *,
+        format: Format | None = None,
+        force: bool = False,
+        progress: Progress = silent,
+    ) -> Path:
         """Write data, recipe and summary into a new directory, all or nothing; return the path of the data file."""
         from incrowd.releases.saving import save
 
-        return save(self, Path(directory), format=format, force=force)
+        return save(self, Path(directory), format=format, force=force, progress=progress)
 
     def __repr__(self) -> str:
         promises = ", ".join(str(guarantee.model) for guarantee in self.guarantees)

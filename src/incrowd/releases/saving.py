@@ -14,6 +14,7 @@ from typing import Literal, get_args
 import polars as pl
 
 from incrowd.errors import OutputError
+from incrowd.progress import Progress, silent
 from incrowd.releases.release import Release
 
 Format = Literal["csv", "parquet", "arrow"]
@@ -21,15 +22,22 @@ FORMATS: tuple[str, ...] = get_args(Format)
 _BY_SUFFIX = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
 
 
-def save(release: Release, directory: Path, *, format: Format | None = None, force: bool = False) -> Path:
-    """Write `data.FORMAT`, `recipe.toml` and `summary.json`; the format is the source's own unless another is asked for."""
+def save(
+    release: Release,
+    directory: Path,
+    *,
+    format: Format | None = None,
+    force: bool = False,
+    progress: Progress = silent,
+) -> Path:
+    """Write `data.FORMAT`, `recipe.toml` and `summary.json`; the format is the source's own by default."""
     from incrowd.recipe import Recipe
 
     if format is not None and format not in FORMATS:
         raise OutputError(f"unknown format '{format}'.  Hint: it is one of {', '.join(FORMATS)}.")
     chosen = format or natural_format(release)
     with new_directory(directory, force=force) as place:
-        write_data(release, place / f"data.{chosen}", chosen)
+        write_data(release, place / f"data.{chosen}", chosen, progress)
         recipe = Recipe.of(release, format=chosen).relative_to(directory)
         (place / "recipe.toml").write_text(recipe.to_toml(), encoding="utf-8")
         summary = json.dumps(release.summary, indent=2, ensure_ascii=False, allow_nan=False)
@@ -42,9 +50,9 @@ def natural_format(release: Release) -> str:
     return _BY_SUFFIX.get(Path(str(release.source.description.get("path", ""))).suffix.lower(), "csv")
 
 
-def write_data(release: Release, path: Path, format: str) -> None:
+def write_data(release: Release, path: Path, format: str, progress: Progress = silent) -> None:
     """Stream the published rows into one file."""
-    batches = release.batches()
+    batches = _reporting(release, progress)
     if format == "csv":
         separator = str(release.source.description.get("separator", ","))
         with path.open("wb") as file:
@@ -57,6 +65,15 @@ def write_data(release: Release, path: Path, format: str) -> None:
         frame.sink_parquet(path)
     else:
         frame.sink_ipc(path)
+
+
+def _reporting(release: Release, progress: Progress) -> Iterator[pl.DataFrame]:
+    written = 0
+    progress("writing", 0.0)
+    for batch in release.batches():
+        yield batch
+        written += batch.height
+        progress("writing", written / max(release.rows, 1))
 
 
 def _as_lazy(first: pl.DataFrame, rest: Iterator[pl.DataFrame]) -> pl.LazyFrame:
@@ -94,6 +111,25 @@ def new_directory(target: Path, *, force: bool) -> Iterator[Path]:
         raise OutputError(f"{target} cannot be written: {error.strerror or type(error).__name__}.") from error
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def require_free(target: Path, *, force: bool) -> None:
+    """Refuse a place that is taken, or that nothing can be written to."""
+    if target.exists() and not force:
+        raise OutputError(f"{target} exists already.  Hint: choose another directory, or replace it with --force.")
+    if target.exists() and not (target.is_dir() and _is_release(target)):
+        raise OutputError(f"{target} is not a release, and is not replaced.  Hint: choose another directory.")
+    above = next((parent for parent in target.absolute().parents if parent.exists()), Path("/"))
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise OutputError(f"{target} cannot be written: {above} is not a directory that you may write to.")
+
+
+def require_directory(directory: Path) -> None:
+    """Make a directory for loose files where there is none yet."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"{directory} cannot be written: {error.strerror}.") from error
 
 
 def _is_release(directory: Path) -> bool:

@@ -1,0 +1,51 @@
+# Two commands do everything on a machine with python3, make and access to a package registry:
+#   make demo    publish and check a built-in table
+#   make test    lint, types and tests
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test lint types tests format bench constraints clean
+
+demo: $(VENV)/.installed
+	$(BIN)/incrowd demo
+
+test: lint types tests
+
+lint: $(VENV)/.test-installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test-installed
+	$(BIN)/mypy
+
+tests: $(VENV)/.test-installed
+	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+format: $(VENV)/.test-installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.test-installed
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --constraint constraints.txt --editable .
+	touch $@
+
+# pyCANON, the oracle of the models' tests, pins old versions of what everybody uses: it comes without them.
+$(VENV)/.test-installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --constraint constraints.txt --editable '.[test]'
+	$(PIP) install --constraint constraints.txt --no-deps pycanon
+	touch $@ $(VENV)/.installed
+
+# Write down the versions that are installed now.
+constraints: $(VENV)/.test-installed
+	$(BIN)/python -m pip freeze --exclude-editable | sort --ignore-case > constraints.txt
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis demo build dist

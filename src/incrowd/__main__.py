@@ -1,0 +1,5 @@
+"""`python -m incrowd`."""
+
+from incrowd.cli import main
+
+main()

@@ -1,0 +1,102 @@
+"""`incrowd demo`: the whole path on a built-in table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+_RECIPE = """\
+# A recipe reads like the API. `incrowd publish demo/people.recipe.toml` makes this release again.
+incrowd = 1
+
+[source]
+path = "people.csv"
+
+[[models]]
+name = "k-anonymity"
+k = {k}
+
+[[models]]
+name = "distinct-l-diversity"
+l = {l}
+
+[method]
+name = "mondrian"
+
+[output]
+directory = "release"
+format = "csv"
+"""
+
+
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="Directory for the demo's files.")] = Path("demo"),
+    rows: Annotated[int, typer.Option(min=1, help="How many people the built-in table has.")] = 30_000,
+    k: Annotated[int, typer.Option("--k", min=1, help="Everybody hides among at least k.")] = 10,
+    l: Annotated[int, typer.Option("--l", min=1, help="Each group has at least l different occupations.")] = 4,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+) -> None:
+    """Publish and check a built-in table of people, and say where everything is."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from incrowd.checking import check
+    from incrowd.cli.demo_table import HIERARCHIES, QUASI, SENSITIVE, demo_recipe, person_table
+    from incrowd.cli.showing import print_json, release_lines, showing_progress, summary_table
+    from incrowd.datasets import write_census
+    from incrowd.recipe import Recipe
+    from incrowd.releases.saving import require_directory
+
+    require_directory(output)
+    people, recipe_path = output / "people.csv", output / "people.recipe.toml"
+    with showing_progress(quiet=as_json) as progress:
+        progress("generating", 0.0)
+        write_census(people, rows)
+        progress("generating", 1.0)
+        recipe_path.write_text(demo_recipe(_RECIPE.format(k=k, l=l), HIERARCHIES), encoding="utf-8")
+        release = Recipe.load(recipe_path).run(progress=progress)
+        data = release.save(output / "release", force=True, progress=progress)
+        progress("checking", 0.0)
+        before = check(people, quasi=QUASI, sensitive=SENSITIVE)
+        after = check(data, quasi=QUASI, sensitive=SENSITIVE)
+    if as_json:
+        print_json({"before": before.to_dict(), "after": after.to_dict(), "data": str(data), **release.summary})
+        return
+    console = Console()
+    console.print(
+        Text.assemble(
+            (f"{before.rows:,} invented people", "bold"),
+            f", described by {', '.join(QUASI)}.\n",
+            f"As they are, {before.unique_rows:,} of them are the only one of their kind: whoever knows these facts "
+            f"about one of them finds the {' and '.join(SENSITIVE)}.\n",
+        )
+    )
+    console.print(person_table(people, release))
+    console.print()
+    console.print(summary_table("Released", release_lines(release.summary)))
+    console.print()
+    console.print(
+        summary_table(
+            "Checked again, from the published file alone",
+            [
+                ("smallest group", f"{before.k} before, {after.k} now"),
+                ("only one of a kind", f"{before.unique_rows:,} before, {after.unique_rows:,} now"),
+                *((f"{name}s per group", f"at least {after.sensitive[name].distinct_l}") for name in SENSITIVE),
+            ],
+        )
+    )
+    console.print()
+    console.print(
+        summary_table(
+            "Files",
+            [
+                ("the table", str(people)),
+                ("the recipe", str(recipe_path)),
+                ("the release", str(data)),
+                ("its summary", str(data.parent / "summary.json")),
+                ("next", f"edit the recipe, then: incrowd publish {recipe_path} --force"),
+            ],
+        )
+    )

@@ -1,0 +1,46 @@
+"""`incrowd publish`: make the release that a recipe describes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def publish(
+    recipe: Annotated[
+        Path, typer.Argument(help="The recipe, a TOML file; `incrowd profile` writes one to start from.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="New directory for the release [default: the recipe's own].")
+    ] = None,
+    format: Annotated[str | None, typer.Option(help="csv, parquet or arrow [default: as the source].")] = None,
+    seed: Annotated[int | None, typer.Option(help="Make chance repeatable [default: the system's randomness].")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+) -> None:
+    """Make the release that a RECIPE describes, check it, and write it into a new directory."""
+    from rich.console import Console
+
+    from incrowd.cli.showing import print_json, release_lines, showing_progress, summary_table
+    from incrowd.recipe import Recipe
+    from incrowd.releases.saving import FORMATS, require_free
+
+    if format is not None and format not in FORMATS:
+        raise typer.BadParameter(f"it is one of {', '.join(FORMATS)}", param_hint="--format")
+    loaded = Recipe.load(recipe)
+    directory = output or loaded.base / str(
+        loaded.output.get("directory", f"{recipe.stem.removesuffix('.recipe')}-release")
+    )
+    require_free(directory, force=force)  # before the work, not after it
+    with showing_progress(quiet=quiet or as_json) as progress:
+        release = loaded.run(seed=seed, progress=progress)
+        chosen = format or loaded.output.get("format")
+        data = release.save(directory, format=chosen, force=force, progress=progress)
+    if as_json:
+        print_json({"directory": str(directory), "data": str(data), **release.summary})
+    elif not quiet:
+        console = Console()
+        console.print(summary_table("Released", [*release_lines(release.summary), ("written to", str(data))]))

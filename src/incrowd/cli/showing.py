@@ -1,0 +1,105 @@
+"""What several commands show: a console, progress, a release's summary."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from incrowd.progress import Progress
+
+_SECONDS_BEFORE_PROGRESS = 2.0
+
+
+def print_json(data: Any) -> None:
+    """Print data for a machine, and nothing else."""
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+
+
+@contextmanager
+def showing_progress(*, quiet: bool = False) -> Iterator[Progress]:
+    """Show a bar with the time left on the error stream, for work that takes longer than two seconds."""
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    from incrowd.progress import silent
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield silent
+        return
+    bar = Bar(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        TextColumn("· left"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+    )
+    tasks: dict[str, Any] = {}
+
+    def report(stage: str, done: float) -> None:
+        if stage not in tasks:
+            tasks[stage] = bar.add_task(stage, total=None)
+        # A share of 0 says nothing about the time left: the bar pulses until there is a first result.
+        bar.update(tasks[stage], completed=done, total=1.0 if done > 0 else None)
+
+    timer = threading.Timer(_SECONDS_BEFORE_PROGRESS, bar.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield report
+    finally:
+        timer.cancel()
+        bar.stop()
+
+
+def summary_table(title: str, lines: Sequence[tuple[str, str]]) -> Table:
+    """Lay out pairs of words and values."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title, show_header=False, box=None, padding=(0, 2, 0, 0), title_justify="left")
+    for word, value in lines:
+        table.add_row(Text(word, style="bold"), Text(value))
+    return table
+
+
+def release_lines(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return a release's summary as words and values."""
+    rows, groups, loss = summary["rows"], summary["groups"], summary["loss"]
+    lines = [
+        ("rows", f"{rows['in']:,} in = {rows['published']:,} published + {rows['withheld']:,} withheld"),
+        *(
+            ("guarantee", f"{promise['statement']}, {promise['basis']}; achieved {_achieved(promise['achieved'])}")
+            for promise in summary["guarantees"]
+        ),
+        (
+            "groups",
+            f"{groups['number']:,}, of {groups['smallest']:,} to {groups['largest']:,} rows, "
+            f"{loss['average group size']:.1f} on average",
+        ),
+        ("information loss", f"{loss['gcp']:.1%} (GCP); discernibility {loss['discernibility']:,.0f}"),
+        ("most generalized", _widest(loss["ncp"])),
+    ]
+    return [*lines, *(("note", warning) for warning in summary["warnings"])]
+
+
+def _achieved(value: float | None) -> str:
+    return "no bound" if value is None else f"{value:.4g}"
+
+
+def _widest(penalties: Mapping[str, float]) -> str:
+    widest = sorted(penalties.items(), key=lambda item: -item[1])[:3]
+    return ", ".join(f"{name} {penalty:.1%}" for name, penalty in widest)
