@@ -36,4 +36,4 @@ class Recoding:
     @property
     def published(self) -> NDArray[np.bool_]:
         """Whether each part is published."""
-        return self.groups != WITHHELD
+        return np.not_equal(self.groups, WITHHELD)

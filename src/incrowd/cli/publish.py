@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
+
+if TYPE_CHECKING:
+    from incrowd.releases.saving import Format
 
 
 def publish(
@@ -37,7 +40,7 @@ def publish(
     require_free(directory, force=force)  # before the work, not after it
     with showing_progress(quiet=quiet or as_json) as progress:
         release = loaded.run(seed=seed, progress=progress)
-        chosen = format or loaded.output.get("format")
+        chosen = cast("Format | None", format or loaded.output.get("format"))
         data = release.save(directory, format=chosen, force=force, progress=progress)
     if as_json:
         print_json({"directory": str(directory), "data": str(data), **release.summary})

@@ -56,4 +56,4 @@ def entropy(histogram: Histogram) -> NDArray[np.float64]:
     counts = histogram.counts.astype(np.float64)
     sizes = np.bincount(histogram.group_of, weights=counts, minlength=groups)
     shares = counts / sizes[histogram.group_of]
-    return np.bincount(histogram.group_of, weights=-shares * np.log(shares), minlength=groups)
+    return np.bincount(histogram.group_of, weights=-shares * np.log(shares), minlength=groups).astype(np.float64)

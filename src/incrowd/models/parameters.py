@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from numbers import Real
+import math
+
+import numpy as np
 
 from incrowd.errors import RecipeError
 
@@ -17,11 +19,8 @@ def require_number(
     owner: str, name: str, value: object, *, above: float | None = None, least: float | None = None
 ) -> None:
     """Refuse anything but a finite number above, or at least, a bound."""
-    good = isinstance(value, Real) and not isinstance(value, bool) and float("-inf") < float(value) < float("inf")
-    if good and above is not None:
-        good = float(value) > above  # type: ignore[arg-type]
-    if good and least is not None:
-        good = float(value) >= least  # type: ignore[arg-type]
+    number = float(value) if isinstance(value, (int, float, np.number)) and type(value) is not bool else math.nan
+    good = math.isfinite(number) and (above is None or number > above) and (least is None or number >= least)
     if not good:
         bound = f" above {above:g}" if above is not None else f" of at least {least:g}" if least is not None else ""
         raise RecipeError(f"{owner}: {name} is a number{bound}, not {value!r}.")

@@ -49,4 +49,6 @@ class ProbabilisticLDiversity:
 
 
 def _spread(groups: Groups, histogram: Histogram) -> NDArray[np.float64]:
-    return np.divide(groups.sizes, histogram.largest, out=np.full(len(groups), np.inf), where=histogram.largest > 0)
+    spread = np.full(len(groups), np.inf)
+    np.divide(groups.sizes, histogram.largest, out=spread, where=histogram.largest > 0)
+    return spread

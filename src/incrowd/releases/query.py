@@ -22,14 +22,12 @@ def matching_codes(column: str, tree: Tree, condition: Condition) -> NDArray[np.
     """Return which codes of a column satisfy a condition."""
     if isinstance(condition, tuple):
         return _in_range(column, tree, condition)
-    wanted = list(condition) if _is_collection(condition) else [condition]
+    wanted = [condition]
+    if isinstance(condition, Iterable) and not isinstance(condition, (str, bytes)):
+        wanted = list(condition)
     spelled = {None if value is None else as_text(pl.Series([value]))[0] for value in wanted}
     names = as_text(tree.values).to_list()
     return np.fromiter((name in spelled for name in names), dtype=bool, count=len(names))
-
-
-def _is_collection(condition: Condition) -> bool:
-    return isinstance(condition, Iterable) and not isinstance(condition, (str, bytes))
 
 
 def _in_range(column: str, tree: Tree, bounds: tuple[object, ...]) -> NDArray[np.bool_]:

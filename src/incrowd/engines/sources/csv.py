@@ -16,7 +16,7 @@ import polars.selectors as cs
 
 from incrowd.engines.sources import unusual
 from incrowd.engines.sources.content import Content, line_of, load
-from incrowd.engines.sources.dialect import Dialect, detect
+from incrowd.engines.sources.dialect import NOTHING, Dialect, detect
 from incrowd.engines.sources.encoding import as_utf8
 from incrowd.engines.sources.faults import ragged
 from incrowd.engines.sources.header import Header, read_header
@@ -39,7 +39,9 @@ def open_csv(
     _refuse_zero_bytes(content, where)
     dialect = detect(content, separator=separator, quote=quote, where=where)
     header = read_header(content, dialect, where=where)
-    found: dict[str, object] = {"separator": dialect.separator, "quote": dialect.quote or "", "encoding": encoding}
+    found: dict[str, object] = {"quote": dialect.quote or "", "encoding": encoding}
+    if dialect.separator != NOTHING:
+        found["separator"] = dialect.separator
     frame, in_memory = _rows(content, dialect, header, where)
     return frame, found, in_memory
 

@@ -17,9 +17,12 @@ from dataclasses import dataclass
 from incrowd.engines.sources.content import Content
 from incrowd.errors import SourceError
 
-SEPARATORS = (",", ";", "\t", "|")
+# Of two that fit equally well, the one that is rarer in ordinary text.
+SEPARATORS = ("\t", "|", ";", ",")
 # Times of day are full of colons, so a colon separates only where nothing else does.
 _LAST_RESORT = ":"
+# What separates the fields of a file that has one column: a character that no text contains.
+NOTHING = "\x1f"
 _NAMES = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar", ":": "a colon"}
 _SAMPLE_LINES = 200
 _SAMPLE_BYTES = 1 << 18
@@ -65,7 +68,7 @@ def detect(content: Content, *, separator: str | None, quote: str | None, where:
     quoting = _quote(lines, separator) if quote is None else quote or None
     found = _separator(lines, quoting)
     if separator is None:
-        separator = found or SEPARATORS[0]
+        separator = found or NOTHING
     elif found and _fit(lines, separator, quoting) is None:
         raise SourceError(
             f"{where}: separated by {_named(separator)}, the file has a single column; it looks separated by "
@@ -129,7 +132,7 @@ def _quote(lines: list[str], separator: str | None) -> str:
     text = "".join(lines)
     if '"' in text or "'" not in text:
         return '"'
-    separator = separator or _separator(lines, "'") or SEPARATORS[0]
+    separator = separator or _separator(lines, "'") or NOTHING
     edge = re.escape(separator)
     quoted = re.compile(rf"(?:^|{edge}) ?'(?:[^']|'')*'(?={edge}|\r?\n)")
     rows = lines[1:] or lines

@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from incrowd.engines.sources.content import Content
 from incrowd.engines.sources.dialect import Dialect
@@ -33,7 +33,7 @@ class _Lines(Iterator[str]):
 
     content: Content
     count: int = 0
-    offset: int = field(default=0)
+    offset: int = 0
 
     def __next__(self) -> str:
         raw = self.content.raw
@@ -50,9 +50,8 @@ class _Lines(Iterator[str]):
 def read_header(content: Content, dialect: Dialect, *, where: str) -> Header:
     """Read the first record that is not blank, and pass over the blank lines around it."""
     lines = _Lines(content)
-    names = _first_record(lines, dialect, where)
     # A name with a space around it cannot be told from one without, and nobody means it.
-    names = [name.strip() for name in names]
+    names = [name.strip() for name in _first_record(lines, replace(dialect, padded=True), where)]
     _check(names, where)
     count, offset = lines.count, lines.offset
     for line in lines:
@@ -68,7 +67,7 @@ def _first_record(lines: _Lines, dialect: Dialect, where: str) -> list[str]:
             if any(name.strip() for name in record) or len(record) > 1:
                 return record
     except csv.Error as error:
-        raise SourceError(f"{where}: the header, {explain(error)}") from None
+        raise SourceError(f"{where}: the header {explain(error)}") from None
     raise EmptyTable(f"{where}: the file holds nothing but blank lines.")
 
 

@@ -1,0 +1,112 @@
+"""The fast look at lines and quotes against a slow one, with chunks so small that everything crosses their borders."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incrowd.engines.sources import content
+from incrowd.engines.sources.dialect import Dialect
+from incrowd.engines.sources.lines import Layout, examine
+
+FIELDS = st.sampled_from(
+    [b"", b"a", b"bcd", b'""', b'"x,y"', b'"a\nb"', b'"q""q"', b'"\r\n,"""', b" z", b'"' + b"k" * 70 + b'"']
+)
+
+
+class Irregular(Exception):
+    pass
+
+
+def slow_records(body: bytes) -> list[tuple[int, int, bytes]]:
+    """Return the start, number of fields and bytes of every record, byte by byte, by the rules of RFC 4180."""
+    records, at = [], 0
+    while at < len(body):
+        start, fields = at, 1
+        while True:
+            at = slow_field(body, at)
+            if at >= len(body) or body[at : at + 1] == b"\n":
+                break
+            fields += 1
+            at += 1
+        records.append((start, fields, body[start:at]))
+        at += 1
+    return records
+
+
+def slow_field(body: bytes, at: int) -> int:
+    """Return where the field that starts here stops."""
+    if body[at : at + 1] != b'"':
+        while at < len(body) and body[at] not in b",\n":
+            if body[at] in b'"':
+                raise Irregular
+            at += 1
+        return at
+    at += 1
+    while True:
+        at = body.find(b'"', at)
+        if at < 0:
+            raise Irregular
+        if body[at + 1 : at + 2] != b'"':
+            break
+        at += 2
+    at += 1
+    if body[at : at + 1] == b"\r":
+        at += 1
+        if body[at : at + 1] not in (b"\n", b""):
+            raise Irregular
+    if body[at : at + 1] not in (b",", b"\n", b""):
+        raise Irregular
+    return at
+
+
+def slow_layout(body: bytes, width: int) -> Layout:
+    try:
+        records = slow_records(body)
+    except Irregular:
+        return Layout(regular=False)
+    layout = Layout(quoted=b'"' in body)
+    for number, (start, fields, line) in enumerate(records):
+        bare = line.strip(b" \r") if width > 1 else line.removesuffix(b"\r")
+        if fields == 1 and not bare:
+            layout.blank.append(number)
+        elif fields != width:
+            layout.total_ragged += 1
+            layout.ragged = [*layout.ragged, (start, fields)][:3]
+    return layout
+
+
+def agree(body: bytes, width: int) -> None:
+    fast = examine(np.frombuffer(body, dtype=np.uint8), Dialect(",", '"', padded=False), width)
+    slow = slow_layout(body, width)
+    assert fast.regular == slow.regular
+    if slow.regular:
+        assert fast == slow
+
+
+@pytest.fixture(autouse=True, scope="module")
+def tiny_chunks() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(content, "CHUNK", 64)
+        yield
+
+
+@given(st.lists(st.sampled_from(b'ab,,\n\n" \r'), max_size=300), st.integers(1, 4))
+def test_any_bytes(body: list[int], width: int) -> None:
+    agree(bytes(body), width)
+
+
+@given(st.data(), st.sampled_from([1, 2, 3, 12]), st.sampled_from([b"\n", b"\r\n"]), st.booleans())
+def test_tables_with_blank_and_ragged_lines(data: st.DataObject, width: int, newline: bytes, ends: bool) -> None:
+    row = st.lists(FIELDS, min_size=width, max_size=width)
+    odd_row = st.lists(FIELDS, max_size=width + 1)
+    lines = data.draw(st.lists(st.one_of(row, row, row, row, odd_row), max_size=20))
+    body = newline.join(b",".join(line) for line in lines) + newline * ends
+    agree(body, width)
+
+
+def test_the_slow_look_finds_what_it_should() -> None:
+    assert slow_layout(b'1,2\n\n"3,\n",4\n5\n', 2) == Layout(quoted=True, blank=[1], ragged=[(13, 1)], total_ragged=1)
+    assert not slow_layout(b'1,2"\n', 2).regular
