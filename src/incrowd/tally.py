@@ -57,20 +57,21 @@ def code_table(
     trees: dict[str, Tree] = {}
     codes = np.empty((distinct.height, len(columns)), dtype=np.int32)
     for place, name in enumerate(columns):
-        raw = distinct[name]
-        values = raw.unique()
-        tree, value_codes = hierarchies[name].build(name, values)
-        trees[name] = tree
-        codes[:, place] = _spread(raw, values, value_codes)
+        trees[name], codes[:, place] = _code_column(name, distinct[name], hierarchies[name])
     index, first = group_tuples(codes, [trees[name].size for name in columns])
     totals = np.bincount(index, weights=counts, minlength=len(first)).astype(np.int64)
     return Tally(columns, np.ascontiguousarray(codes[first]), totals, trees), index
 
 
-def _spread(raw: pl.Series, values: pl.Series, value_codes: Codes) -> Codes:
+def _code_column(name: str, raw: pl.Series, hierarchy: Hierarchy) -> tuple[Tree, Codes]:
+    """Build a column's tree and code its values; text is looked at once per distinct value, since parsing it is slow."""
+    if raw.dtype != pl.String:
+        return hierarchy.build(name, raw)
+    values = raw.unique()
+    tree, value_codes = hierarchy.build(name, values)
     key = pl.DataFrame({"value": values, "code": value_codes})
     found = pl.DataFrame({"value": raw}).join(key, on="value", how="left", nulls_equal=True, maintain_order="left")
-    return found["code"].to_numpy()
+    return tree, found["code"].to_numpy()
 
 
 def group_tuples(codes: Codes, sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -14,38 +14,41 @@ from incrowd.errors import ConformanceError
 from incrowd.groups import Groups, Histogram
 from incrowd.models.model import Guarantee, Model
 
-COUNT = "count of rows"
-"""Name of the column of counts; no table read from outside can have it, since it is added here."""
+COUNT = "\0count of rows"
+"""Name of the column of counts; the leading zero byte keeps it apart from any column that a table may have."""
 
 
 def groups_of(counted: pl.DataFrame, quasi: Sequence[str], sensitive: Sequence[str]) -> Groups:
     """Group a table of distinct published rows with their counts by its quasi-identifiers."""
-    counted = counted.with_columns(pl.col(COUNT).cast(pl.Int64))
-    keys = list(quasi)
+    # Columns are renamed first: a table may well have a column called "group".
+    counts = pl.col(COUNT).cast(pl.Int64).alias("count")
+    keys = [f"q{place}" for place in range(len(quasi))]
+    values = [f"s{place}" for place in range(len(sensitive))]
+    names = zip((*quasi, *sensitive), (*keys, *values), strict=True)
+    placed = counted.select(*(pl.col(name).alias(ours) for name, ours in names), counts)
     if keys:
-        sizes = counted.group_by(keys, maintain_order=True).agg(pl.col(COUNT).sum())
-        numbered = sizes.drop(COUNT).with_row_index("group")
-        placed = counted.join(numbered, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        sizes = placed.group_by(keys, maintain_order=True).agg(pl.col("count").sum())
+        numbered = sizes.drop("count").with_row_index("group")
+        placed = placed.join(numbered, on=keys, how="left", nulls_equal=True, maintain_order="left")
     else:
-        sizes = counted.select(pl.col(COUNT).sum())
-        placed = counted.with_columns(group=pl.lit(0, dtype=pl.UInt32))
+        sizes = placed.select(pl.col("count").sum())
+        placed = placed.with_columns(group=pl.lit(0, dtype=pl.UInt32))
     return Groups(
-        sizes=sizes[COUNT].to_numpy(),
-        sensitive={name: _histogram(placed, name, sizes.height) for name in sensitive},
+        sizes=sizes["count"].to_numpy(),
+        sensitive={name: _histogram(placed, ours, sizes.height) for name, ours in zip(sensitive, values, strict=True)},
     )
 
 
 def _histogram(placed: pl.DataFrame, name: str, groups: int) -> Histogram:
-    values = placed.select(pl.col(name).alias("value")).unique(maintain_order=True).with_row_index("code")
+    values = placed.select(name).unique(maintain_order=True).with_row_index("code")
     counted = (
-        placed.select("group", pl.col(name).alias("value"), COUNT)
-        .join(values, on="value", how="left", nulls_equal=True)
+        placed.join(values, on=name, how="left", nulls_equal=True)
         .group_by("group", "code")
-        .agg(pl.col(COUNT).sum())
+        .agg(pl.col("count").sum())
         .sort("group", "code")
     )
     offsets = np.searchsorted(counted["group"].to_numpy(), np.arange(groups + 1))
-    return Histogram(offsets, counted["code"].to_numpy().astype(np.int32), counted[COUNT].to_numpy())
+    return Histogram(offsets, counted["code"].to_numpy().astype(np.int32), counted["count"].to_numpy())
 
 
 def verify(

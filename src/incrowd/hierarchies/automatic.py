@@ -51,9 +51,13 @@ def propose(values: pl.Series) -> Hierarchy:
 def _intervals(numbers: pl.Series) -> Hierarchy:
     points = numbers.drop_nulls().cast(pl.Float64).to_numpy()
     points = points[np.isfinite(points)]
-    if points.size < 2 or points.max() == points.min():
+    if points.size < 2:
         return Flat()
-    reach = float(points.max() - points.min())
+    lowest, highest = float(points.min()), float(points.max())
+    reach = highest - lowest
+    # Values that only differ in their last digits, or that are near the ends of what floats can hold: no width is safe.
+    if not max(1e-9 * max(-lowest, highest), 1e-300) < reach < 1e300:
+        return Flat()
     width = _round_up(reach / _FINEST_INTERVALS)
     if numbers.dtype.is_integer():
         width = max(width, 1.0)

@@ -16,9 +16,9 @@ _TIME_STEPS = (*_DATE_STEPS, "1d", "1h", "1m", "1s")
 _MOST_DECIMALS = 12
 
 
-def cut_texts(values: pl.Series) -> list[str | None]:
+def cut_texts(values: pl.Series) -> pl.Series:
     """Return the cut below each of the sorted distinct values, as text; None below the first (and below a null)."""
-    return cuts_below(values).cast(pl.String).to_list()
+    return cuts_below(values).cast(pl.String)
 
 
 def cuts_below(values: pl.Series) -> pl.Series:
@@ -58,7 +58,7 @@ def _round_floats(lower: pl.Series, upper: pl.Series) -> pl.Series:
     cut = high.copy()
     settled = ~(np.isfinite(low) & np.isfinite(high))
     largest = np.max(np.abs(high[~settled]), initial=1.0)
-    for power in range(int(np.ceil(np.log10(largest))) + 1, -_MOST_DECIMALS - 1, -1):
+    for power in range(min(int(np.ceil(np.log10(largest))) + 1, 308), -_MOST_DECIMALS - 1, -1):
         candidate = _floor_to(high, power)
         fits = ~settled & (candidate > low) & (candidate <= high)
         cut[fits] = candidate[fits]

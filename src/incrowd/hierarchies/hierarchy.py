@@ -17,7 +17,7 @@ class Hierarchy(Protocol):
     """Its name in recipes."""
 
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
-        """Return the tree for a column that holds these distinct values, and the code of each of them."""
+        """Return the tree for a column that holds these values, and the code of each of them."""
         ...
 
 

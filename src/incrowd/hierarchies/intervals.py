@@ -19,6 +19,7 @@ from incrowd.hierarchies.tree import Codes, Tree, grow
 from incrowd.hierarchies.values import as_numbers, code_values
 
 Numbers = NDArray[np.float64]
+Bounds = tuple[Numbers, Numbers]
 
 
 @dataclass(frozen=True)
@@ -62,65 +63,77 @@ class Intervals:
             numbers = parsed
         distinct, codes = code_values(numbers)
         points = distinct.cast(pl.Float64).to_numpy()
-        lowers = [self._lower_bounds(points, level) for level in range(len(self.widths or self.cuts))]
-        ancestors = [self._names(bounds, level) for level, bounds in enumerate(lowers)]
-        return (
-            grow(column, distinct, "number", ancestors, from_data=False, edges=_edges(distinct, lowers)),
-            codes,
-        )
+        bounds = self._bounds_by_cuts(points) if self.cuts else self._bounds_by_widths(points)
+        ancestors = [_names(lows, highs) for lows, highs in bounds]
+        edges = _edges(distinct, [lows for lows, _ in bounds])
+        return grow(column, distinct, "number", ancestors, from_data=False, edges=edges), codes
 
-    def _lower_bounds(self, points: Numbers, level: int) -> Numbers:
-        """Return the lower bound of each point's interval, -inf where it is open."""
-        if self.cuts:
-            bounds = np.r_[-np.inf, np.asarray(self.cuts[level], dtype=np.float64)]
-            return np.asarray(bounds[np.searchsorted(bounds, points, side="right") - 1])
-        width = self.widths[level]
-        bounds = _tidy(np.floor(_tidy((points - self.origin) / width)) * width + self.origin)
-        if self.lower is not None:
-            bounds = np.where(points < self.lower, -np.inf, np.maximum(bounds, self.lower))
-        if self.upper is not None:
-            bounds = np.where(points >= self.upper, self.upper, bounds)
-        return np.asarray(bounds)
+    def _bounds_by_cuts(self, points: Numbers) -> list[Bounds]:
+        """Return, level by level, the bounds of each point's interval, infinite where it is open."""
+        found = []
+        for level in self.cuts:
+            cuts = np.array([-np.inf, *level, np.inf])
+            place = np.searchsorted(cuts[:-1], points, side="right")
+            found.append((cuts[place - 1], cuts[place]))
+        return found
 
-    def _names(self, lower_bounds: Numbers, level: int) -> pl.Series:
-        distinct, index = np.unique(lower_bounds, return_inverse=True)
-        names = [self._name(float(bound), level) for bound in distinct]
-        return pl.Series(names, dtype=pl.String).gather(index)
+    def _bounds_by_widths(self, points: Numbers) -> list[Bounds]:
+        """Return, level by level, the bounds of each point's interval, infinite where it is open.
 
-    def _name(self, low: float, level: int) -> str:
-        if self.cuts:
-            above = [cut for cut in self.cuts[level] if cut > low]
-            high = above[0] if above else None
-        elif low == -np.inf:
-            high = self.lower
-        elif self.upper is not None and low >= self.upper:
-            high = None
-        else:
-            steps = float(np.floor(_tidy(np.asarray((low - self.origin) / self.widths[level])))) + 1
-            high = float(_tidy(np.asarray(steps * self.widths[level] + self.origin)))
-            high = high if self.upper is None else min(high, self.upper)
-        return labels.write_range(
-            None if low == -np.inf else number_text(low), None if high is None else number_text(high)
-        )
+        Wider intervals are runs of the finest ones, so that they nest whatever floating point makes of the widths.
+        """
+        steps = np.floor((points - self.origin) / self.widths[0])
+        # Division rounds, and puts 0.3 just below 3 × 0.1: the bound as it is written decides.
+        steps -= points < self._bound(steps)
+        steps += points >= self._bound(steps + 1)
+        found = []
+        for width in self.widths:
+            ratio = round(width / self.widths[0])
+            first = np.floor(steps / ratio) * ratio
+            lows, highs = self._bound(first), self._bound(first + ratio)
+            if self.lower is not None:
+                below = points < self.lower
+                lows = np.where(below, -np.inf, np.maximum(lows, self.lower))
+                highs = np.where(below, self.lower, highs)
+            if self.upper is not None:
+                above = points >= self.upper
+                lows = np.where(above, self.upper, lows)
+                highs = np.where(above, np.inf, np.minimum(highs, self.upper))
+            found.append((lows, highs))
+        return found
+
+    def _bound(self, steps: Numbers) -> Numbers:
+        """Return where the finest interval of this number begins, without the noise of binary fractions."""
+        exact = steps * self.widths[0] + self.origin
+        return np.where(exact == np.floor(exact), exact, pl.Series(exact).round_sig_figs(15).to_numpy())
+
+
+def _names(lows: Numbers, highs: Numbers) -> pl.Series:
+    _, first, index = np.unique(lows, return_index=True, return_inverse=True)
+    names = [_name(float(lows[place]), float(highs[place])) for place in first]
+    return pl.Series(names, dtype=pl.String).gather(index)
+
+
+def _name(low: float, high: float) -> str:
+    if low == high:  # only infinity is in an interval of its own
+        return number_text(low)
+    return labels.write_range(
+        None if low == -np.inf else number_text(low), None if high == np.inf else number_text(high)
+    )
 
 
 def number_text(number: float) -> str:
-    """Write a bound: 20 rather than 20.0, and no rounding noise.
+    """Write a bound: 20 rather than 20.0.
 
-    >>> number_text(20.0), number_text(0.1 + 0.2)
+    >>> number_text(20.0), number_text(0.3)
     ('20', '0.3')
     """
-    return str(int(number)) if float(number).is_integer() else repr(round(float(number), 12))
-
-
-def _tidy(values: Numbers) -> Numbers:
-    """Take away the noise of binary fractions, so that 0.3 is in [0.3, 0.4)."""
-    return np.round(values, 9)
+    return str(int(number)) if float(number).is_integer() else repr(float(number))
 
 
 def _edges(distinct: pl.Series, lowers: Sequence[Numbers]) -> list[str | None]:
     """Write the cut below each value: the widest interval's bound that lies there, else the roundest number."""
-    edges = cut_texts(distinct)
+    edges: list[str | None] = cut_texts(distinct).to_list()
     for bounds in lowers:  # wider levels come later and overwrite
         for code in np.flatnonzero(bounds[1:] != bounds[:-1]) + 1:
             edges[code] = number_text(float(bounds[code]))

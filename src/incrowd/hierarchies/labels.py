@@ -96,13 +96,13 @@ def write_set(names: Iterable[str]) -> str:
     >>> print(write_set(["Asia", "Trinidad, Tobago"]))
     {Asia, "Trinidad, Tobago"}
     """
-    written = (
-        json.dumps(name, ensure_ascii=False)
-        if _LOOKS_LIKE_SYNTAX.search(name) or _NEEDS_QUOTES_IN_SET.search(name)
-        else name
-        for name in names
-    )
-    return "{" + ", ".join(written) + "}"
+    return "{" + ", ".join(map(write_member, names)) + "}"
+
+
+def write_member(name: str) -> str:
+    """Write a name as a member of a set: quoted also where it holds what separates members."""
+    needs_quotes = _LOOKS_LIKE_SYNTAX.search(name) or _NEEDS_QUOTES_IN_SET.search(name)
+    return json.dumps(name, ensure_ascii=False) if needs_quotes else name
 
 
 def read(label: str, *, ordered: bool) -> Label:

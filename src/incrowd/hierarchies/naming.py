@@ -1,6 +1,6 @@
 """The published label of a run of codes: a range, a node's name, or a set of names.
 
-Labels are made once per distinct run of a column, not once per row.
+Labels are made once per distinct run of a column, and all of them at once.
 """
 
 from __future__ import annotations
@@ -24,38 +24,76 @@ def label_runs(
     """
     keys = lows.astype(np.int64) * (tree.size + 1) + highs
     distinct, index = np.unique(keys, return_inverse=True)
-    label = _name_label if not tree.ordered or shown == "hierarchy" else _LABELS_OF_ORDERED[shown]
-    found = [label(tree, int(key) // (tree.size + 1), int(key) % (tree.size + 1)) for key in distinct]
-    return pl.Series(found, dtype=pl.String).gather(index)
+    low, high = (distinct // (tree.size + 1)).astype(np.int32), (distinct % (tree.size + 1)).astype(np.int32)
+    if tree.ordered and shown != "hierarchy":
+        return _range_labels(tree, low, high, tight=shown == "tight").gather(index)
+    return _name_labels(tree, low, high).gather(index)
 
 
-def _range_label(tree: Tree, low: int, high: int) -> str | None:
-    if high - low == 1:
-        name: str | None = tree.names[0][low]  # null for missing
-        return name
-    if low == MISSING:
-        return labels.ANY
-    return labels.write_range(None if low == 1 else tree.edges[low], None if high == tree.size else tree.edges[high])
+def _range_labels(tree: Tree, lows: Codes, highs: Codes, *, tight: bool) -> pl.Series:
+    values, edges = tree.names[0], tree.edges
+    frame = pl.DataFrame(
+        {
+            "low": lows,
+            "high": highs,
+            "first": values.gather(lows),
+            "last": values.gather(highs - 1),
+            "from": edges.gather(lows),
+            "to": edges.gather(np.minimum(highs, tree.size - 1)),
+        }
+    )
+    at_start, at_end = pl.col("low") == 1, pl.col("high") == tree.size
+    region = (
+        pl.when(at_start & at_end)
+        .then(pl.lit(labels.ANY))
+        .when(at_start)
+        .then(pl.format("<{}", "to"))
+        .when(at_end)
+        .then(pl.format(">={}", "from"))
+        .otherwise(pl.format("[{}, {})", "from", "to"))
+    )
+    label = (
+        pl.when(pl.col("high") - pl.col("low") == 1)
+        .then("first")  # null for missing
+        .when(pl.col("low") == MISSING)
+        .then(pl.lit(labels.ANY))
+        .otherwise(pl.format("[{}, {}]", "first", "last") if tight else region)
+    )
+    return frame.select(label.alias("label")).to_series()
 
 
-def _tight_label(tree: Tree, low: int, high: int) -> str | None:
-    if high - low > 1 and low != MISSING:
-        return labels.write_closed(tree.names[0][low], tree.names[0][high - 1])
-    return _range_label(tree, low, high)
+def _name_labels(tree: Tree, lows: Codes, highs: Codes) -> pl.Series:
+    found = pl.Series([None], dtype=pl.String).new_from_index(0, len(lows))
+    alone = (lows == MISSING) & (highs == MISSING + 1)
+    root = ~alone & ((lows == MISSING) | ((lows == 1) & (highs == tree.size) & (highs - lows > 1)))
+    named = np.flatnonzero(~alone & ~root)
+    run, level, code = tree.cover(lows[named], highs[named])
+    nodes = pl.DataFrame({"run": named[run], "level": level, "node": tree.nodes[level, code]})
+    written = _write_nodes(tree, nodes.select("level", "node").unique())
+    sets = (
+        nodes.join(written, on=["level", "node"], how="left", maintain_order="left")
+        .group_by("run", maintain_order=True)
+        .agg("name", "member")
+        .select(
+            "run",
+            label=pl.when(pl.col("name").list.len() == 1)
+            .then(pl.col("name").list.first())
+            .otherwise("{" + pl.col("member").list.join(", ") + "}"),
+        )
+    )
+    found = found.scatter(np.flatnonzero(root), labels.ANY)
+    return found.scatter(sets["run"], sets["label"])
 
 
-_LABELS_OF_ORDERED = {"region": _range_label, "tight": _tight_label}
-
-
-def _name_label(tree: Tree, low: int, high: int) -> str | None:
-    if (low, high) == (MISSING, MISSING + 1):
-        return None
-    if low == MISSING or (low == 1 and high == tree.size and high - low > 1):
-        return labels.ANY
-    cover = tree.cover(low, high)
-    if tree.ordered:  # interval names are ranges already and never need quotes
-        return cover[0] if len(cover) == 1 else "{" + ", ".join(cover) + "}"
-    return labels.write_name(cover[0]) if len(cover) == 1 else labels.write_set(cover)
+def _write_nodes(tree: Tree, nodes: pl.DataFrame) -> pl.DataFrame:
+    """Write each node's name as it stands alone and as a member of a set."""
+    names = [tree.names[level][node] for level, node in nodes.iter_rows()]
+    if tree.ordered:  # names of intervals are ranges already and never need quotes
+        return nodes.with_columns(name=pl.Series(names, dtype=pl.String), member=pl.Series(names, dtype=pl.String))
+    return nodes.with_columns(
+        name=pl.Series([labels.write_name(name) for name in names], dtype=pl.String),
+        member=pl.Series([labels.write_member(name) for name in names], dtype=pl.String),
+    )
 
 
 def widen_to_showable(tree: Tree, lows: Codes, highs: Codes) -> tuple[Codes, Codes]:
@@ -65,7 +103,7 @@ def widen_to_showable(tree: Tree, lows: Codes, highs: Codes) -> tuple[Codes, Cod
         return lows, highs
     lows, highs = lows.copy(), highs.copy()
     runs, index = np.unique(np.stack([lows[long], highs[long]], axis=1), axis=0, return_inverse=True)
-    overlong = np.array([len(tree.cover(int(low), int(high))) > LONGEST_SET for low, high in runs])[index]
-    wide = long[overlong]
+    members = np.bincount(tree.cover(runs[:, 0], runs[:, 1])[0], minlength=len(runs))
+    wide = long[(members > LONGEST_SET)[index]]
     lows[wide], highs[wide] = tree.common_nodes(lows[wide], highs[wide])
     return lows, highs

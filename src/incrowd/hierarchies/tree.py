@@ -44,7 +44,7 @@ class Tree:
     names: tuple[pl.Series, ...]
     positions: NDArray[np.float64]
     from_data: bool
-    declared_edges: tuple[str | None, ...] | None = None
+    declared_edges: pl.Series | None = None
 
     @property
     def size(self) -> int:
@@ -62,9 +62,9 @@ class Tree:
         return self.kind != "text"
 
     @cached_property
-    def edges(self) -> tuple[str | None, ...]:
+    def edges(self) -> pl.Series:
         """How the cut just below each code is written."""
-        return self.declared_edges if self.declared_edges is not None else tuple(cut_texts(self.values))
+        return self.declared_edges if self.declared_edges is not None else cut_texts(self.values)
 
     @cached_property
     def starts(self) -> Codes:
@@ -100,18 +100,28 @@ class Tree:
         width = np.where(highs - lows == 1, 0.0, width)
         return np.where((lows == MISSING) & (highs > 1), 1.0, width)
 
-    def cover(self, low: int, high: int) -> list[str]:
-        """Return the names of the fewest nodes that hold exactly the codes of the run."""
-        names: list[str] = []
-        while low < high:
-            level = self._highest_level(low, high)
-            names.append(str(self.names[level][int(self.nodes[level, low])]))
-            low = int(self.ends[level, low])
-        return names
+    def cover(self, lows: Codes, highs: Codes) -> tuple[NDArray[np.int64], NDArray[np.int64], Codes]:
+        """Find the fewest nodes that hold exactly the codes of each run.
 
-    def _highest_level(self, low: int, high: int) -> int:
-        fits = (self.starts[:, low] == low) & (self.ends[:, low] <= high)
-        return int(np.flatnonzero(fits)[-1])
+        Return three arrays, one entry per node found, run after run: the run, the node's level, and its first code.
+        """
+        runs, levels, codes = [], [], []
+        open_runs = np.arange(len(lows))
+        at = lows.astype(np.int32)
+        while open_runs.size:
+            fits = (self.starts[:, at] == at) & (self.ends[:, at] <= highs[open_runs])
+            level = self.height - np.argmax(fits[::-1], axis=0)  # the highest level that fits
+            runs.append(open_runs)
+            levels.append(level)
+            codes.append(at)
+            at = self.ends[level, at]
+            unfinished = at < highs[open_runs]
+            open_runs, at = open_runs[unfinished], at[unfinished]
+        if not runs:
+            return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int32)
+        run = np.concatenate(runs)
+        order = np.argsort(run, kind="stable")
+        return run[order], np.concatenate(levels)[order], np.concatenate(codes)[order]
 
     def common_nodes(self, lows: Codes, highs: Codes) -> tuple[Codes, Codes]:
         """Return, for every run of codes, the run of the lowest node that holds all of it.
@@ -147,7 +157,8 @@ def grow(
         _refuse_two_parents(column, level, nodes[-1], above, names[-1])
         nodes.append(above)
         names.append(distinct)
-    _refuse_ambiguous(column, nodes, names)
+    if kind == "text":  # names of intervals and dates say what they hold
+        _refuse_ambiguous(column, nodes, names)
     matrix = np.zeros((len(nodes) + 1, len(values) + 1), dtype=np.int32)
     matrix[:-1, 1:] = np.stack(nodes) + 1
     missing = pl.Series([None], dtype=pl.String)
@@ -158,7 +169,7 @@ def grow(
         names=(*(pl.concat([missing, level.alias("")]) for level in names), pl.Series([labels.ANY])),
         positions=_positions(values, kind),
         from_data=from_data,
-        declared_edges=None if edges is None else (None, *edges),
+        declared_edges=None if edges is None else pl.Series([None, *edges], dtype=pl.String),
     )
 
 
@@ -167,8 +178,8 @@ def _positions(values: pl.Series, kind: Kind) -> NDArray[np.float64]:
         return np.arange(-1, len(values), dtype=np.float64)
     numbers = values.to_physical().cast(pl.Float64).to_numpy()
     finite = numbers[np.isfinite(numbers)]
-    if finite.size:  # an infinite value would make every other width 0
-        numbers = np.clip(numbers, finite.min(), finite.max())
+    # An infinite value would make every other width 0.
+    numbers = np.clip(numbers, finite.min(), finite.max()) if finite.size else np.zeros_like(numbers)
     return np.concatenate(([np.nan], numbers))
 
 
@@ -190,7 +201,10 @@ def _refuse_two_parents(column: str, level: int, below: Codes, above: Codes, nam
 
 
 def _refuse_ambiguous(column: str, nodes: Sequence[Codes], names: Sequence[pl.Series]) -> None:
-    """One name may stand for one set of values only, else a published label could mean two things."""
+    """One name may stand for one set of values only, else a published label could mean two things.
+
+    The root's name is taken too, except by a value of the table itself, whose label is quoted where it looks like it.
+    """
     runs = pl.concat(
         pl.DataFrame(
             {
@@ -201,9 +215,10 @@ def _refuse_ambiguous(column: str, nodes: Sequence[Codes], names: Sequence[pl.Se
         )
         for level_nodes, level_names in zip(nodes, names, strict=True)
     ).unique()
-    wrong = runs.filter(pl.col("name").is_duplicated() | (pl.col("name") == labels.ANY))
-    if wrong.height:
-        name = wrong["name"].sort()[0]
+    wrong = runs.filter(pl.col("name").is_duplicated())["name"].to_list()
+    wrong += [labels.ANY for level_names in names[1:] if (level_names == labels.ANY).any()]
+    if wrong:
+        name = min(wrong)
         raise HierarchyError(
             f"column '{column}': the name '{name}' stands for two different sets of values.  "
             "Hint: rename one of the two nodes."

@@ -77,7 +77,10 @@ def natural_kind(values: pl.Series) -> pl.Series:
 def code_values(values: pl.Series) -> tuple[pl.Series, Codes]:
     """Return the sorted distinct values without missing, and each value's code among them; missing is 0."""
     distinct = values.drop_nulls().unique().sort()
-    return distinct, code_among(values, distinct)
+    if values.dtype == pl.String or values.dtype == pl.Boolean:
+        return distinct, code_among(values, distinct)
+    place = np.searchsorted(distinct.to_physical().to_numpy(), values.to_physical().fill_null(0).to_numpy())
+    return distinct, np.where(values.is_null().to_numpy(), 0, place + 1).astype(np.int32)
 
 
 def code_among(values: pl.Series, distinct: pl.Series) -> Codes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.engines.sources import content
@@ -93,11 +93,13 @@ def tiny_chunks() -> None:
         yield
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(b'ab,,\n\n" \r'), max_size=300), st.integers(1, 4))
 def test_any_bytes(body: list[int], width: int) -> None:
     agree(bytes(body), width)
 
 
+@settings(deadline=None)
 @given(st.data(), st.sampled_from([1, 2, 3, 12]), st.sampled_from([b"\n", b"\r\n"]), st.booleans())
 def test_tables_with_blank_and_ragged_lines(data: st.DataObject, width: int, newline: bytes, ends: bool) -> None:
     row = st.lists(FIELDS, min_size=width, max_size=width)

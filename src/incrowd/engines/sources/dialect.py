@@ -108,6 +108,8 @@ def _separator(lines: list[str], quote: str | None) -> str | None:
 def _fit(lines: list[str], separator: str, quote: str | None) -> _Fit | None:
     """Return how well the separator fits, or None where it leaves a single column."""
     widths = [len(record) for record in _records(lines, separator, quote)]
+    if not widths and any(separator in line for line in lines[:1]):
+        return _Fit(0.0, 0.0, 2)  # the header has a broken quote, which is for its reader to tell
     if not widths or widths[0] == 1:
         return None
     header, rows = widths[0], widths[1:]

@@ -1,0 +1,86 @@
+"""A small table with a role and a hierarchy for every column: what a promise is tried on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from incrowd.hierarchies import Automatic, Hierarchy
+from incrowd.methods import Method
+from incrowd.models import Model
+from incrowd.publishing import publish
+from incrowd.releases.release import Release
+from incrowd.table import Table, read
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A table, and what each of its columns is."""
+
+    frame: pl.DataFrame
+    quasi: tuple[str, ...]
+    sensitive: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+
+    def table(self) -> Table:
+        """Open the table."""
+        return read(
+            self.frame, quasi=self.quasi, sensitive=self.sensitive, keep=self.kept, hierarchies=dict(self.hierarchies)
+        )
+
+    def publish(self, method: Method, require: Sequence[Model], *, seed: int = 0) -> Release:
+        """Publish the table."""
+        return publish(self.table(), require, method=method, seed=seed)
+
+    def hierarchy(self, name: str) -> Hierarchy:
+        """Return a quasi-identifier's hierarchy."""
+        return self.hierarchies.get(name, Automatic())
+
+    def with_rows(self, frame: pl.DataFrame) -> Case:
+        """Return the same roles over other rows."""
+        return replace(self, frame=frame)
+
+    def reordered(self) -> Case:
+        """Return the same table with its columns, and the lists that name them, the other way round."""
+        return replace(
+            self,
+            frame=self.frame.select(self.frame.columns[::-1]),
+            quasi=self.quasi[::-1],
+            sensitive=self.sensitive[::-1],
+            kept=self.kept[::-1],
+        )
+
+    def __repr__(self) -> str:
+        columns = {name: (str(self.frame[name].dtype), self.frame[name].to_list()) for name in self.frame.columns}
+        return (
+            f"Case(columns={columns}, quasi={self.quasi}, sensitive={self.sensitive}, kept={self.kept}, "
+            f"hierarchies={dict(self.hierarchies)})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """A case that a method has published under some models."""
+
+    case: Case
+    method: Method
+    require: tuple[Model, ...]
+    release: Release
+    published: pl.DataFrame
+
+    @classmethod
+    def of(cls, case: Case, method: Method, require: Sequence[Model]) -> Attempt:
+        """Publish a case; raises what publishing raises."""
+        release = case.publish(method, require)
+        return cls(case, method, tuple(require), release, release.to_polars())
+
+    @property
+    def min_group(self) -> int:
+        """The smallest group that all models together allow."""
+        return max(model.min_group for model in self.require)
+
+    def __repr__(self) -> str:
+        return f"Attempt({self.method}, require={list(map(str, self.require))}, {self.case})"

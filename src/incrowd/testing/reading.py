@@ -1,0 +1,113 @@
+"""What a published label says, read the way a stranger to the package would: does it hold for this raw value?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from datetime import date, datetime
+from fractions import Fraction
+
+from incrowd.hierarchies import Automatic, Categories, Dates, Hierarchy, Masking
+from incrowd.hierarchies import labels as syntax
+
+Plain = float | Fraction | str | datetime | None
+"""A value without its type: numbers and moments can be compared, everything else is text."""
+
+
+def covers(label: str | None, value: object, hierarchy: Hierarchy, *, ordered: bool) -> bool:
+    """Whether a label holds for a raw value; a null label says that the value is missing, and nothing else does."""
+    if label is None:
+        return is_missing(value)
+    match syntax.read(label, ordered=ordered):
+        case syntax.Anything():
+            return True
+        case syntax.Range() as reach:
+            return not is_missing(value) and _within(reach, value)
+        case syntax.OneOf(names):
+            return not is_missing(value) and any(_names(name, value, hierarchy, ordered=ordered) for name in names)
+        case syntax.Name(name):
+            return not is_missing(value) and _names(name, value, hierarchy, ordered=ordered)
+
+
+def is_missing(value: object) -> bool:
+    """Null and NaN are one value."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def text_of(value: object) -> str:
+    """Return a value as people write it: 3.0 is `3`, True is `true`."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return value.isoformat(" ") if isinstance(value, datetime) else str(value)
+
+
+def plain(value: object) -> Plain:
+    """Return what a value is, whether it comes as itself or as text."""
+    if value is None or isinstance(value, datetime):
+        return value
+    if isinstance(value, bool):
+        return text_of(value)
+    if isinstance(value, int):
+        return Fraction(value)
+    if isinstance(value, float):
+        return Fraction(value) if math.isfinite(value) else None if math.isnan(value) else value
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day)
+    text = str(value).strip()
+    for parse in (_whole, _number, datetime.fromisoformat):
+        try:
+            return parse(text)  # type: ignore[no-any-return,operator]
+        except ValueError:
+            continue
+    return str(value)
+
+
+def _whole(text: str) -> Fraction:
+    return Fraction(int(text))
+
+
+def _number(text: str) -> Fraction | float:
+    # A label spells a float as briefly as it can: it means the float, not the decimal fraction.
+    number = float(text)
+    return Fraction(number) if math.isfinite(number) else number
+
+
+def _within(reach: syntax.Range, value: object) -> bool:
+    here = plain(value)
+    if reach.low is not None and not plain(reach.low) <= here:  # type: ignore[operator]
+        return False
+    if reach.high is None:
+        return True
+    high = plain(reach.high)
+    return here <= high if reach.closed else here < high  # type: ignore[operator]
+
+
+def _names(name: str, value: object, hierarchy: Hierarchy, *, ordered: bool) -> bool:
+    if ordered:
+        return plain(name) == plain(value) or name in set(_calendar_names(value))
+    return name in {text_of(value), str(value), *_ancestors(value, hierarchy)}
+
+
+def _ancestors(value: object, hierarchy: Hierarchy) -> Iterator[str]:
+    text = text_of(value)
+    if isinstance(hierarchy, Categories):
+        yield from next((row for row in hierarchy.rows if row[0] == text), ())
+    if isinstance(hierarchy, Masking | Automatic):
+        side, mask = (hierarchy.side, hierarchy.mask) if isinstance(hierarchy, Masking) else ("right", "*")
+        for hidden in range(1, len(text) + 1):
+            masked = mask * hidden
+            yield text[: len(text) - hidden] + masked if side == "right" else masked + text[hidden:]
+    if isinstance(hierarchy, Dates | Automatic):
+        yield from _calendar_names(value)
+
+
+def _calendar_names(value: object) -> Iterator[str]:
+    moment = plain(value)
+    if isinstance(moment, datetime):
+        yield f"{moment:%Y-%m-%d}"
+        yield f"{moment:%Y-%m}"
+        yield f"{moment:%Y}-Q{(moment.month - 1) // 3 + 1}"
+        yield f"{moment:%Y}"
+        yield f"{moment.year // 10 * 10}s"
