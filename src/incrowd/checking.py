@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from incrowd.engines.sources import open_source, reading
-from incrowd.errors import EmptyTable
+from incrowd.errors import EmptyTable, SchemaError
 from incrowd.groups import Groups
 from incrowd.models import (
     DistinctLDiversity,
@@ -67,11 +68,11 @@ def check(
     >>> check(ic.datasets.senellart_patients(), quasi=["zip", "age"], sensitive=["disease"]).k
     1
     """
-    opened = open_source(
-        source, query=query, separator=separator, quote=quote, encoding=encoding, missing=tuple(missing)
-    )
+    opened = open_source(source, query=query, separator=separator, quote=quote, encoding=encoding, missing=missing)
     schema = Schema.of(opened.columns, quasi=quasi, sensitive=sensitive, others="drop")
-    columns = list(schema.tallied)
+    if not schema.quasi:
+        raise SchemaError("no column is a quasi-identifier.  Hint: name those that outsiders may know.")
+    columns = cs.by_name(*schema.tallied)
     with reading(opened):
         counted = opened.frame.group_by(columns).agg(pl.len().alias(COUNT)).collect(engine="streaming")
     if counted.height == 0:

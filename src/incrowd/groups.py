@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.hierarchies.tree import Tree
 from incrowd.tally import Counts, Tally
 
 Group = NDArray[np.int64]
@@ -45,13 +46,29 @@ class Histogram:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Sizes of groups, and a histogram of each sensitive column over them."""
+    """Sizes of groups, and a histogram of each sensitive column over them.
+
+    `whole[name]` counts the rows of the whole table by the column's codes, withheld ones included; where it is not
+    given, the groups are the whole table. `trees` are the sensitive columns' hierarchies, for distances between values.
+    """
 
     sizes: Counts
     sensitive: Mapping[str, Histogram] = field(default_factory=dict)
+    whole: Mapping[str, Counts] = field(default_factory=dict)
+    trees: Mapping[str, Tree] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.sizes)
+
+    def shares(self, name: str) -> NDArray[np.float64]:
+        """Return each value's share of the whole table, by code."""
+        if name in self.whole:
+            counts = self.whole[name].astype(np.float64)
+        else:
+            entries = self.sensitive[name]
+            counts = np.bincount(entries.values, weights=entries.counts).astype(np.float64)
+        total = counts.sum()
+        return counts / total if total else counts
 
 
 class LazyHistograms(Mapping[str, Histogram]):

@@ -34,6 +34,8 @@ class PseudonymKey:
     """
 
     secret: bytes = field(repr=False)
+    path: Path | None = field(default=None, compare=False)
+    """The file that it is kept in, if any."""
 
     def __post_init__(self) -> None:
         if len(self.secret) < _KEY_BYTES:
@@ -56,7 +58,7 @@ class PseudonymKey:
         if os.name == "posix" and mode & 0o077:
             raise OutputError(f"pseudonym key {path} can be read by others (mode {mode:04o}).  Hint: chmod 600 {path}")
         try:
-            return cls(base64.b64decode(text, validate=True))
+            return cls(base64.b64decode(text.strip(), validate=True), path)
         except ValueError as error:
             raise OutputError(f"pseudonym key {path} is not a key: it should hold base64 text.") from error
 
@@ -74,9 +76,8 @@ class PseudonymKey:
         """Read the key, or draw and save a new one where there is none yet."""
         if Path(path).exists():
             return cls.load(path)
-        key = cls.new()
-        key.save(path)
-        return key
+        cls.new().save(path)
+        return cls.load(path)
 
     def pseudonyms(self, identifiers: pl.Series) -> pl.Series:
         """Return the pseudonym of every identifier; missing stays missing. One HMAC per distinct value."""

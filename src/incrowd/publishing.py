@@ -9,6 +9,7 @@ import numpy as np
 from incrowd.errors import RecipeError
 from incrowd.methods import Method, Mondrian
 from incrowd.models import Model
+from incrowd.models.parameters import require_whole
 from incrowd.progress import Progress, silent
 from incrowd.pseudonyms import PseudonymKey
 from incrowd.releases.generalized import Generalized
@@ -40,13 +41,17 @@ def publish(
     models = tuple(require) if isinstance(require, Sequence) else (require,)
     if not models:
         raise RecipeError("nothing is required of the release.  Hint: ask for a model, such as KAnonymity(5).")
+    if seed is not None:
+        require_whole("publish", "seed", seed, at_least=0)
     method = method or Mondrian()
     progress("reading", 0.0)
     counted = table.engine.count(table.schema)
     progress("reading", 1.0)
     recoding = method.search(counted.tally, table.schema, models, rng=np.random.default_rng(seed), progress=progress)
     form = Generalized.of(counted.tally, table.schema, recoding)
-    guarantees = verify(form.lines(), tuple(table.schema.quasi), tuple(table.schema.sensitive), models)
+    guarantees = verify(
+        form.lines(), tuple(table.schema.quasi), tuple(table.schema.sensitive), models, before=counted.tally
+    )
     key = pseudonym_key or (PseudonymKey.new() if table.schema.pseudonyms else None)
     return Release(
         form=form,
@@ -56,4 +61,5 @@ def publish(
         source=table.engine.source,
         make_batches=lambda: table.engine.apply(counted, recoding, form, key),
         shown=recoding.shown,
+        pseudonym_key=None if key is None else key.path,
     )

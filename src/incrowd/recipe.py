@@ -12,15 +12,18 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import tomli_w
 
 from incrowd.errors import IncrowdError, RecipeError, did_you_mean
 from incrowd.hierarchies import Automatic, Categories, Exact, Hierarchy
 from incrowd.methods import Method, Mondrian
 from incrowd.models import Model
+from incrowd.models.parameters import require_whole
 from incrowd.progress import Progress, silent
 from incrowd.pseudonyms import PseudonymKey
 from incrowd.registry import registered
+from incrowd.releases.saving import FORMATS
 from incrowd.table import Table, read
 
 if TYPE_CHECKING:
@@ -30,6 +33,8 @@ VERSION = 1
 ROLES = ("quasi", "sensitive", "identifier", "pseudonym", "keep", "drop")
 _SOURCE_KEYS = ("path", "url", "query", "separator", "quote", "encoding", "missing")
 _OUTPUT_KEYS = ("directory", "format")
+_DEFAULT_HIERARCHY = {"quasi": Automatic(), "sensitive": Exact()}
+_SQLITE = "sqlite:///"
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,7 @@ class Recipe:
         """Read a recipe file."""
         path = Path(path)
         try:
-            text = path.read_text(encoding="utf-8")
+            text = path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or type(error).__name__
             raise RecipeError(f"recipe {path} cannot be read: {reason}.") from error
@@ -76,10 +81,17 @@ class Recipe:
         )
         source = _table("source", data.get("source", {}))
         _refuse_unknown("[source]", source, _SOURCE_KEYS)
+        _require_texts("[source]", {key: value for key, value in source.items() if key != "missing"})
         output = _table("output", data.get("output", {}))
         _refuse_unknown("[output]", output, _OUTPUT_KEYS)
+        _require_texts("[output]", output)
+        if output.get("format", "csv") not in FORMATS:
+            raise RecipeError(f"[output] format is one of {', '.join(FORMATS)}, not {output['format']!r}.")
         pseudonyms = _table("pseudonyms", data.get("pseudonyms", {}))
         _refuse_unknown("[pseudonyms]", pseudonyms, ("key",))
+        _require_texts("[pseudonyms]", pseudonyms)
+        if "seed" in data:
+            require_whole("the recipe", "seed", data["seed"], at_least=0)
         roles, hierarchies = _read_columns(_table("columns", data.get("columns", {})), base)
         models = data.get("models", [])
         if not isinstance(models, list) or not models:
@@ -116,6 +128,7 @@ class Recipe:
             method=release.method,
             seed=release.seed,
             output={} if format is None else {"format": format},
+            pseudonym_key=None if release.pseudonym_key is None else str(release.pseudonym_key),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -124,7 +137,7 @@ class Recipe:
         for name, role in self.roles.items():
             columns[name] = {"role": role}
             hierarchy = self.hierarchies.get(name)
-            if hierarchy is not None and not isinstance(hierarchy, (Automatic, Exact)):
+            if hierarchy is not None and hierarchy != _DEFAULT_HIERARCHY.get(role):
                 columns[name]["hierarchy"] = hierarchy_to_dict(hierarchy)
         data: dict[str, Any] = {"incrowd": VERSION}
         if self.others is not None:
@@ -147,10 +160,21 @@ class Recipe:
 
     def relative_to(self, directory: Path) -> Recipe:
         """Return the recipe as it reads from another directory."""
-        if "path" not in self.source or "://" in str(self.source["path"]):
-            return replace(self, base=directory)
-        path = os.path.relpath(self.base / str(self.source["path"]), directory)
-        return replace(self, source={**self.source, "path": Path(path).as_posix()}, base=directory)
+
+        def moved(path: object) -> str:
+            # Resolved, since a step up from behind a symbolic link leads elsewhere.
+            there = self.base / str(path)
+            return Path(os.path.relpath(there.parent.resolve() / there.name, directory.resolve())).as_posix()
+
+        source, output = dict(self.source), dict(self.output)
+        if "path" in source:
+            source["path"] = moved(source["path"])
+        if _is_relative_sqlite(str(source.get("url", ""))):
+            source["url"] = _SQLITE + moved(source["url"].removeprefix(_SQLITE))
+        if "directory" in output:
+            output["directory"] = moved(output["directory"])
+        key = None if self.pseudonym_key is None else moved(self.pseudonym_key)
+        return replace(self, source=source, output=output, pseudonym_key=key, base=directory)
 
     def table(self) -> Table:
         """Open the source and give its columns their roles."""
@@ -176,18 +200,17 @@ class Recipe:
 
     def _url(self, url: str) -> str:
         """A SQLite file is named relative to the recipe like any other."""
-        prefix = "sqlite:///"
-        if url.startswith(prefix) and not url.startswith(prefix + "/"):
-            return prefix + str(self.base / url.removeprefix(prefix))
-        return url
+        return _SQLITE + str(self.base / url.removeprefix(_SQLITE)) if _is_relative_sqlite(url) else url
 
     def run(self, *, seed: int | None = None, progress: Progress = silent) -> Release:
         """Make the release."""
         from incrowd.publishing import publish
 
-        key = PseudonymKey.load_or_create(self.base / self.pseudonym_key) if self.pseudonym_key else None
+        table = self.table()  # first: where it cannot be opened, no key is made
+        wants_key = self.pseudonym_key and table.schema.pseudonyms
+        key = PseudonymKey.load_or_create(self.base / str(self.pseudonym_key)) if wants_key else None
         return publish(
-            self.table(),
+            table,
             self.models,
             method=self.method,
             seed=self.seed if seed is None else seed,
@@ -209,12 +232,13 @@ def hierarchy_from_dict(data: Mapping[str, Any], *, base: Path = Path()) -> Hier
     kind = data.get("kind")
     if kind == Categories.name:
         data.pop("kind")
-        if set(data) == {"tree"}:
+        _refuse_unknown("a hierarchy of categories", data, ("tree", "file", "separator"))
+        if ("tree" in data) == ("file" in data):
+            raise RecipeError("a hierarchy of categories needs either a tree or a file.")
+        if "tree" in data:
             return Categories.from_tree(data["tree"])
-        _refuse_unknown("a hierarchy of categories", data, ("file", "separator"))
-        if "file" not in data:
-            raise RecipeError("a hierarchy of categories needs a tree or a file.")
-        return Categories.read_csv(base / str(data["file"]), separator=str(data.get("separator", ";")))
+        _require_texts("a hierarchy of categories", data)
+        return Categories.read_csv(base / data["file"], separator=data.get("separator", ";"))
     made: Hierarchy = _make("hierarchies", data, key="kind")
     return made
 
@@ -243,14 +267,25 @@ def _table(name: str, value: object) -> dict[str, Any]:
     return dict(value)
 
 
+def _require_texts(where: str, table: Mapping[str, Any]) -> None:
+    for key, value in table.items():
+        if not isinstance(value, str):
+            raise RecipeError(f"{where}: {key} is a text, not {value!r}.")
+
+
+def _is_relative_sqlite(url: str) -> bool:
+    return url.startswith(_SQLITE) and not url.startswith(_SQLITE + "/")
+
+
 def _make(family: str, described: Any, *, key: str = "name") -> Any:
     """Build a registered object from its name and parameters."""
     noun = family.removesuffix("s")
     described = {key: described} if isinstance(described, str) else _table(noun, described)
     name = described.pop(key, None)
     known = registered(family)
-    if name not in known:
-        raise RecipeError(f"there is no {noun} called {name!r}.{did_you_mean(str(name), known)}")
+    if not isinstance(name, str) or name not in known:
+        said = f"without a {key}" if name is None else f"called {name!r}"
+        raise RecipeError(f"there is no {noun} {said}.{did_you_mean(str(name), known)}")
     cls = known[name]
     parameters = {f.name: f for f in fields(cls)}
     _refuse_unknown(f"{noun} '{name}'", described, parameters)
@@ -258,7 +293,10 @@ def _make(family: str, described: Any, *, key: str = "name") -> Any:
     lacking = [parameter for parameter in needed if parameter not in described]
     if lacking:
         raise RecipeError(f"{noun} '{name}' needs {' and '.join(lacking)}.")
-    return cls(**described)
+    try:
+        return cls(**described)
+    except (TypeError, ValueError) as error:
+        raise RecipeError(f"{noun} '{name}': a parameter is of the wrong kind ({error}).") from error
 
 
 def _parameters(made: Any) -> dict[str, Any]:
@@ -268,7 +306,9 @@ def _parameters(made: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _refuse_unknown(where: str, given: Mapping[str, Any], known: Any) -> None:

@@ -58,9 +58,7 @@ def read(
     >>> read(pl.DataFrame({"age": [30, 41], "flu": [True, False]}), quasi=["age"], sensitive=["flu"])
     Table(quasi=['age'], sensitive=['flu'])
     """
-    opened = open_source(
-        source, query=query, separator=separator, quote=quote, encoding=encoding, missing=tuple(missing)
-    )
+    opened = open_source(source, query=query, separator=separator, quote=quote, encoding=encoding, missing=missing)
     schema = Schema.of(
         opened.columns,
         quasi=quasi,

@@ -41,6 +41,10 @@ class Tally:
         codes: Codes = self.codes[:, self.columns.index(name)]
         return codes
 
+    def value_counts(self, name: str) -> Counts:
+        """Return how many rows have each code of a column."""
+        return np.bincount(self.column(name), weights=self.counts, minlength=self.trees[name].size).astype(np.int64)
+
     def has_missing(self, name: str) -> bool:
         """Whether any row misses a value in the column."""
         return bool((self.column(name) == 0).any())
@@ -57,14 +61,15 @@ def code_table(
     trees: dict[str, Tree] = {}
     codes = np.empty((distinct.height, len(columns)), dtype=np.int32)
     for place, name in enumerate(columns):
-        trees[name], codes[:, place] = _code_column(name, distinct[name], hierarchies[name])
+        # Without its name, since Polars takes "*" and "^a.*$" for patterns.
+        trees[name], codes[:, place] = _code_column(name, distinct[name].alias(""), hierarchies[name])
     index, first = group_tuples(codes, [trees[name].size for name in columns])
     totals = np.bincount(index, weights=counts, minlength=len(first)).astype(np.int64)
     return Tally(columns, np.ascontiguousarray(codes[first]), totals, trees), index
 
 
 def _code_column(name: str, raw: pl.Series, hierarchy: Hierarchy) -> tuple[Tree, Codes]:
-    """Build a column's tree and code its values; text is looked at once per distinct value, since parsing it is slow."""
+    """Build a column's tree and code its values; text is parsed once per distinct value, since that is slow."""
     if raw.dtype != pl.String:
         return hierarchy.build(name, raw)
     values = raw.unique()

@@ -12,20 +12,28 @@ import polars as pl
 
 from incrowd.errors import ConformanceError
 from incrowd.groups import Groups, Histogram
+from incrowd.hierarchies import Exact
+from incrowd.hierarchies.values import code_among
 from incrowd.models.model import Guarantee, Model
+from incrowd.tally import Tally
 
 COUNT = "\0count of rows"
 """Name of the column of counts; the leading zero byte keeps it apart from any column that a table may have."""
 
 
-def groups_of(counted: pl.DataFrame, quasi: Sequence[str], sensitive: Sequence[str]) -> Groups:
-    """Group a table of distinct published rows with their counts by its quasi-identifiers."""
+def groups_of(
+    counted: pl.DataFrame, quasi: Sequence[str], sensitive: Sequence[str], *, before: Tally | None = None
+) -> Groups:
+    """Group a table of distinct published rows with their counts by its quasi-identifiers.
+
+    Models that compare a group with the whole table compare it with the table `before`, or with this one.
+    """
     # Columns are renamed first: a table may well have a column called "group".
     counts = pl.col(COUNT).cast(pl.Int64).alias("count")
     keys = [f"q{place}" for place in range(len(quasi))]
     values = [f"s{place}" for place in range(len(sensitive))]
     names = zip((*quasi, *sensitive), (*keys, *values), strict=True)
-    placed = counted.select(*(pl.col(name).alias(ours) for name, ours in names), counts)
+    placed = counted.select(*(counted[name].alias(ours) for name, ours in names), counts)
     if keys:
         sizes = placed.group_by(keys, maintain_order=True).agg(pl.col("count").sum())
         numbered = sizes.drop("count").with_row_index("group")
@@ -33,29 +41,36 @@ def groups_of(counted: pl.DataFrame, quasi: Sequence[str], sensitive: Sequence[s
     else:
         sizes = placed.select(pl.col("count").sum())
         placed = placed.with_columns(group=pl.lit(0, dtype=pl.UInt32))
-    return Groups(
-        sizes=sizes["count"].to_numpy(),
-        sensitive={name: _histogram(placed, ours, sizes.height) for name, ours in zip(sensitive, values, strict=True)},
-    )
+    histograms, trees = {}, {}
+    for name, ours in zip(sensitive, values, strict=True):
+        found = placed[ours].unique(maintain_order=True)
+        if before is None:
+            trees[name], codes = Exact().build(name, found)
+        else:
+            trees[name] = before.trees[name]
+            codes = code_among(found, trees[name].values.slice(1))
+        key = pl.DataFrame({ours: found, "code": codes})
+        histograms[name] = _histogram(placed.join(key, on=ours, how="left", nulls_equal=True), sizes.height)
+    whole = {} if before is None else {name: before.value_counts(name) for name in sensitive}
+    return Groups(sizes["count"].to_numpy(), histograms, whole, trees)
 
 
-def _histogram(placed: pl.DataFrame, name: str, groups: int) -> Histogram:
-    values = placed.select(name).unique(maintain_order=True).with_row_index("code")
-    counted = (
-        placed.join(values, on=name, how="left", nulls_equal=True)
-        .group_by("group", "code")
-        .agg(pl.col("count").sum())
-        .sort("group", "code")
-    )
+def _histogram(placed: pl.DataFrame, groups: int) -> Histogram:
+    counted = placed.group_by("group", "code").agg(pl.col("count").sum()).sort("group", "code")
     offsets = np.searchsorted(counted["group"].to_numpy(), np.arange(groups + 1))
     return Histogram(offsets, counted["code"].to_numpy().astype(np.int32), counted["count"].to_numpy())
 
 
 def verify(
-    counted: pl.DataFrame, quasi: Sequence[str], sensitive: Sequence[str], require: Sequence[Model]
+    counted: pl.DataFrame,
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+    require: Sequence[Model],
+    *,
+    before: Tally | None = None,
 ) -> list[Guarantee]:
     """Check every model on the published rows; return the guarantees, or refuse the release."""
-    groups = groups_of(counted, quasi, sensitive)
+    groups = groups_of(counted, quasi, sensitive, before=before)
     broken = [model for model in require if not model.satisfied(groups).all()]
     if broken:
         names = ", ".join(str(model) for model in broken)

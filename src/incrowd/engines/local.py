@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 from numpy.typing import NDArray
 
 from incrowd.engines.sources import Source, reading
-from incrowd.errors import EmptyTable
+from incrowd.errors import EmptyTable, SourceError
 from incrowd.pseudonyms import PseudonymKey
 from incrowd.recoding import WITHHELD, Recoding
 from incrowd.releases.generalized import Generalized
 from incrowd.schema import Schema
-from incrowd.tally import Tally, code_table
+from incrowd.tally import Counts, Tally, code_table
 
 ROWS_PER_BATCH = 1_000_000
 ROWS_PER_SCAN = 8_000_000
@@ -66,17 +67,20 @@ class LocalEngine:
         if not schema.kept and not schema.pseudonyms:
             yield from form.batches(ROWS_PER_BATCH)
             return
-        for rows in self._joined(counted, recoding, form):
-            yield _published(rows, form, key)
+        for rows in self._joined(counted, recoding, form, key or PseudonymKey.new()):
+            yield _published(rows, form)
 
-    def _joined(self, counted: Counted, recoding: Recoding, form: Generalized) -> Iterator[pl.DataFrame]:
+    def _joined(
+        self, counted: Counted, recoding: Recoding, form: Generalized, key: PseudonymKey
+    ) -> Iterator[pl.DataFrame]:
         """Yield rows with their group and sensitive codes, sorted by what they will show."""
         schema = form.schema
-        carried = [*schema.kept, *schema.pseudonyms]
         tallied = list(schema.tallied)
+        carried = [f"c{len(tallied) + place}" for place in range(len(schema.kept) + len(schema.pseudonyms))]
+        identifiers = carried[len(schema.kept) :]
         lookup = pl.DataFrame([counted.raw[name].alias(f"c{place}") for place, name in enumerate(tallied)])
         lookup = lookup.with_columns(tuple=pl.Series(counted.tuple_of.astype(np.uint32)))
-        frame = self.source.frame.select(_numbered([*tallied, *carried]))
+        frame = self.source.frame.select(_numbered([*tallied, *schema.kept, *schema.pseudonyms]))
         for chosen in self._scans(recoding, form):
             with reading(self.source):
                 rows = (
@@ -84,7 +88,10 @@ class LocalEngine:
                     .drop(_numbers(tallied))
                     .collect(engine="streaming")
                 )
-            yield _place_rows(rows, recoding, form, [f"c{len(tallied) + place}" for place in range(len(carried))])
+            _require_unchanged(rows, np.where(chosen, form.tally.counts, 0))
+            # Before anything is sorted: the order of published rows must not follow the identifiers'.
+            rows = rows.with_columns(key.pseudonyms(rows[name]) for name in identifiers)
+            yield _place_rows(rows, recoding, form, carried)
 
     def _scans(self, recoding: Recoding, form: Generalized) -> Iterator[NDArray[np.bool_]]:
         """Yield which tuples each scan takes; groups stay whole and come in the order of what they show."""
@@ -102,11 +109,18 @@ class LocalEngine:
 
 def _numbered(columns: list[str]) -> list[pl.Expr]:
     """Rename columns to c0, c1, …, so that no name of the user's can clash with one of ours."""
-    return [pl.col(name).alias(f"c{place}") for place, name in enumerate(columns)]
+    # By selector, since `pl.col` takes "*" and "^a.*$" for patterns.
+    return [cs.by_name(name).as_expr().alias(f"c{place}") for place, name in enumerate(columns)]
 
 
 def _numbers(columns: list[str]) -> list[str]:
     return [f"c{place}" for place in range(len(columns))]
+
+
+def _require_unchanged(rows: pl.DataFrame, counts: Counts) -> None:
+    """Refuse rows that are not those that were counted: the guarantees hold for no others."""
+    if not np.array_equal(np.bincount(rows["tuple"].to_numpy(), minlength=len(counts)), counts):
+        raise SourceError("the table has changed since its rows were counted.  Hint: publish it again.")
 
 
 def _place_rows(rows: pl.DataFrame, recoding: Recoding, form: Generalized, carried: list[str]) -> pl.DataFrame:
@@ -131,12 +145,12 @@ def _place_rows(rows: pl.DataFrame, recoding: Recoding, form: Generalized, carri
     )
 
 
-def _published(rows: pl.DataFrame, form: Generalized, key: PseudonymKey | None) -> pl.DataFrame:
+def _published(rows: pl.DataFrame, form: Generalized) -> pl.DataFrame:
     schema = form.schema
     first_carried = len(schema.tallied)
     columns: dict[str, pl.Series] = {}
     for place, name in enumerate(schema.pseudonyms, start=first_carried + len(schema.kept)):
-        columns[name] = (key or PseudonymKey.new()).pseudonyms(rows[f"c{place}"])
+        columns[name] = rows[f"c{place}"]
     for name in schema.quasi:
         columns[name] = form.shown.labels[name].gather(rows["group"])
     for place, name in enumerate(schema.sensitive):

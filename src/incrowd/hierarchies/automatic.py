@@ -58,6 +58,8 @@ def _intervals(numbers: pl.Series) -> Hierarchy:
     # Values that only differ in their last digits, or that are near the ends of what floats can hold: no width is safe.
     if not max(1e-9 * max(-lowest, highest), 1e-300) < reach < 1e300:
         return Flat()
+    if numbers.dtype.is_integer() and max(-lowest, highest) > 2**53:
+        return Flat()
     width = _round_up(reach / _FINEST_INTERVALS)
     if numbers.dtype.is_integer():
         width = max(width, 1.0)

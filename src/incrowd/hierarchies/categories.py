@@ -75,7 +75,8 @@ class Categories:
             with Path(path).open(newline="", encoding="utf-8-sig") as file:
                 rows = [tuple(row) for row in csv.reader(file, delimiter=separator) if row]
         except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise HierarchyError(f"hierarchy file {path} cannot be read: {error}.") from error
+            reason = getattr(error, "strerror", None) or str(error)
+            raise HierarchyError(f"hierarchy file {path} cannot be read: {reason}.") from error
         for number, row in enumerate(rows, start=1):
             if len(row) != len(rows[0]):
                 raise HierarchyError(
@@ -113,13 +114,20 @@ class Categories:
         return sorted(self.rows, key=lambda row: [first[row[level:]] for level in range(len(row) - 1, -1, -1)])
 
 
+def _spelled(value: object) -> str:
+    """Write a value as it is written in columns: true rather than True, 3 rather than 3.0."""
+    if value is None:
+        raise HierarchyError("a category tree cannot hold a missing value: it has its own place, under the root.")
+    return str(as_text(pl.Series([value]))[0])
+
+
 def _walk(tree: Mapping[str, Any] | Sequence[str], above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     if isinstance(tree, Mapping):
         for group, below in tree.items():
             yield from _walk(below, (str(group), *above))
     elif isinstance(tree, Sequence) and not isinstance(tree, str):
         for value in tree:
-            yield (str(value), *above)
+            yield (_spelled(value), *above)
     else:
         raise HierarchyError(
             f"a category tree is made of tables and lists; '{above[0] if above else tree}' holds neither."

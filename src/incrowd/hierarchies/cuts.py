@@ -11,6 +11,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.hierarchies.values import as_text
+
 _DATE_STEPS = ("10y", "1y", "1q", "1mo")
 _TIME_STEPS = (*_DATE_STEPS, "1d", "1h", "1m", "1s")
 _MOST_DECIMALS = 12
@@ -18,7 +20,7 @@ _MOST_DECIMALS = 12
 
 def cut_texts(values: pl.Series) -> pl.Series:
     """Return the cut below each of the sorted distinct values, as text; None below the first (and below a null)."""
-    return cuts_below(values).cast(pl.String)
+    return as_text(cuts_below(values))
 
 
 def cuts_below(values: pl.Series) -> pl.Series:
@@ -27,6 +29,8 @@ def cuts_below(values: pl.Series) -> pl.Series:
     if values.dtype.is_temporal():
         return _round_dates(lower, values)
     if values.dtype.is_integer():
+        if values.cast(pl.Int64, strict=False).null_count() > values.null_count():
+            return pl.select(pl.when(lower.is_not_null()).then(values)).to_series()  # too large to round
         return _round_integers(lower, values)
     return _round_floats(lower.cast(pl.Float64), values.cast(pl.Float64))
 

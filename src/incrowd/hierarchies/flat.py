@@ -40,10 +40,13 @@ class Exact:
 
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
         """Order the values by what they are and keep the shortest spelling of each."""
+        if values.dtype == pl.String:
+            values = values.replace("", None)  # a file cannot tell empty text from missing
         natural = natural_kind(values)
-        distinct, codes = code_values(natural)
         if values.dtype != pl.String or natural.dtype == pl.String:
+            distinct, codes = code_values(natural if values.dtype.is_float() else values)
             return grow(column, distinct, kind_of(distinct), from_data=True), codes
+        distinct, codes = code_values(natural)
         spelled = (
             pl.DataFrame({"code": codes, "spelling": as_text(values)})
             .filter(pl.col("code") > 0)
@@ -57,4 +60,4 @@ def kind_of(values: pl.Series) -> Kind:
     """Return whether the values are numbers, dates or text."""
     if values.dtype.is_numeric():
         return "number"
-    return "date" if values.dtype.is_temporal() else "text"
+    return "date" if values.dtype in (pl.Date, pl.Datetime) else "text"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
+from numbers import Real
 from typing import ClassVar
 
 import numpy as np
@@ -20,6 +22,8 @@ from incrowd.hierarchies.values import as_numbers, code_values
 
 Numbers = NDArray[np.float64]
 Bounds = tuple[Numbers, Numbers]
+
+_LARGEST_EXACT = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class Intervals:
     def __post_init__(self) -> None:
         object.__setattr__(self, "widths", tuple(self.widths))
         object.__setattr__(self, "cuts", tuple(tuple(level) for level in self.cuts))
+        _check_numbers([*self.widths, *chain(*self.cuts), self.origin, self.lower, self.upper])
         if bool(self.widths) == bool(self.cuts):
             raise HierarchyError("intervals need either widths or cuts.")
         if self.cuts and (self.lower is not None or self.upper is not None):
@@ -63,10 +68,19 @@ class Intervals:
             numbers = parsed
         distinct, codes = code_values(numbers)
         points = distinct.cast(pl.Float64).to_numpy()
+        self._require_exact(column, points, whole=distinct.dtype.is_integer())
         bounds = self._bounds_by_cuts(points) if self.cuts else self._bounds_by_widths(points)
         ancestors = [_names(lows, highs) for lows, highs in bounds]
         edges = _edges(distinct, [lows for lows, _ in bounds])
         return grow(column, distinct, "number", ancestors, from_data=False, edges=edges), codes
+
+    def _require_exact(self, column: str, points: Numbers, *, whole: bool) -> None:
+        """Refuse numbers that floats cannot tell from their neighbours: their intervals would be the wrong ones."""
+        largest = float(np.max(np.abs(points[np.isfinite(points)]), initial=0.0))
+        if (whole and largest > _LARGEST_EXACT) or (self.widths and largest / self.widths[0] > _LARGEST_EXACT):
+            raise HierarchyError(
+                f"column '{column}': its numbers are too large for intervals.  Hint: use masking, or a flat hierarchy."
+            )
 
     def _bounds_by_cuts(self, points: Numbers) -> list[Bounds]:
         """Return, level by level, the bounds of each point's interval, infinite where it is open."""
@@ -138,6 +152,12 @@ def _edges(distinct: pl.Series, lowers: Sequence[Numbers]) -> list[str | None]:
         for code in np.flatnonzero(bounds[1:] != bounds[:-1]) + 1:
             edges[code] = number_text(float(bounds[code]))
     return edges
+
+
+def _check_numbers(given: Sequence[object]) -> None:
+    for number in given:
+        if number is not None and not (isinstance(number, Real) and math.isfinite(number)):
+            raise HierarchyError(f"intervals: widths and cuts are numbers, not {number!r}.")
 
 
 def _check_widths(widths: Sequence[float]) -> None:

@@ -117,6 +117,8 @@ def read(label: str, *, ordered: bool) -> Label:
     """
     if label == ANY:
         return Anything()
+    if label.startswith("{") and label.endswith("}"):
+        return OneOf(tuple(_split_set(label[1:-1])))
     if ordered:
         if match := _RANGE.match(label):
             return Range(match["low"], match["high"], closed=match["end"] == "]")
@@ -125,8 +127,6 @@ def read(label: str, *, ordered: bool) -> Label:
         if label.startswith("<"):
             return Range(None, label[1:])
         return Name(label)
-    if label.startswith("{") and label.endswith("}"):
-        return OneOf(tuple(_split_set(label[1:-1])))
     if label.startswith('"'):
         return Name(json.loads(label))
     return Name(label)

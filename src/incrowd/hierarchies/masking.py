@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import polars as pl
 
 from incrowd.errors import HierarchyError
+from incrowd.hierarchies import labels
 from incrowd.hierarchies.tree import Codes, Tree, grow
 from incrowd.hierarchies.values import as_text, code_among
 
@@ -46,6 +47,11 @@ class Masking:
             raise HierarchyError(
                 f"column '{column}': values of up to {longest} characters would need as many levels.  "
                 "Hint: give masking its steps, or another hierarchy."
+            )
+        if self.mask == labels.ANY and longest > 1 and (distinct.str.len_chars() == 1).any():
+            raise HierarchyError(
+                f"column '{column}': a value of one character would be masked to '*', which stands for anything.  "
+                "Hint: choose another mask, such as '#'."
             )
         steps = [step for step in (self.steps or range(1, longest)) if step < longest]
         frame = pl.DataFrame({"0": distinct}).with_columns(

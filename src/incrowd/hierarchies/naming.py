@@ -88,10 +88,10 @@ def _name_labels(tree: Tree, lows: Codes, highs: Codes) -> pl.Series:
 def _write_nodes(tree: Tree, nodes: pl.DataFrame) -> pl.DataFrame:
     """Write each node's name as it stands alone and as a member of a set."""
     names = [tree.names[level][node] for level, node in nodes.iter_rows()]
-    if tree.ordered:  # names of intervals are ranges already and never need quotes
-        return nodes.with_columns(name=pl.Series(names, dtype=pl.String), member=pl.Series(names, dtype=pl.String))
+    # Names of intervals are ranges already, and need quotes only where a comma would separate them.
+    alone = names if tree.ordered else [labels.write_name(name) for name in names]
     return nodes.with_columns(
-        name=pl.Series([labels.write_name(name) for name in names], dtype=pl.String),
+        name=pl.Series(alone, dtype=pl.String),
         member=pl.Series([labels.write_member(name) for name in names], dtype=pl.String),
     )
 

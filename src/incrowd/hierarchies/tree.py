@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from incrowd.errors import HierarchyError
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.cuts import cut_texts
+from incrowd.hierarchies.values import as_text
 
 Kind = Literal["number", "date", "text"]
 Codes = NDArray[np.int32]
@@ -89,14 +90,16 @@ class Tree:
         return float(known.max() - known.min()) if known.size else 0.0
 
     def widths(self, lows: Codes, highs: Codes) -> NDArray[np.float64]:
-        """Share of the column's whole width that each run of codes covers, in [0, 1]: its NCP (Xu et al. 2006).
+        """Share of the column's whole width that each run of codes covers, in [0, 1]: its certainty penalty.
 
-        A single value has width 0. A run that mixes missing with values can only be shown as the root: width 1.
+        A range of numbers or dates has its length over the column's; m of the column's n names have (m - 1) / (n - 1)
+        (Iyengar 2002). So a single value has width 0, and all of them 1, whatever the kind. A run that mixes missing
+        with values can only be shown as the root: width 1.
         """
         if self.ordered:
             width = (self.positions[highs - 1] - self.positions[lows]) / (self.span or 1.0)
         else:
-            width = (highs - lows) / max(self.size - 1, 1)
+            width = (highs - lows - 1) / max(self.size - 2, 1)
         width = np.where(highs - lows == 1, 0.0, width)
         return np.where((lows == MISSING) & (highs > 1), 1.0, width)
 
@@ -146,7 +149,7 @@ def grow(
 
     `values` come without the missing value, which gets code 0 here; the root is added on top.
     """
-    names: list[pl.Series] = [values.cast(pl.String)]
+    names: list[pl.Series] = [as_text(values)]
     nodes = [np.arange(len(values), dtype=np.int32)]
     for level, names_above in enumerate(ancestors, start=1):
         opens = np.ones(len(values), dtype=bool)
@@ -163,7 +166,7 @@ def grow(
     matrix[:-1, 1:] = np.stack(nodes) + 1
     missing = pl.Series([None], dtype=pl.String)
     return Tree(
-        values=pl.concat([pl.Series([None], dtype=values.dtype), values.alias("")]).alias(column),
+        values=pl.concat([pl.Series([None], dtype=values.dtype), values.alias("")]),
         kind=kind,
         nodes=matrix,
         names=(*(pl.concat([missing, level.alias("")]) for level in names), pl.Series([labels.ANY])),
@@ -176,10 +179,12 @@ def grow(
 def _positions(values: pl.Series, kind: Kind) -> NDArray[np.float64]:
     if kind == "text":
         return np.arange(-1, len(values), dtype=np.float64)
-    numbers = values.to_physical().cast(pl.Float64).to_numpy()
+    numbers = (values if values.dtype.is_decimal() else values.to_physical()).cast(pl.Float64).to_numpy()
     finite = numbers[np.isfinite(numbers)]
-    # An infinite value would make every other width 0.
-    numbers = np.clip(numbers, finite.min(), finite.max()) if finite.size else np.zeros_like(numbers)
+    # An infinite value would make every other width 0; so would a span that is too long for a float.
+    numbers = (
+        np.clip(numbers, finite.min(), finite.max()).clip(-1e300, 1e300) if finite.size else np.zeros_like(numbers)
+    )
     return np.concatenate(([np.nan], numbers))
 
 

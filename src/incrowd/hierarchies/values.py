@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import polars as pl
 
-from incrowd.hierarchies.tree import Codes
+if TYPE_CHECKING:
+    from incrowd.hierarchies.tree import Codes
 
-_LEADING_ZERO = r"^[+-]?0\d"
+_LEADING_ZERO = r"^\s*[+-]?0\d"
+_TOO_LONG_FOR_A_FLOAT = r"^\s*[+-]?\d{16}"
 
 
 def as_numbers(values: pl.Series) -> pl.Series | None:
@@ -51,19 +55,20 @@ def as_text(values: pl.Series) -> pl.Series:
         whole = values.is_finite() & (values == values.floor())
         text = values.cast(pl.String)
         return pl.select(pl.when(whole).then(text.str.strip_suffix(".0")).otherwise(text)).to_series()
-    return values.cast(pl.String)
+    return values.dt.to_string("iso") if values.dtype == pl.Duration else values.cast(pl.String)
 
 
 def natural_kind(values: pl.Series) -> pl.Series:
     """Return the values as what they look like: numbers, dates, or text.
 
-    A code such as `01234` looks like a number, but its zeros mean something: it stays text.
+    A code such as `01234` looks like a number, but its zeros mean something: it stays text. So do numbers with more
+    digits than can be told apart.
     """
     if values.dtype == pl.String:
         if values.null_count() == len(values) or values.str.contains(_LEADING_ZERO).any():
             return values
         numbers = as_numbers(values)
-        if numbers is not None and (not numbers.dtype.is_float() or numbers.is_finite().all()):
+        if numbers is not None and (not numbers.dtype.is_float() or _exact(values, numbers)):
             return numbers
         dates = as_dates(values)
         return values if dates is None else dates
@@ -74,12 +79,17 @@ def natural_kind(values: pl.Series) -> pl.Series:
     return as_text(values)
 
 
+def _exact(text: pl.Series, floats: pl.Series) -> bool:
+    return bool(floats.is_finite().all()) and not text.str.contains(_TOO_LONG_FOR_A_FLOAT).any()
+
+
 def code_values(values: pl.Series) -> tuple[pl.Series, Codes]:
     """Return the sorted distinct values without missing, and each value's code among them; missing is 0."""
     distinct = values.drop_nulls().unique().sort()
-    if values.dtype == pl.String or values.dtype == pl.Boolean:
+    physical = values.to_physical()
+    if not physical.dtype.is_numeric() or physical.dtype.is_decimal() or physical.dtype == pl.Int128:
         return distinct, code_among(values, distinct)
-    place = np.searchsorted(distinct.to_physical().to_numpy(), values.to_physical().fill_null(0).to_numpy())
+    place = np.searchsorted(distinct.to_physical().to_numpy(), physical.fill_null(0).to_numpy())
     return distinct, np.where(values.is_null().to_numpy(), 0, place + 1).astype(np.int32)
 
 

@@ -9,9 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+_NARROWEST = 1e-300
+
 
 @njit(cache=True)
-def rank_columns(codes, part_tuples, order, starts, boxes, positions, offsets, sizes, numeric, tight, ranked, widths):
+def rank_columns(
+    codes, part_tuples, order, starts, boxes, positions, spans, offsets, sizes, numeric, tight, ranked, widths
+):  # fmt: skip
     """Find the occupied range of every column in each listed box, and rank columns by normalized width."""
     columns = codes.shape[1]
     for index in range(len(boxes)):
@@ -35,8 +39,10 @@ def rank_columns(codes, part_tuples, order, starts, boxes, positions, offsets, s
             elif low == 0:
                 widths[box, column] = 1.0  # missing beside values can only be shown as anything
             elif numeric[column]:
-                base = offsets[column]
-                widths[box, column] = positions[base + high] - positions[base + low]
+                # Divided once, so that columns of the same relative width tie exactly; and never 0 for two values
+                # that are too close to tell apart on the line, or the column would pass for a constant one.
+                width = (positions[offsets[column] + high] - positions[offsets[column] + low]) / spans[column]
+                widths[box, column] = max(width, _NARROWEST)
             else:
                 widths[box, column] = (high - low) / max(sizes[column] - 2, 1)
             # insertion sort; columns come in the order of their names, so ties do not depend on the caller's order

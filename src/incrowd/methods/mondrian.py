@@ -62,13 +62,14 @@ class Mondrian:
         """Cut until no box can be cut further without breaking a model. Deterministic: `rng` is not used."""
         boxes = _Boxes(tally, tuple(sorted(schema.quasi)), tuple(sorted(schema.sensitive)))
         require_possible(require, boxes.groups(np.arange(1)))
-        boxes.cut(require, relaxed=self.cuts == "relaxed", progress=progress)
+        min_group = max((model.min_group for model in require), default=1)
+        boxes.cut(require, min_group, relaxed=self.cuts == "relaxed", progress=progress)
         if self.labels == "hierarchy":
             lows, highs = boxes.nodes()
         elif self.labels == "tight":
             lows, highs = boxes.tight_lows, boxes.tight_highs
         else:
-            lows, highs = boxes.regions()
+            lows, highs = boxes.regions(min_group)
         return Recoding(boxes.part_tuples, boxes.part_counts, boxes.group_of, boxes.columns, lows, highs, self.labels)
 
 
@@ -82,6 +83,7 @@ class _Boxes:
         self.columns = columns
         self._tally = tally
         self._sensitive = sensitive
+        self._whole = {name: tally.value_counts(name) for name in sensitive}
         self._codes = np.ascontiguousarray(np.stack([tally.column(name) for name in columns], axis=1))
         self._pack([tally.trees[name] for name in columns])
         self.part_tuples = np.arange(len(tally), dtype=np.int64)
@@ -102,7 +104,8 @@ class _Boxes:
         self._node_offsets = np.cumsum([0, *(nodes.size for nodes, _ in levels[:-1])])
         self._nodes = np.concatenate([nodes.ravel() for nodes, _ in levels])
         self._node_starts = np.concatenate([starts.ravel() for _, starts in levels])
-        self._positions = np.concatenate([tree.positions / (tree.span or 1.0) for tree in trees])
+        self._positions = np.concatenate([tree.positions for tree in trees])
+        self._spans = np.array([tree.span or 1.0 for tree in trees])
         self._numeric = np.array([tree.ordered for tree in trees])
 
     def groups(self, boxes: Ints) -> Groups:
@@ -117,14 +120,13 @@ class _Boxes:
                 )
             )
 
-        return Groups(self._sizes()[boxes], LazyHistograms(self._sensitive, count))
+        return Groups(self._sizes()[boxes], LazyHistograms(self._sensitive, count), self._whole, self._tally.trees)
 
     def _sizes(self) -> Ints:
         return np.add.reduceat(self.part_counts[self._order], self._starts[:-1])
 
-    def cut(self, require: Sequence[Model], *, relaxed: bool, progress: Progress) -> None:
+    def cut(self, require: Sequence[Model], min_group: int, *, relaxed: bool, progress: Progress) -> None:
         """Cut all boxes, round by round, until none is open."""
-        min_group = max((model.min_group for model in require), default=1)
         total = len(self._order)
         count, columns = 1, len(self.columns)
         fresh = np.ones(1, dtype=bool)
@@ -135,7 +137,7 @@ class _Boxes:
         while count:
             self._kernel.rank_columns(
                 self._codes, self.part_tuples, self._order, self._starts, np.flatnonzero(fresh), self._positions,
-                self._offsets, self._tree_sizes, self._numeric, tight, ranked, widths,
+                self._spans, self._offsets, self._tree_sizes, self._numeric, tight, ranked, widths,
             )  # fmt: skip
             cut_columns = np.empty(count, dtype=np.int64)
             cuts = np.empty(count, dtype=np.int32)
@@ -221,10 +223,10 @@ class _Boxes:
         self.tight_lows = np.ascontiguousarray(tight[:, :, 0])
         self.tight_highs = np.ascontiguousarray(tight[:, :, 1]) + np.int32(1)
 
-    def regions(self) -> tuple[Codes, Codes]:
+    def regions(self, min_group: int) -> tuple[Codes, Codes]:
         """Return every group's region, column by column."""
         for column in range(len(self.columns)):
-            self._trim(column)
+            self._trim(column, min_group)
         return self.lows, self.highs
 
     def nodes(self) -> tuple[Codes, Codes]:
@@ -236,18 +238,25 @@ class _Boxes:
         lows, highs = (np.stack(bounds, axis=1) for bounds in zip(*runs, strict=True))
         return lows, highs
 
-    def _trim(self, column: int) -> None:
+    def _trim(self, column: int, min_group: int) -> None:
         """Shrink every group's region to the nearest cuts of the column around the group's own values.
 
-        Boxes of a sparse table are mostly empty. Any cut made anywhere in the column will do as a border, since at
-        least `min_group` people were on either side of it: beyond the outermost cuts a range stays open, so nobody's
-        extreme value is shown, and a group's region still holds all of its people and touches no other group's.
+        Boxes of a sparse table are mostly empty. Any cut made anywhere in the column will do as a border if at least
+        `min_group` people are on either side of it: beyond the outermost cuts a range stays open, so nobody's extreme
+        value is shown, and a group's region still holds all of its people and touches no other group's. Only a relaxed
+        cut can fail this, where the people of the median are on both sides and few are beyond them.
         """
         borders = np.unique([self.lows[:, column], self.highs[:, column]])
-        below = np.searchsorted(borders, self.tight_lows[:, column], side="right") - 1
-        above = np.searchsorted(borders, self.tight_highs[:, column], side="left")
-        self.lows[:, column] = borders[below]
-        self.highs[:, column] = borders[above]
+        if self._numeric[column]:
+            size = self._tree_sizes[column]
+            rows = np.bincount(self._codes[:, column], weights=self._tally.counts, minlength=size)
+            below = np.concatenate(([0], np.cumsum(rows)))[borders]
+            ends = (borders <= 1) | (borders == size)  # 1 is the border of missing, and no number
+            borders = borders[ends | (np.minimum(below, self._tally.rows - below) >= min_group)]
+        first = np.searchsorted(borders, self.tight_lows[:, column], side="right") - 1
+        last = np.searchsorted(borders, self.tight_highs[:, column], side="left")
+        self.lows[:, column] = borders[first]
+        self.highs[:, column] = borders[last]
 
 
 def _levels_for_cutting(tree: Tree) -> tuple[Codes, Codes]:

@@ -1,8 +1,8 @@
 """Normalized certainty penalty (Xu et al. 2006): how wide the published values are, as a share of their column.
 
-A number's or date's penalty is the width of its range over the column's own; a name's is the share of the column's
-values it may stand for, and 0 if it stands for itself alone. A withheld row costs 1 in every column. The global penalty
-(GCP) is the mean over all rows and columns. Cost: one pass over the groups per column.
+A number's or date's penalty is the width of its range over the column's own; that of a label that may stand for m of
+the column's n names is (m - 1) / (n - 1) (Iyengar 2002), so that both go from 0 to 1. A withheld row costs 1 in every
+column. The global penalty (GCP) is the mean over all rows and columns. Cost: one pass over the groups per column.
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ class DistinctLDiversity:
     column: str | None = None
     name: ClassVar[str] = "distinct-l-diversity"
     monotone: ClassVar[bool] = True
+    hereditary: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_whole(self.name, "l", self.l, at_least=1)

@@ -28,6 +28,7 @@ class EntropyLDiversity:
     column: str | None = None
     name: ClassVar[str] = "entropy-l-diversity"
     monotone: ClassVar[bool] = True  # entropy is concave: a union's is at least the smaller of the two
+    hereditary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require_number(self.name, "l", self.l, least=1)

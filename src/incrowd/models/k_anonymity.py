@@ -23,6 +23,7 @@ class KAnonymity:
     k: int
     name: ClassVar[str] = "k-anonymity"
     monotone: ClassVar[bool] = True
+    hereditary: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_whole("k-anonymity", "k", self.k, at_least=1)

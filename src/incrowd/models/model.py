@@ -22,6 +22,8 @@ class Model(Protocol):
     """Its name in recipes and on the command line."""
     monotone: ClassVar[bool]
     """Whether joining groups that satisfy it always gives a group that satisfies it."""
+    hereditary: ClassVar[bool]
+    """Whether a group that fails it has only subgroups that fail it, so that splitting never helps."""
 
     @property
     def min_group(self) -> int:

@@ -25,6 +25,7 @@ class ProbabilisticLDiversity:
     column: str | None = None
     name: ClassVar[str] = "probabilistic-l-diversity"
     monotone: ClassVar[bool] = True
+    hereditary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require_number(self.name, "l", self.l, least=1)

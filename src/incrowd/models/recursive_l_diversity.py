@@ -26,6 +26,7 @@ class RecursiveLDiversity:
     column: str | None = None
     name: ClassVar[str] = "recursive-l-diversity"
     monotone: ClassVar[bool] = True
+    hereditary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require_number(self.name, "c", self.c, above=0)

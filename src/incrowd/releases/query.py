@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from incrowd.errors import QueryError
 from incrowd.hierarchies.tree import Tree
-from incrowd.hierarchies.values import as_text
+from incrowd.hierarchies.values import as_dates, as_numbers, as_text, natural_kind
 
 Condition = object
 """A value; a list or set of values; or a tuple `(low, high)`, both included, None for an open end."""
@@ -25,29 +25,50 @@ def matching_codes(column: str, tree: Tree, condition: Condition) -> NDArray[np.
     wanted = [condition]
     if isinstance(condition, Iterable) and not isinstance(condition, (str, bytes)):
         wanted = list(condition)
-    spelled = {None if value is None else as_text(pl.Series([value]))[0] for value in wanted}
-    names = as_text(tree.values).to_list()
+    try:
+        spelled = {None if value is None else _spelled(pl.Series([value]))[0] for value in wanted}
+    except (pl.exceptions.PolarsError, TypeError) as error:
+        raise QueryError(
+            f"column '{column}': a condition is a value, a list of values, or a pair of bounds."
+        ) from error
+    names = _spelled(tree.values).to_list()
     return np.fromiter((name in spelled for name in names), dtype=bool, count=len(names))
+
+
+def _spelled(values: pl.Series) -> pl.Series:
+    """Write values so that equal ones look alike: 1.10 and 1.1, a time to the millisecond or to the microsecond."""
+    if values.dtype.is_decimal():
+        values = values.cast(pl.Float64)
+    elif values.dtype == pl.Datetime:
+        values = values.dt.cast_time_unit("us")
+    return as_text(values)
 
 
 def _in_range(column: str, tree: Tree, bounds: tuple[object, ...]) -> NDArray[np.bool_]:
     if len(bounds) != 2:
         raise QueryError(f"column '{column}': a range is a pair (low, high); None leaves an end open.")
-    values = tree.values
-    if not tree.ordered:
-        numbers = values.cast(pl.Float64, strict=False)
-        if numbers.null_count() != values.null_count():
-            raise QueryError(
-                f"column '{column}' holds names: a range has no meaning there.  Hint: ask with a list of values."
-            )
-        values = numbers
+    values = tree.values if tree.ordered else natural_kind(tree.values)
+    if values.dtype == pl.String:
+        raise QueryError(
+            f"column '{column}' holds names: a range has no meaning there.  Hint: ask with a list of values."
+        )
     matches = values.is_not_null()
     low, high = bounds
     try:
         if low is not None:
-            matches &= values >= pl.Series([low]).cast(values.dtype if values.dtype.is_temporal() else pl.Float64)[0]
+            matches &= values >= _bound(low, values.dtype)
         if high is not None:
-            matches &= values <= pl.Series([high]).cast(values.dtype if values.dtype.is_temporal() else pl.Float64)[0]
+            matches &= values <= _bound(high, values.dtype)
     except (pl.exceptions.PolarsError, TypeError) as error:
-        raise QueryError(f"column '{column}': the bounds are not of the column's kind ({tree.kind}).") from error
+        kind = "date" if values.dtype.is_temporal() else "number"
+        raise QueryError(f"column '{column}': the bounds are not of the column's kind ({kind}).") from error
     return matches.fill_null(value=False).to_numpy()
+
+
+def _bound(bound: object, dtype: pl.DataType) -> pl.Series:
+    """Return a bound as something that the column can be compared with; whole numbers stay exact."""
+    given = pl.Series([bound])
+    parsed = as_dates(given) if dtype.is_temporal() else as_numbers(given)
+    if parsed is None:
+        raise TypeError
+    return parsed.cast(dtype) if dtype.is_temporal() else parsed

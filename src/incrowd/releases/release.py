@@ -36,6 +36,8 @@ class Release:
     source: Source
     make_batches: Callable[[], Iterator[pl.DataFrame]]
     shown: Shown
+    pseudonym_key: Path | None = None
+    """The file of the key, never the key itself."""
 
     @property
     def rows_in(self) -> int:
@@ -100,14 +102,14 @@ class Release:
             "guarantees": [
                 {
                     "model": guarantee.model.name,
-                    "parameters": asdict(guarantee.model),  # type: ignore[call-overload]
+                    "parameters": parameters(guarantee.model),
                     "statement": str(guarantee.model),
                     "basis": guarantee.basis,
                     "achieved": finite(guarantee.achieved),
                 }
                 for guarantee in self.guarantees
             ],
-            "method": {"name": self.method.name, "parameters": asdict(self.method)},  # type: ignore[call-overload]
+            "method": {"name": self.method.name, "parameters": parameters(self.method)},
             "groups": {
                 "number": len(sizes),
                 "smallest": int(sizes[0]) if len(sizes) else 0,
@@ -161,6 +163,11 @@ class Release:
     def __repr__(self) -> str:
         promises = ", ".join(str(guarantee.model) for guarantee in self.guarantees)
         return f"Release({self.rows} rows in {len(self.form.shown)} groups, {self.withheld} withheld; {promises})"
+
+
+def parameters(made: Any) -> dict[str, Any]:
+    """Return the parameters of a model or method as plain numbers and texts, also where NumPy's were given."""
+    return {name: value.item() if isinstance(value, np.generic) else value for name, value in asdict(made).items()}
 
 
 def finite(number: float) -> float | None:

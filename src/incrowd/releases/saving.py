@@ -7,11 +7,12 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, get_args
 
 import polars as pl
+import polars.selectors as cs
 
 from incrowd.errors import OutputError
 from incrowd.progress import Progress, silent
@@ -19,6 +20,7 @@ from incrowd.releases.release import Release
 
 Format = Literal["csv", "parquet", "arrow"]
 FORMATS: tuple[str, ...] = get_args(Format)
+_MEMBERS = {"recipe.toml", "summary.json", *(f"data.{format}" for format in FORMATS)}
 _BY_SUFFIX = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
 
 
@@ -57,7 +59,10 @@ def write_data(release: Release, path: Path, format: str, progress: Progress = s
         separator = str(release.source.description.get("separator", ","))
         with path.open("wb") as file:
             for number, batch in enumerate(batches):
-                batch.write_csv(file, include_header=number == 0, separator=separator)
+                # In a single column, a missing value without quotes would be a blank line, which is no row.
+                null = '""' if batch.width == 1 else None
+                plain = batch.with_columns(cs.duration().dt.to_string("iso"))
+                plain.write_csv(file, include_header=number == 0, separator=separator, null_value=null)
         return
     first = next(batches)
     frame = _as_lazy(first, batches)
@@ -92,16 +97,14 @@ def _as_lazy(first: pl.DataFrame, rest: Iterator[pl.DataFrame]) -> pl.LazyFrame:
 @contextmanager
 def new_directory(target: Path, *, force: bool) -> Iterator[Path]:
     """Give a directory to write in that becomes `target` when all went well, and vanishes when anything did not."""
-    if target.exists() and not force:
-        raise OutputError(
-            f"{target} exists already.  Hint: choose another directory, or replace it with force (--force)."
-        )
-    if target.exists() and not (target.is_dir() and _is_release(target)):
-        raise OutputError(f"{target} is not a release, and is not replaced.  Hint: choose another directory.")
+    require_free(target, force=force)
+    target = target.absolute()
+    new_parents = [parent for parent in target.parents if not parent.exists()]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         place = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     except OSError as error:
+        _remove_empty(new_parents)
         raise OutputError(f"{target} cannot be written: {error.strerror}.") from error
     try:
         yield place
@@ -111,14 +114,20 @@ def new_directory(target: Path, *, force: bool) -> Iterator[Path]:
         raise OutputError(f"{target} cannot be written: {error.strerror or type(error).__name__}.") from error
     finally:
         shutil.rmtree(place, ignore_errors=True)
+        _remove_empty(new_parents)
 
 
 def require_free(target: Path, *, force: bool) -> None:
     """Refuse a place that is taken, or that nothing can be written to."""
     if target.exists() and not force:
-        raise OutputError(f"{target} exists already.  Hint: choose another directory, or replace it with --force.")
+        raise OutputError(
+            f"{target} exists already.  Hint: choose another directory, or replace it with force (--force)."
+        )
     if target.exists() and not (target.is_dir() and _is_release(target)):
-        raise OutputError(f"{target} is not a release, and is not replaced.  Hint: choose another directory.")
+        raise OutputError(
+            f"{target} is not a release, or holds other files besides; it is not replaced.  "
+            "Hint: choose another directory."
+        )
     above = next((parent for parent in target.absolute().parents if parent.exists()), Path("/"))
     if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
         raise OutputError(f"{target} cannot be written: {above} is not a directory that you may write to.")
@@ -133,22 +142,31 @@ def require_directory(directory: Path) -> None:
 
 
 def _is_release(directory: Path) -> bool:
-    return (directory / "summary.json").exists() or not any(directory.iterdir())
+    found = {path.name for path in directory.iterdir()}
+    return found <= _MEMBERS and (not found or "summary.json" in found)
+
+
+def _remove_empty(directories: list[Path]) -> None:
+    for directory in directories:  # from the innermost on
+        with suppress(OSError):  # something is in it, or it was never made
+            directory.rmdir()
 
 
 def _move_into_place(place: Path, target: Path) -> None:
     if not target.exists():
         place.rename(target)
         return
-    old = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
-    target.rename(old / "release")
-    try:
-        place.rename(target)
-    except OSError:
-        (old / "release").rename(target)
-        raise
-    finally:
-        shutil.rmtree(old, ignore_errors=True)
+    with tempfile.TemporaryDirectory(
+        prefix=f".{target.name}.old.", dir=target.parent, ignore_cleanup_errors=True
+    ) as beside:
+        old = Path(beside) / "release"
+        try:
+            target.rename(old)
+            place.rename(target)
+        except BaseException:  # also when interrupted: the release that was there stays
+            if old.exists() and not target.exists():
+                old.rename(target)
+            raise
 
 
 def _umask() -> int:

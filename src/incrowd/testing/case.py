@@ -63,9 +63,10 @@ class Case:
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """A case that a method has published under some models."""
+    """A case that a method has published under some models; `before` is what the table was before it did."""
 
     case: Case
+    before: pl.DataFrame
     method: Method
     require: tuple[Model, ...]
     release: Release
@@ -74,8 +75,9 @@ class Attempt:
     @classmethod
     def of(cls, case: Case, method: Method, require: Sequence[Model]) -> Attempt:
         """Publish a case; raises what publishing raises."""
+        before = case.frame.clone()
         release = case.publish(method, require)
-        return cls(case, method, tuple(require), release, release.to_polars())
+        return cls(case, before, method, tuple(require), release, release.to_polars())
 
     @property
     def min_group(self) -> int:

@@ -58,7 +58,7 @@ def plain(value: object) -> Plain:
     text = str(value).strip()
     for parse in (_whole, _number, datetime.fromisoformat):
         try:
-            return parse(text)  # type: ignore[no-any-return,operator]
+            return parse(text)
         except ValueError:
             continue
     return str(value)

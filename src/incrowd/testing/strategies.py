@@ -26,8 +26,42 @@ from incrowd.testing.reading import is_missing, text_of
 TELLTALE = "Zoë Ånd-Ωmega, O'Neil"
 """A value that no message, report or parameter holds by accident: where it turns up, it came out of a row."""
 
-_NAMES = ("age", "Zip", "a,b", "group", "value", "code", "count", "n", "c0", "label", "number", "tuple", "part", "é", "s0")
-_TEXTS = (TELLTALE, "a", "b", "", "*", "**", "{a}", "{a, b}", '"a"', "a, b", "a-b", "[1, 2)", "<=50K", ">=5", "-5", " a", "a\n")
+_NAMES = (
+    "age",
+    "Zip",
+    "a,b",
+    "group",
+    "value",
+    "code",
+    "count",
+    "n",
+    "c0",
+    "label",
+    "number",
+    "tuple",
+    "part",
+    "é",
+    "s0",
+)
+_TEXTS = (
+    TELLTALE,
+    "a",
+    "b",
+    "",
+    "*",
+    "**",
+    "{a}",
+    "{a, b}",
+    '"a"',
+    "a, b",
+    "a-b",
+    "[1, 2)",
+    "<=50K",
+    ">=5",
+    "-5",
+    " a",
+    "a\n",
+)
 _MOST_ROWS = 60
 
 
@@ -45,7 +79,9 @@ def _categories(draw: st.DrawFn, values: Sequence[Any]) -> Hierarchy:
     """Put the values, and one that the table does not have, into a few groups and those into fewer."""
     leaves = sorted({text_of(value) for value in values if not is_missing(value)} | {"nobody's value"})
     small = draw(st.lists(st.integers(0, 3), min_size=len(leaves), max_size=len(leaves)))
-    return Categories(tuple((leaf, f"small, {group}", f"{{large}} {group // 2}") for leaf, group in zip(leaves, small, strict=True)))
+    return Categories(
+        tuple((leaf, f"small, {group}", f"{{large}} {group // 2}") for leaf, group in zip(leaves, small, strict=True))
+    )
 
 
 _NUMBER_HIERARCHIES: tuple[Hierarchy, ...] = (
@@ -159,5 +195,7 @@ def requirements(draw: st.DrawFn, case: Case) -> list[Model]:
 
 def groups(*, most_groups: int = 6, most_members: int = 12, columns: int = 2) -> st.SearchStrategy[list[Members]]:
     """Draw groups of members who each have a value in every sensitive column `s0`, `s1`, …"""
-    member = st.fixed_dictionaries({f"s{number}": st.sampled_from([None, "a", "b", "c", "d"]) for number in range(columns)})
+    member = st.fixed_dictionaries(
+        {f"s{number}": st.sampled_from([None, "a", "b", "c", "d"]) for number in range(columns)}
+    )
     return st.lists(st.lists(member, min_size=1, max_size=most_members), min_size=1, max_size=most_groups)

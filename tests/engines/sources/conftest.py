@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 import shutil
 import socket
 import subprocess
@@ -40,6 +39,8 @@ def postgresql() -> Iterator[str]:
     secret.write_text(PASSWORD)
     as_owner: list[str] = []
     if os.geteuid() == 0:
+        import pwd
+
         # The server refuses to run as root.
         owner = pwd.getpwnam("postgres")
         for path in (home, secret):

@@ -46,7 +46,10 @@ def open_source(
         return open_sql(source, query=query, missing=missing)
     if isinstance(source, (str, PathLike)):
         refuse_keywords({"query": query}, f"{source}: this is a file")
-        return open_file(Path(source), separator=separator, quote=quote, encoding=encoding, missing=missing)
+        try:
+            return open_file(Path(source), separator=separator, quote=quote, encoding=encoding, missing=missing)
+        except OSError as error:
+            raise SourceError(f"{source}: the file cannot be read ({error.strerror}).") from None
     refuse_keywords({"query": query, **dialect}, "this is a frame")
     return open_frame(source, missing=missing)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from incrowd.engines.sources.normalize import refuse_duplicates
@@ -67,20 +68,31 @@ def _categorical(values: pd.Series[Any], name: str) -> pl.Series:
 
 def _objects(values: pd.Series[Any], name: str) -> pl.Series:
     missing = values.isna().to_numpy()
-    objects = [None if absent else value for value, absent in zip(values.tolist(), missing, strict=True)]
+    objects = [None if absent else _python(value) for value, absent in zip(values.tolist(), missing, strict=True)]
     kinds = {type(value) for value in objects if value is not None}
-    nested = [kind.__name__ for kind in kinds if issubclass(kind, _NESTED) or hasattr(kind, "__array__")]
+    nested = [kind.__name__ for kind in kinds if _is_nested(kind)]
     if nested:
         raise SourceError(
             f"{_WHERE}: column '{name}' holds values that are not plain ({', '.join(sorted(nested))}).  "
             "Hint: drop or flatten it."
         )
-    if len(kinds) > 1 and not kinds <= {int, float}:
+    if kinds == {int, float}:
+        return pl.Series(name, objects, dtype=pl.Float64, strict=False)
+    if len(kinds) > 1:
         return _text(objects, name)
     try:
         return pl.Series(name, objects, strict=True)
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
         return _text(objects, name)
+
+
+def _python(value: object) -> object:
+    """Return NumPy's numbers as Python's, so that 1 and 1 are of one type."""
+    return value.item() if isinstance(value, (np.number, np.bool_, np.str_)) else value
+
+
+def _is_nested(kind: type) -> bool:
+    return issubclass(kind, _NESTED) or (hasattr(kind, "__array__") and not issubclass(kind, np.generic))
 
 
 def _as_text(values: pd.Series[Any], name: str) -> pl.Series:

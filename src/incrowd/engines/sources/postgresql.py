@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _HINT = "cast it to text or to a number in the query, or leave it out."
-# Messages of these classes speak of the query, the account and the server. Others, above all 22 (data), quote cells.
-_HARMLESS_CLASSES = {"08", "0A", "25", "28", "3D", "3F", "42", "53", "57"}
+# What fails before any cell is read can be told, and so can these classes: access, resources, the server's state.
+_HARMLESS_CLASSES = ("08", "25", "28", "42501", "53", "57")
 _TYPE = b"POSTGRESQL:type"
 
 
@@ -55,7 +55,8 @@ def _explain(error: Exception) -> str:
     state = getattr(error, "sqlstate", None)
     if state is None:
         return f"the result cannot be read.  Hint: where a column is not a plain value, {_HINT}"
-    if state[:2] not in _HARMLESS_CLASSES:
+    prepared = "Failed to prepare query" not in str(error)
+    if prepared and not state.startswith(_HARMLESS_CLASSES):
         return f"the query fails on the data it reads (SQLSTATE {state})."
     first = str(error).partition("ERROR:")[2].strip().splitlines()
     return f"{first[0] if first else 'the query fails'} (SQLSTATE {state})."

@@ -10,6 +10,16 @@ import polars as pl
 from incrowd.engines.sources.source import Source
 from incrowd.errors import SourceError
 
+# What damaged bytes were seen to cause. A mistake in a plan, such as a column that does not exist, is not among them.
+_DAMAGE = (
+    pl.exceptions.ComputeError,
+    pl.exceptions.NoDataError,
+    pl.exceptions.OutOfBoundsError,
+    pl.exceptions.PanicException,
+    pl.exceptions.SchemaError,
+    OSError,
+)
+
 
 @contextmanager
 def reading(source: Source) -> Iterator[None]:
@@ -19,7 +29,7 @@ def reading(source: Source) -> Iterator[None]:
     """
     try:
         yield
-    except (pl.exceptions.ComputeError, pl.exceptions.SchemaError, OSError) as error:
+    except _DAMAGE as error:
         named = source.description.get("path") or source.description.get("url") or f"the {source.native} frame"
         raise SourceError(
             f"{named}: the rows cannot be read ({type(error).__name__}).  "

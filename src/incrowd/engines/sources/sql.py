@@ -63,7 +63,7 @@ def _statement(query: str | None, where: str) -> str:
     """Return the query, or the one that reads a whole table where only its name is given."""
     if query is None or not query.strip():
         raise SourceError(f"{where}: say what to read.  Hint: query='SELECT …', or query= and the name of a table.")
-    query = query.strip().rstrip(";")
+    query = query.strip().rstrip("; \n")
     if re.search(r"[\s()]", query):
         return query
     return "SELECT * FROM " + ".".join(f'"{part.strip(chr(34))}"' for part in query.split("."))

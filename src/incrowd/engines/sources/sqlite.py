@@ -18,6 +18,7 @@ from incrowd.errors import SourceError
 
 _PREFIX = "sqlite:///"
 _BATCH = 50_000
+_HARMLESS = ("SQLITE_READONLY", "SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_BUSY", "SQLITE_IOERR", "SQLITE_CANTOPEN")
 _TYPES: dict[frozenset[type], type[pl.DataType]] = {
     frozenset(): pl.String,
     frozenset({str}): pl.String,
@@ -32,6 +33,7 @@ def fetch(url: str, query: str, *, where: str) -> pl.DataFrame:
     path = _path(url)
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            _compile(connection, query, where)
             cursor = connection.execute(query)
             if cursor.description is None:
                 raise SourceError(f"{where}: the query returns no table.  Hint: it must be a SELECT.")
@@ -52,11 +54,21 @@ def _path(url: str) -> Path:
     return path
 
 
+def _compile(connection: sqlite3.Connection, query: str, where: str) -> None:
+    """Have SQLite translate the query without running it: it has seen no cell then, so all that it says may be told."""
+    try:
+        connection.execute(f"EXPLAIN {query}")
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        raise SourceError(f"{where}: {error}.") from None
+
+
 def _explain(error: Exception) -> str:
-    # The only message of SQLite's that quotes a cell.
+    """Return what went wrong while the query ran; SQLite's own words may quote a cell, unless they are known not to."""
     if "decode to UTF-8" in str(error):
         return "a column holds text that is not UTF-8."
-    return f"{error}."
+    if getattr(error, "sqlite_errorname", "").startswith(_HARMLESS):
+        return f"{error}."
+    return "the query fails on the data it reads."
 
 
 def _batches(cursor: sqlite3.Cursor) -> Iterator[list[tuple[object, ...]]]:

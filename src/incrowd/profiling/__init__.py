@@ -1,0 +1,6 @@
+"""What a table holds and what to do about it: roles, hierarchies, and the columns that single people out."""
+
+from incrowd.profiling.proposing import ColumnProfile, Profile, profile
+from incrowd.profiling.separation import Separation
+
+__all__ = ["ColumnProfile", "Profile", "Separation", "profile"]

@@ -1,0 +1,27 @@
+"""The conformance suite: does a method, model or metric keep the promises that every one of incrowd's keeps?
+
+It runs on everything that is registered, and on yours: install `incrowd[testing]` and write a test.
+
+>>> from incrowd.testing import check_method, check_metric, check_model
+>>> from incrowd import KAnonymity, Mondrian
+>>> check_method(Mondrian(), examples=3)
+>>> check_model(KAnonymity(3), examples=3)
+
+A model is also compared with its definition, if you give one: a function of the model and the members of one group.
+
+>>> from collections import Counter
+>>> from incrowd import ProbabilisticLDiversity
+>>> def at_most_half(model, members):
+...     return all(2 * max(Counter(row[name] for row in members).values()) <= len(members) for name in ("s0", "s1"))
+>>> check_model(ProbabilisticLDiversity(2), definition=at_most_half, examples=3)
+
+A failure is an `AssertionError` with the smallest table on which it was found. The tables are drawn by
+`strategies.cases`: all kinds of columns, missing values, constants, text that looks like labels, names that clash.
+The promises are the functions in `promises`, the claims of models those in `claims` and of metrics those in `measures`;
+each can be called by itself. What they compare with is in `naive`, plain Python over rows.
+"""
+
+from incrowd.testing.case import Attempt, Case
+from incrowd.testing.checks import check_method, check_metric, check_model
+
+__all__ = ["Attempt", "Case", "check_method", "check_metric", "check_model"]

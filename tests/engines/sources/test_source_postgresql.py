@@ -1,0 +1,134 @@
+"""PostgreSQL, on a server that the tests start themselves."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import polars as pl
+import pytest
+
+from incrowd.engines.sources import open_source
+from incrowd.errors import SourceError
+
+pytestmark = pytest.mark.postgresql
+
+PASSWORD_PIECES = ("pass", "word", "s3cret")
+
+
+@pytest.fixture(scope="module")
+def url(postgresql: str) -> str:
+    from adbc_driver_postgresql import dbapi
+
+    with dbapi.connect(postgresql, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE SCHEMA clinic")
+        cursor.execute("CREATE TABLE clinic.patients (age int, name text)")
+        cursor.execute("INSERT INTO clinic.patients VALUES (34, 'Anna'), (NULL, 'NA'), (51, NULL)")
+        cursor.execute("CREATE TYPE colour AS ENUM ('red', 'green')")
+    return postgresql
+
+
+def value(url: str, expression: str) -> tuple[pl.DataType, object]:
+    series = open_source(url, query=f"SELECT {expression} AS x").frame.collect()["x"]
+    return series.dtype, series[0]
+
+
+def test_a_query_and_its_description(url: str) -> None:
+    source = open_source(url, query="SELECT * FROM clinic.patients ORDER BY age", missing=["NA"])
+    assert (source.native, source.in_memory, source.columns) == ("sql", True, ("age", "name"))
+    assert source.frame.collect().rows() == [(34, "Anna"), (51, None), (None, None)]
+    assert str(source.description["url"]).startswith("postgresql://tester@127.0.0.1:")
+    assert not any(piece in str(source.description) for piece in PASSWORD_PIECES)
+
+
+def test_a_table_name_instead_of_a_query(url: str) -> None:
+    assert open_source(url, query="clinic.patients").frame.collect().height == 3
+
+
+def test_no_rows_keep_their_types(url: str) -> None:
+    source = open_source(url, query="SELECT * FROM clinic.patients WHERE false")
+    assert source.frame.collect().schema == {"age": pl.Int32, "name": pl.String}
+
+
+@pytest.mark.parametrize(
+    ("expression", "dtype", "expected"),
+    [
+        ("7::int2", pl.Int16, 7),
+        ("2.5::float8", pl.Float64, 2.5),
+        ("'NaN'::float8", pl.Float64, None),
+        ("true", pl.Boolean, True),
+        ("'x'::varchar(5)", pl.String, "x"),
+        ("'x'::char(5)", pl.String, "x"),
+        ("'red'::colour", pl.String, "red"),
+        ("date '2020-01-02'", pl.Date, date(2020, 1, 2)),
+        ("1.50::numeric(5,2)", pl.Decimal(38, 2), Decimal("1.50")),
+        ("-12345678901234567890::numeric", pl.Decimal(38, 0), Decimal("-12345678901234567890")),
+        ("'NaN'::numeric", pl.Decimal(38, 0), None),
+        ("NULL::numeric", pl.Decimal(38, 0), None),
+        ("(10::numeric ^ 40)::numeric(41)", pl.String, "1" + "0" * 40),
+        ("timestamptz '2020-01-02 10:00+02'", pl.Datetime("us", "UTC"), datetime(2020, 1, 2, 8, tzinfo=UTC)),
+        ("'12345678-9abc-def0-1234-56789abcdef0'::uuid", pl.String, "12345678-9abc-def0-1234-56789abcdef0"),
+        ("""'{"a": 1}'::jsonb""", pl.String, '{"a": 1}'),
+        ("NULL", pl.String, None),
+    ],
+)
+def test_types(url: str, expression: str, dtype: pl.DataType, expected: object) -> None:
+    assert value(url, expression) == (dtype, expected)
+
+
+def test_numbers_with_different_places_are_one_column(url: str) -> None:
+    frame = open_source(
+        url, query="SELECT * FROM (VALUES (1.5::numeric), (2.25), (3), (NULL)) AS t (x)"
+    ).frame.collect()
+    assert frame["x"].to_list() == [Decimal("1.50"), Decimal("2.25"), Decimal("3.00"), None]
+
+
+@pytest.mark.parametrize(
+    "expression", ["ARRAY[1, 2]", r"'\x00'::bytea", "interval '1 day'", "inet '10.0.0.1'", "12.5::money", "ROW(1, 2)"]
+)
+def test_types_without_a_place(url: str, expression: str) -> None:
+    with pytest.raises(SourceError, match=r"flatten|cast it to text|leave it out"):
+        value(url, expression)
+
+
+def test_duplicate_column_names(url: str) -> None:
+    with pytest.raises(SourceError, match="more than one column is named 'a'"):
+        open_source(url, query="SELECT 1 AS a, 2 AS a")
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("SELEC 1", 'syntax error at or near "SELEC"'),
+        ("nobody", 'relation "nobody" does not exist'),
+        ("SELECT weight FROM clinic.patients", 'column "weight" does not exist'),
+        ("INSERT INTO clinic.patients VALUES (1, 'x')", "read-only transaction"),
+        ("DROP TABLE clinic.patients", "read-only transaction"),
+        ("SELECT 1; SELECT 2", "multiple commands"),
+        ("SELECT name::int FROM clinic.patients", "fails on the data it reads .SQLSTATE 22P02"),
+        ("SET search_path = clinic", "returns no table"),
+    ],
+)
+def test_bad_query(url: str, query: str, message: str) -> None:
+    with pytest.raises(SourceError, match=message) as caught:
+        open_source(url, query=query)
+    assert "Anna" not in str(caught.value)
+    assert open_source(url, query="clinic.patients").frame.collect().height == 3
+
+
+def test_wrong_password(url: str) -> None:
+    with pytest.raises(SourceError, match=r"no connection: .*authentication failed"):
+        open_source(url.replace("s3cret", "wrong"), query="SELECT 1 AS a")
+
+
+def test_no_server() -> None:
+    with pytest.raises(SourceError, match=r"no connection: .*refused"):
+        open_source("postgresql://u:s3cret@127.0.0.1:1/d", query="SELECT 1 AS a")
+
+
+@pytest.mark.parametrize("password", ["s3@cret", "s3/cret", "s3%zzcret", "s3:cret@x"])
+def test_password_that_breaks_the_url_is_not_told(password: str) -> None:
+    with pytest.raises(SourceError, match="percent-encoded") as caught:
+        open_source(f"postgresql://u:{password}@127.0.0.1:1/d", query="SELECT 1 AS a")
+    assert "cret" not in str(caught.value)
+    assert "s3" not in str(caught.value)
