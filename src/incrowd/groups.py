@@ -50,12 +50,14 @@ class Groups:
 
     `whole[name]` counts the rows of the whole table by the column's codes, withheld ones included; where it is not
     given, the groups are the whole table. `trees` are the sensitive columns' hierarchies, for distances between values.
+    `joint` counts the combinations of all sensitive columns together, each by any number of its own.
     """
 
     sizes: Counts
     sensitive: Mapping[str, Histogram] = field(default_factory=dict)
     whole: Mapping[str, Counts] = field(default_factory=dict)
     trees: Mapping[str, Tree] = field(default_factory=dict)
+    joint: Callable[[], Histogram] | None = None
 
     def __len__(self) -> int:
         return len(self.sizes)

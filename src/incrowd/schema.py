@@ -93,7 +93,11 @@ class Schema:
 def _names(names: Iterable[str], role: str) -> tuple[str, ...]:
     if isinstance(names, str):
         raise SchemaError(f'{role} is a list of column names.  Hint: write {role}=["{names}"].')
-    return tuple(names)
+    names = tuple(names)
+    for name in names:
+        if not isinstance(name, str):
+            raise SchemaError(f"{role} is a list of column names, which are text, not {name!r}.")
+    return names
 
 
 def _one_role_each(columns: Sequence[str], roles: Mapping[str, Sequence[str]]) -> dict[str, str]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from typing import Annotated, Any, NoReturn
+import traceback
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -15,6 +16,7 @@ from incrowd.cli.demo import demo
 from incrowd.cli.hierarchy import hierarchy
 from incrowd.cli.profile import profile
 from incrowd.cli.publish import publish
+from incrowd.cli.stopping import Stopped, listen, stoppable, was_asked
 from incrowd.errors import (
     ConformanceError,
     IncrowdError,
@@ -62,7 +64,7 @@ def options(
 
 
 for command in (demo, profile, hierarchy, publish, check):
-    app.command()(command)
+    app.command()(stoppable(command))
 
 
 def exit_code(error: IncrowdError) -> int:
@@ -84,23 +86,33 @@ def message(error: IncrowdError) -> str:
     return str(error)
 
 
-def _stop(number: int, frame: Any) -> NoReturn:
-    raise KeyboardInterrupt
-
-
 def main() -> None:
     """Run the command line; a user's mistake is one clear message, never a traceback."""
-    # A terminated run cleans up like an interrupted one: nothing half-written stays behind.
-    signal.signal(signal.SIGTERM, _stop)
+    listen()
     try:
-        app(standalone_mode=True)
-    except IncrowdError as error:
-        typer.secho(f"incrowd: {message(error)}", err=True, fg=typer.colors.RED if sys.stderr.isatty() else None)
-        sys.exit(exit_code(error))
-    except KeyboardInterrupt:
-        typer.echo("incrowd: interrupted; nothing was written.", err=True)
-        sys.exit(EXIT_INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of our output went away; Python would complain again when it flushes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        app()
+    except (Exception, KeyboardInterrupt, Stopped) as error:
+        sys.exit(_explain(error))
+
+
+def _explain(error: BaseException) -> int:
+    """Tell what went wrong, and return the exit code."""
+    if was_asked() or not isinstance(error, Exception):
+        typer.echo("incrowd: interrupted; no release was written.", err=True)
+        return EXIT_INTERRUPTED
+    if isinstance(error, IncrowdError):
+        _complain(message(error))
+        return exit_code(error)
+    if os.environ.get("INCROWD_DEBUG"):
+        raise error
+    # Only the place of the fault: what other libraries say may quote the table.
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    _complain(
+        f"a fault in incrowd itself ({type(error).__name__} at {Path(place.filename).name}:{place.lineno}).  "
+        "Hint: please report it. INCROWD_DEBUG=1 in the environment shows the whole error, which may quote the table."
+    )
+    return EXIT_FAULT
+
+
+def _complain(text: str) -> None:
+    typer.secho(f"incrowd: {text}", err=True, fg=typer.colors.RED if sys.stderr.isatty() else None)

@@ -46,16 +46,21 @@ def demo(
     from incrowd.cli.demo_table import HIERARCHIES, QUASI, SENSITIVE, demo_recipe, person_table
     from incrowd.cli.showing import print_json, release_lines, showing_progress, summary_table
     from incrowd.datasets import write_census
+    from incrowd.errors import OutputError
     from incrowd.recipe import Recipe
     from incrowd.releases.saving import require_directory
 
-    require_directory(output)
     people, recipe_path = output / "people.csv", output / "people.recipe.toml"
+    if people.exists() and not recipe_path.exists():
+        raise OutputError(
+            f"{people} is not the demo's, and is not replaced.  Hint: choose another directory (--output)."
+        )
+    require_directory(output)
+    recipe_path.write_text(demo_recipe(_RECIPE.format(k=k, l=l), HIERARCHIES), encoding="utf-8")
     with showing_progress(quiet=as_json) as progress:
         progress("generating", 0.0)
         write_census(people, rows)
         progress("generating", 1.0)
-        recipe_path.write_text(demo_recipe(_RECIPE.format(k=k, l=l), HIERARCHIES), encoding="utf-8")
         release = Recipe.load(recipe_path).run(progress=progress)
         data = release.save(output / "release", force=True, progress=progress)
         progress("checking", 0.0)

@@ -19,7 +19,9 @@ def publish(
         Path | None, typer.Option("--output", "-o", help="New directory for the release [default: the recipe's own].")
     ] = None,
     format: Annotated[str | None, typer.Option(help="csv, parquet or arrow [default: as the source].")] = None,
-    seed: Annotated[int | None, typer.Option(help="Make chance repeatable [default: the system's randomness].")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Make chance repeatable [default: the system's randomness].")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,

@@ -30,11 +30,12 @@ def showing_progress(*, quiet: bool = False) -> Iterator[Progress]:
     from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
+    from incrowd.cli.stopping import heeding
     from incrowd.progress import silent
 
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        yield silent
+        yield heeding(silent)
         return
     bar = Bar(
         SpinnerColumn(),
@@ -59,7 +60,7 @@ def showing_progress(*, quiet: bool = False) -> Iterator[Progress]:
     timer.daemon = True
     timer.start()
     try:
-        yield report
+        yield heeding(report)
     finally:
         timer.cancel()
         bar.stop()

@@ -37,9 +37,7 @@ class ProbabilisticLDiversity:
 
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether each group's most frequent value is at most 1/l of it."""
-        return all_satisfied(
-            (h.largest * self.l <= groups.sizes for h in histograms(groups, self.column).values()), groups
-        )
+        return all_satisfied((_spread(groups, h) >= self.l for h in histograms(groups, self.column).values()), groups)
 
     def achieved(self, groups: Groups) -> float:
         """Return the smallest ratio of a group's size to its most frequent value."""
@@ -50,6 +48,7 @@ class ProbabilisticLDiversity:
 
 
 def _spread(groups: Groups, histogram: Histogram) -> NDArray[np.float64]:
+    """Return each group's size over its most frequent value; a division, since 1.1 · 50 is more than 55 in floats."""
     spread = np.full(len(groups), np.inf)
     np.divide(groups.sizes, histogram.largest, out=spread, where=histogram.largest > 0)
     return spread

@@ -39,21 +39,24 @@ class RecursiveLDiversity:
 
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether r1 < c · (rl + … + rm) in each group."""
-        return all_satisfied(
-            (h.largest < self.c * tails(h, self.l) for h in histograms(groups, self.column).values()), groups
-        )
+        return all_satisfied((ratios(h, self.l) < self.c for h in histograms(groups, self.column).values()), groups)
 
     def achieved(self, groups: Groups) -> float:
         """Return the largest r1 / (rl + … + rm); any c above it is satisfied."""
-        worst = 0.0
-        for h in histograms(groups, self.column).values():
-            tail = tails(h, self.l).astype(np.float64)
-            ratio = np.divide(h.largest, tail, out=np.full(len(tail), np.inf), where=tail > 0)
-            worst = max(worst, float(ratio.max(initial=0.0)))
-        return worst
+        found = (ratios(h, self.l) for h in histograms(groups, self.column).values())
+        return max(float(ratio.max(initial=0.0)) for ratio in found)
 
     def __str__(self) -> str:
         return f"recursive ({self.c:g},{self.l})-diversity" + (f" of {self.column}" if self.column else "")
+
+
+def ratios(histogram: Histogram, l: int) -> NDArray[np.float64]:
+    """Return r1 / (rl + … + rm) of each group; infinity where it has fewer than l values.
+
+    A division rounds once and to the nearest, so that 55/50 is 1.1 as it is written; 1.1 · 50 is more than 55.
+    """
+    tail = tails(histogram, l)
+    return np.divide(histogram.largest, tail, out=np.full(len(tail), np.inf), where=tail > 0)
 
 
 def tails(histogram: Histogram, l: int) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ import polars as pl
 from incrowd.errors import HierarchyError
 from incrowd.hierarchies import Categories, Dates, Flat, Hierarchy, Intervals, Masking
 from incrowd.hierarchies.automatic import propose
+from incrowd.hierarchies.intervals import number_text
 from incrowd.hierarchies.values import as_text, natural_kind
 from incrowd.profiling.facts import ColumnFacts
 from incrowd.profiling.grouping import known_groups
@@ -53,12 +54,12 @@ def describe(hierarchy: Hierarchy | None) -> str:
     """Return a hierarchy in a few words.
 
     >>> describe(Intervals(widths=(5, 10, 20), upper=90))
-    'intervals of 5, 10, 20; 90 and above together'
+    'intervals of 5, 10, 20; 90+'
     """
     match hierarchy:
         case Intervals():
-            words = "intervals of " + ", ".join(f"{width:g}" for width in hierarchy.widths)
-            return words + (f"; {hierarchy.upper:g} and above together" if hierarchy.upper is not None else "")
+            words = "intervals of " + ", ".join(map(number_text, hierarchy.widths))
+            return words + (f"; {number_text(hierarchy.upper)}+" if hierarchy.upper is not None else "")
         case Dates():
             return "dates by " + ", ".join(hierarchy.units)
         case Masking():
@@ -129,31 +130,30 @@ def _intervals(facts: ColumnFacts, concept: str | None) -> Hierarchy:
 
 
 def readable_widths(reach: float, *, whole: bool) -> tuple[float, ...]:
-    """Return widths that are easy to read and nest, the first of them about a thirtieth of the reach.
+    """Return widths that are easy to read and nest: 5, 10, 20, 40, times a power of ten; six to thirty of the first.
 
     >>> readable_widths(73, whole=True), readable_widths(240_000, whole=True), readable_widths(1.5, whole=False)
-    ((5, 10, 20, 40), (10000, 20000, 40000, 80000), (0.05, 0.1, 0.2, 0.4, 0.8))
+    ((5.0, 10.0, 20.0, 40.0), (10000.0, 50000.0, 100000.0, 200000.0), (0.05, 0.1, 0.2, 0.4, 0.8))
     >>> readable_widths(15, whole=True), readable_widths(6, whole=True)
-    ((5, 10), (2, 4))
+    ((5.0, 10.0), (2.0, 4.0))
     """
     if whole and reach < 10:
-        return tuple(width for width in (2, 4) if width < reach) or (2,)
+        return (2.0, 4.0) if reach > 4 else (2.0,)
     digit, power = _next_readable(reach / _FINEST_INTERVALS)
     if whole and power < 0:
         digit, power = 1, 0
-    # 1 and 2 are followed by 5 and 10, and from there on by doubles: 2, 10, 20, 40.
     factors = [digit, 5 if digit == 1 else 10]
     while factors[-1] * 2 * 10.0**power < reach:
         factors.append(factors[-1] * 2)
-    scaled = [_scaled(factor, power) for factor in factors if factor * 10.0**power < reach]
     # A width of 1 is the value itself.
-    return tuple(width for width in scaled if not (whole and width == 1)) or (_scaled(digit, power),)
+    widths = [_scaled(factor, power) for factor in factors if not (whole and factor == 1 and power == 0)]
+    return tuple(width for width in widths if width < reach) or (widths[0],)
 
 
 def _next_readable(number: float) -> tuple[int, int]:
-    """Return the next of 1, 2, 5, 10, 20, … as a digit and a power of ten."""
+    """Return the next of 1, 5, 10, 50, 100, … as a digit and a power of ten."""
     power = math.floor(math.log10(number))
-    for digit in (1, 2, 5):
+    for digit in (1, 5):
         if digit * 10.0**power >= number * (1 - 1e-9):
             return digit, power
     return 1, power + 1
@@ -173,4 +173,5 @@ def _natural_order(text: str) -> tuple[int, list[tuple[int, int, str]], str]:
     """Sort as people do, so that neighbours are neighbours: <5, 5-9, 10-14, >80."""
     open_ended = -1 if text.startswith("<") else 1 if text.startswith(">") else 0
     parts = re.findall(r"[0-9]+|[^0-9]+", text.casefold())
-    return open_ended, [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts], text
+    numbered = [(0, int(part), "") if part.isascii() and part.isdigit() else (1, 0, part) for part in parts]
+    return open_ended, numbered, text

@@ -53,7 +53,7 @@ _PHONE_SIGNS = r"^\+?[\d\s()/.\-]{7,24}$"
 _PHONE_START_OR_GAPS = r"^[+(]|\d[\s/.\-]\(?\d"
 _YEARS = r"^\d{4}\s?[-/]\s?\d{4}$"
 _PHONES_DIFFER = 0.2
-_CODE = r"^(?=.*\d)[A-Za-z]{0,6}[-_ ./#]?[A-Za-z0-9]*\d[A-Za-z0-9]*(?:[-_./][A-Za-z0-9]+)*$"
+_CODE = r"^[A-Za-z]{0,6}[-_ ./#]?[A-Za-z0-9]*\d[A-Za-z0-9]*(?:[-_./][A-Za-z0-9]+)*$"
 _NAME_LIKE = r"^\p{Lu}[\p{L}'’.\-]*(?:,? (?:\p{Ll}{1,3} ){0,2}\p{Lu}[\p{L}'’.\-]*){1,3}$"
 _POSTAL = r"^\d{5}(?:-\d{4})?$|^[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}$|^[A-Z]\d[A-Z] ?\d[A-Z]\d$|^\d{4} ?[A-Z]{2}$"
 
@@ -71,10 +71,10 @@ class Finding:
     def reason(self) -> str:
         """The finding in words."""
         if self.by == "name":
-            return f"{self.concept.says}, by the column's name"
+            return f"{self.concept.says} (by name)"
         if self.by == "values":
-            return f"its values look like {self.shape}"
-        return f"{self.concept.says}, by the column's name and its values"
+            return f"values look like {self.shape}"
+        return f"{self.concept.says} (by name and values)"
 
 
 def recognise(facts: ColumnFacts) -> Finding | None:

@@ -21,6 +21,7 @@ from incrowd.profiling.roles import ENOUGH_ROWS, Proposal, propose_role
 from incrowd.profiling.separation import Separation, best_pairs, measure, repeats, separating_sets
 from incrowd.profiling.survey import Survey, survey
 from incrowd.profiling.vocabulary import Role
+from incrowd.progress import Progress, silent
 from incrowd.recipe import hierarchy_to_dict
 
 _LEAST_TO_REPEAT = 3
@@ -107,6 +108,7 @@ def profile(
     quote: str | None = None,
     encoding: str | None = None,
     missing: Sequence[str] = (),
+    progress: Progress = silent,
 ) -> Profile:
     """Propose a role for every column of a table and a hierarchy for every quasi-identifier.
 
@@ -120,21 +122,23 @@ def profile(
     opened = open_source(
         source, query=query, separator=separator, quote=quote, encoding=encoding, missing=tuple(missing)
     )
-    surveyed = survey(opened)
+    surveyed = survey(opened, progress)
+    progress("comparing columns", 0.0)
     columns = _propose(surveyed)
     published = [column.name for column in columns if column.role not in ("identifier", "drop")]
     quasi = [column.name for column in columns if column.role == "quasi"]
-    together = measure(surveyed.coded, quasi) if quasi else None
-    return Profile(
+    made = Profile(
         source=dict(opened.description),
         rows=surveyed.rows,
         measured_rows=surveyed.coded.rows,
         columns=tuple(columns),
         sets=tuple(separating_sets(surveyed.coded, published)),
         pairs=tuple(best_pairs(surveyed.coded, published)),
-        quasi=together,
+        quasi=measure(surveyed.coded, quasi) if quasi else None,
         notes=tuple(notes.about(surveyed, columns)),
     )
+    progress("comparing columns", 1.0)
+    return made
 
 
 def _propose(surveyed: Survey) -> list[ColumnProfile]:

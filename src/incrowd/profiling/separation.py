@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import combinations
 from typing import Any
 
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 Keys = NDArray[np.uint64]
 
-SEARCHED_ROWS = 100_000
+SEARCHED_ROWS = 50_000
 SEARCHED_COLUMNS = 24
 """Only this many columns, those that separate best alone, are combined with each other."""
 LARGEST_SET = 6
@@ -48,12 +49,12 @@ class CodedRows:
         return self.rows < self.total
 
     def thinned(self, rows: int) -> CodedRows:
-        """Return at most so many of the rows, evenly spread."""
-        step = -(-self.rows // rows)
-        if step <= 1:
+        """Return so many of the rows, or all if there are fewer, drawn at random: always the same ones."""
+        if self.rows <= rows:
             return self
-        chosen = {name: codes[::step] for name, codes in self.codes.items()}
-        return CodedRows(chosen, -(-self.rows // step), self.total)
+        # Not every tenth row or the like: tables are often written in an order that repeats.
+        chosen = np.sort(np.random.default_rng(0).choice(self.rows, rows, replace=False))
+        return CodedRows({name: codes[chosen] for name, codes in self.codes.items()}, rows, self.total)
 
 
 @dataclass(frozen=True)
@@ -111,44 +112,53 @@ def separating_sets(rows: CodedRows, columns: Sequence[str]) -> list[Separation]
 
     The last step is pared down: a column that the others have made superfluous is left out.
     """
-    few = rows.thinned(SEARCHED_ROWS)
-    candidates = _worth_combining(few, columns)
+    searched = rows.thinned(SEARCHED_ROWS)
+    candidates = _worth_combining(searched, columns)
     if not candidates:
         return []
-    most = _judge((), _join(few, candidates), few.rows).groups
+    most = measure(rows, candidates).groups
     steps: list[Separation] = []
     chosen: tuple[str, ...] = ()
-    key = np.zeros(few.rows, dtype=np.uint64)
-    while len(chosen) < min(LARGEST_SET, len(candidates)):
-        trials = [
-            _judge((*chosen, name), _mix(key, few.codes[name]), few.rows) for name in candidates if name not in chosen
-        ]
-        best = max(trials, key=_quality)
-        if steps and best.groups == steps[-1].groups:
-            break
-        steps.append(best)
+    while len(chosen) < min(LARGEST_SET, len(candidates)) and not (steps and _is_key(steps[-1], most)):
+        best = _best_next(searched, chosen, candidates)
+        if chosen and best.groups == measure(searched, chosen).groups:
+            # The rows that were searched are as distinct as they get; only all of them can tell more.
+            if searched is rows:
+                break
+            searched = rows
+            continue
         chosen = best.columns
-        key = _mix(key, few.codes[chosen[-1]])
-        if best.unique_share >= ALL_BUT_DISTINCT or best.groups == most:
-            break
-    sets = [*(step.columns for step in steps[:-1]), _pared(few, steps[-1])]
-    return [measure(rows, found) for found in dict.fromkeys(sets)]
+        steps.append(measure(rows, chosen))
+    pared = _pared(rows, steps[-1])
+    return [*(step for step in steps[:-1] if step.columns != pared.columns), pared]
+
+
+def _is_key(found: Separation, most: int) -> bool:
+    return found.unique_share >= ALL_BUT_DISTINCT or found.groups == most
+
+
+def _best_next(rows: CodedRows, chosen: tuple[str, ...], candidates: Sequence[str]) -> Separation:
+    key = _join(rows, chosen)
+    others = [name for name in candidates if name not in chosen]
+    return max((_judge((*chosen, name), _mix(key, rows.codes[name]), rows.rows) for name in others), key=_quality)
 
 
 def repeats(rows: CodedRows, columns: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the pairs of columns that say the same: each value of one goes with exactly one value of the other."""
-    few = rows.thinned(SEARCHED_ROWS)
-    groups = {name: measure(few, [name]).groups for name in columns}
-    same = [
-        (first, second)
-        for first, second in combinations(columns, 2)
-        if groups[first] == groups[second] == measure(few, (first, second)).groups
-    ]
-    return [
-        (first, second)
-        for first, second in same
-        if measure(rows, [first]).groups == measure(rows, [second]).groups == measure(rows, (first, second)).groups
-    ]
+    """Return pairs of columns that say the same: each value of the second goes with exactly one value of the first."""
+    alike = [list(columns)]
+    for looked_at in (rows.thinned(SEARCHED_ROWS), rows):  # few columns are left to compare when all rows are
+        alike = [same for names in alike for same in _say_the_same(looked_at, names)]
+    return [(first, other) for first, *others in alike for other in others]
+
+
+def _say_the_same(rows: CodedRows, columns: Sequence[str]) -> list[list[str]]:
+    """Group columns by which of the rows have equal values in them; return the groups of more than one column."""
+    groups: dict[bytes, list[str]] = {}
+    for name in columns:
+        _, first, number = np.unique(rows.codes[name], return_index=True, return_inverse=True)
+        # Every value is replaced by the row where it comes first: whatever the values are, equal ones stay equal.
+        groups.setdefault(sha256(first[number].tobytes()).digest(), []).append(name)
+    return [names for names in groups.values() if len(names) > 1]
 
 
 def _worth_combining(rows: CodedRows, columns: Sequence[str]) -> list[str]:
@@ -163,13 +173,15 @@ def _quality(found: Separation) -> tuple[float, int, tuple[str, ...]]:
     return found.separation, found.groups, found.columns
 
 
-def _pared(rows: CodedRows, key: Separation) -> tuple[str, ...]:
-    columns = key.columns
+def _pared(rows: CodedRows, key: Separation) -> Separation:
+    few = rows.thinned(SEARCHED_ROWS)
     for name in key.columns:
-        others = tuple(other for other in columns if other != name)
-        if others and measure(rows, others).groups == key.groups:
-            columns = others
-    return columns
+        others = tuple(other for other in key.columns if other != name)
+        # What is superfluous in all rows is so in some of them, where it is quicker to see.
+        if others and measure(few, others).groups == measure(few, key.columns).groups:
+            without = measure(rows, others)
+            key = without if without.groups == key.groups else key
+    return key
 
 
 def _join(rows: CodedRows, columns: Sequence[str]) -> Keys:

@@ -20,6 +20,7 @@ from incrowd.errors import EmptyTable
 from incrowd.hierarchies.values import natural_kind
 from incrowd.profiling.facts import ColumnFacts, Look
 from incrowd.profiling.separation import CodedRows, Separation, measure
+from incrowd.progress import Progress, silent
 
 EXACT_ROWS = 1_000_000
 MOST_CELLS = 50_000_000
@@ -34,7 +35,7 @@ LONGEST_TEXT = 300
 
 _ROW = "row"
 _ESTIMATE_ERROR = 1.1
-_LEADING_ZERO = r"^[+-]?0\d"
+_LEADING_ZERO = r"^\s*[+-]?0\d"
 _ISO_DATE = r"^\d{4}-[01]\d-[0-3]\d"
 
 
@@ -49,27 +50,32 @@ class Survey:
     """How well each column tells the coded rows apart on its own."""
 
 
-def survey(source: Source) -> Survey:
+def survey(source: Source, progress: Progress = silent) -> Survey:
     """Read the table and return what a profile needs of it."""
     with reading(source):
-        return _survey(source)
+        return _survey(source, progress)
 
 
-def _survey(source: Source) -> Survey:
+def _survey(source: Source, progress: Progress) -> Survey:
     # Numbers instead of the user's names, so that none of them can clash with a name used here.
     names = {f"c{place}": name for place, name in enumerate(source.columns)}
     frame = source.frame.select(pl.col(name).alias(number) for number, name in names.items())
+    progress("reading", 0.0)
     rows = _collect(frame.select(pl.len())).item()
     if rows == 0:
         raise EmptyTable("the table has columns but no rows.")
     if rows <= EXACT_ROWS and _estimated_bytes(frame, rows) <= MOST_BYTES:
         frame = _collect(frame).lazy()
+    progress("reading", 0.2)
     coded = _coded_rows(frame, rows, names)
+    progress("reading", 0.4)
     alone = {name: measure(coded, [name]) for name in names.values()}
     missing, distinct = _count_values(frame, names, None if coded.is_sample else alone)
+    progress("reading", 0.6)
     few = [number for number in names if distinct[number] <= MOST_VALUES * (_ESTIMATE_ERROR if coded.is_sample else 1)]
     many = [number for number in names if number not in few]
     counted = _distinct_values(frame, few)
+    progress("reading", 0.8)
     sampled = _sampled_values(frame, many, rows)
     checked = _checks(frame, many)
     facts = {}
@@ -81,6 +87,7 @@ def _survey(source: Source) -> Survey:
             facts[name] = _facts_of_many(
                 name, rows, missing[number], estimate, not coded.is_sample, sampled[number], checked[number]
             )
+    progress("reading", 1.0)
     return Survey(rows, facts, coded, alone)
 
 

@@ -7,11 +7,12 @@ It runs on everything that is registered, and on yours: install `incrowd[testing
 >>> check_method(Mondrian(), examples=3)
 >>> check_model(KAnonymity(3), examples=3)
 
-A model is also compared with its definition, if you give one: a function of the model and the members of one group.
+A model is also compared with its definition, if you give one: a function of the model, the members of one group and all
+rows of the table.
 
 >>> from collections import Counter
 >>> from incrowd import ProbabilisticLDiversity
->>> def at_most_half(model, members):
+>>> def at_most_half(model, members, table):
 ...     return all(2 * max(Counter(row[name] for row in members).values()) <= len(members) for name in ("s0", "s1"))
 >>> check_model(ProbabilisticLDiversity(2), definition=at_most_half, examples=3)
 

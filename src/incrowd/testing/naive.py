@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.groups import Groups, Histogram
+from incrowd.hierarchies import Tree
 from incrowd.models import (
     DistinctLDiversity,
     EntropyLDiversity,
@@ -22,16 +23,16 @@ from incrowd.models import (
     RecursiveLDiversity,
 )
 
-Row = Mapping[str, object]
+Row = Mapping[str, Any]
 
 Members = Sequence[Row]
 """The rows of one group: each maps a sensitive column to its value, None where it is missing."""
 
-Definition = Callable[[Any, Members], bool]
-"""Whether a group satisfies a model: the model with its parameters, and the group's members."""
+Definition = Callable[[Any, Members, Members], bool]
+"""Whether a group satisfies a model: the model with its parameters, the group's members, and all rows of the table."""
 
 
-def groups_of_rows(rows: Iterable[Row], quasi: Sequence[str], sensitive: Sequence[str]) -> list[list[Row]]:
+def groups_of_rows(rows: Iterable[Row], quasi: Sequence[str], sensitive: Sequence[str]) -> list[Members]:
     """Collect rows that show the same in every quasi-identifier; missing is a value like any other."""
     found: dict[tuple[object, ...], list[Row]] = {}
     for row in rows:
@@ -40,20 +41,33 @@ def groups_of_rows(rows: Iterable[Row], quasi: Sequence[str], sensitive: Sequenc
     return list(found.values())
 
 
-def count_groups(groups: Sequence[Members], sensitive: Sequence[str]) -> Groups:
-    """Count groups one member at a time, for models that have no definition here."""
+def count_groups(groups: Sequence[Members], table: Members, trees: Mapping[str, Tree]) -> Groups:
+    """Count groups and the whole table one row at a time; `trees` are the sensitive columns' own, for their codes."""
+    codes = {name: {value: code for code, value in enumerate(tree.values.to_list())} for name, tree in trees.items()}
+    combinations: dict[tuple[object, ...], int] = {}
+
+    def combination(row: Row) -> int:
+        return combinations.setdefault(tuple(row[name] for name in trees), len(combinations))
+
     return Groups(
         sizes=np.array([len(members) for members in groups], dtype=np.int64),
-        sensitive={name: _histogram(groups, name) for name in sensitive},
+        sensitive={name: _histogram([[codes[name][row[name]] for row in rows] for rows in groups]) for name in trees},
+        whole={name: _count([codes[name][row[name]] for row in table], tree.size) for name, tree in trees.items()},
+        trees=trees,
+        joint=lambda: _histogram([[combination(row) for row in rows] for rows in groups]),
     )
 
 
-def _histogram(groups: Sequence[Members], name: str) -> Histogram:
-    codes: dict[object, int] = {}
+def _count(codes: Iterable[int], size: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    counted = Counter(codes)
+    return np.array([counted[code] for code in range(size)], dtype=np.int64)
+
+
+def _histogram(groups: Sequence[Sequence[int]]) -> Histogram:
     offsets, values, counts = [0], [], []
-    for members in groups:
-        for value, count in Counter(member[name] for member in members).items():
-            values.append(codes.setdefault(value, len(codes)))
+    for codes in groups:
+        for code, count in Counter(codes).items():
+            values.append(code)
             counts.append(count)
         offsets.append(len(values))
     return Histogram(
@@ -61,22 +75,22 @@ def _histogram(groups: Sequence[Members], name: str) -> Histogram:
     )
 
 
-def k_anonymity(model: KAnonymity, members: Members) -> bool:
+def k_anonymity(model: KAnonymity, members: Members, table: Members) -> bool:
     """At least k members."""
     return len(members) >= model.k
 
 
-def distinct_l_diversity(model: DistinctLDiversity, members: Members) -> bool:
+def distinct_l_diversity(model: DistinctLDiversity, members: Members, table: Members) -> bool:
     """At least l different values."""
     return all(len(set(values)) >= model.l for values in _columns(model, members))
 
 
-def probabilistic_l_diversity(model: ProbabilisticLDiversity, members: Members) -> bool:
+def probabilistic_l_diversity(model: ProbabilisticLDiversity, members: Members, table: Members) -> bool:
     """No value has more than a share of 1/l."""
     return all(max(Counter(values).values()) * _exact(model.l) <= len(values) for values in _columns(model, members))
 
 
-def recursive_l_diversity(model: RecursiveLDiversity, members: Members) -> bool:
+def recursive_l_diversity(model: RecursiveLDiversity, members: Members, table: Members) -> bool:
     """r1 < c · (rl + … + rm)."""
     for values in _columns(model, members):
         counts = sorted(Counter(values).values(), reverse=True)
@@ -85,7 +99,7 @@ def recursive_l_diversity(model: RecursiveLDiversity, members: Members) -> bool:
     return True
 
 
-def entropy_l_diversity(model: EntropyLDiversity, members: Members) -> bool:
+def entropy_l_diversity(model: EntropyLDiversity, members: Members, table: Members) -> bool:
     """−Σ p·log p ≥ log l, up to the rounding of logarithms."""
     for values in _columns(model, members):
         shares = [count / len(values) for count in Counter(values).values()]
@@ -101,14 +115,15 @@ DEFINITIONS: Mapping[type, Definition] = {
     ProbabilisticLDiversity: probabilistic_l_diversity,
     RecursiveLDiversity: recursive_l_diversity,
 }
+"""Models that are judged by definition; any other model judges itself, on groups that were counted here."""
 
 
-def satisfied(model: Any, groups: Sequence[Members], sensitive: Sequence[str]) -> list[bool]:
-    """Return one verdict per group, by definition where there is one, else by the model itself on naive counts."""
+def satisfied(model: Any, groups: Sequence[Members], table: Members, trees: Mapping[str, Tree]) -> list[bool]:
+    """Return one verdict per group."""
     definition = DEFINITIONS.get(type(model))
     if definition is not None:
-        return [definition(model, members) for members in groups]
-    return [bool(verdict) for verdict in model.satisfied(count_groups(groups, sensitive))]
+        return [definition(model, members, table) for members in groups]
+    return [bool(verdict) for verdict in model.satisfied(count_groups(groups, table, trees))]
 
 
 def _columns(model: Any, members: Members) -> list[list[object]]:

@@ -23,7 +23,7 @@ from incrowd.testing import naive
 from incrowd.testing.case import Attempt, Case
 from incrowd.testing.expecting import expect
 from incrowd.testing.matching import unmatched
-from incrowd.testing.reading import covers, is_missing, plain
+from incrowd.testing.reading import as_published, covers, is_missing, plain
 from incrowd.testing.strategies import TELLTALE
 
 Promise = Callable[[Attempt], None]
@@ -31,10 +31,12 @@ Promise = Callable[[Attempt], None]
 
 def satisfies_models(attempt: Attempt) -> None:
     """[1] The published rows, grouped by what they show, satisfy every model."""
-    rows = attempt.published.to_dicts()
-    groups = naive.groups_of_rows(rows, attempt.case.quasi, attempt.case.sensitive)
+    case, trees = attempt.case, attempt.release.form.tally.trees
+    own = {name: trees[name] for name in case.sensitive}
+    groups = naive.groups_of_rows(attempt.published.to_dicts(), case.quasi, case.sensitive)
+    table = [{name: as_published(row[name], own[name]) for name in case.sensitive} for row in case.frame.to_dicts()]
     for model in attempt.require:
-        broken = naive.satisfied(model, groups, attempt.case.sensitive).count(False)
+        broken = naive.satisfied(model, groups, table, own).count(False)
         expect(not broken, f"{broken} of {len(groups)} published groups break {model}", attempt)
 
 
@@ -157,7 +159,6 @@ def labels_cover_their_rows(attempt: Attempt) -> None:
     """
     case, rows = attempt.case, attempt.case.frame.to_dicts()
     trees = attempt.release.form.tally.trees
-    exact = [*case.sensitive, *case.kept]
     known: dict[tuple[str, object, object], bool] = {}
 
     def covered(name: str, label: object, value: object) -> bool:
@@ -168,8 +169,10 @@ def labels_cover_their_rows(attempt: Attempt) -> None:
         return known[key]
 
     def stands_for(published: dict[str, object], row: dict[str, object]) -> bool:
-        return all(plain(published[name]) == plain(row[name]) for name in exact) and all(
-            covered(name, published[name], row[name]) for name in case.quasi
+        return (
+            all(plain(published[name]) == plain(row[name]) for name in case.kept)
+            and all(published[name] == as_published(row[name], trees[name]) for name in case.sensitive)
+            and all(covered(name, published[name], row[name]) for name in case.quasi)
         )
 
     lost = unmatched(attempt.published.to_dicts(), rows, stands_for)

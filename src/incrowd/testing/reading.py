@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from fractions import Fraction
 
-from incrowd.hierarchies import Automatic, Categories, Dates, Hierarchy, Masking
+from incrowd.hierarchies import Automatic, Categories, Dates, Hierarchy, Masking, Tree
 from incrowd.hierarchies import labels as syntax
 
 Plain = float | Fraction | str | datetime | None
@@ -32,6 +32,17 @@ def covers(label: str | None, value: object, hierarchy: Hierarchy, *, ordered: b
 def is_missing(value: object) -> bool:
     """Null and NaN are one value."""
     return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def as_published(value: object, tree: Tree) -> object:
+    """Return the spelling of a sensitive value that its column publishes; empty text is missing.
+
+    Two spellings of one number are one value in a column of numbers; where there are words too, they are two.
+    """
+    if is_missing(value) or value == "":
+        return None
+    spellings = tree.values.to_list()
+    return value if value in spellings else next(found for found in spellings if plain(found) == plain(value))
 
 
 def text_of(value: object) -> str:

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -47,23 +48,45 @@ def postgresql() -> Iterator[str]:
             os.chown(path, owner.pw_uid, owner.pw_gid)
         as_owner = ["runuser", "-u", "postgres", "--"]
 
+    def command(program: str, *arguments: str) -> list[str]:
+        return [*as_owner, str(programs / program), "-D", str(home / "data"), *arguments]
+
     def run(program: str, *arguments: str) -> None:
         # Output goes to a file: a server that inherits a pipe would keep it open.
         with (home / "commands.log").open("ab") as log:
-            command = [*as_owner, str(programs / program), "-D", str(home / "data"), *arguments]
-            subprocess.run(command, check=True, cwd=home, stdout=log, stderr=log, timeout=120)
+            subprocess.run(command(program, *arguments), check=True, cwd=home, stdout=log, stderr=log, timeout=120)
 
     port = _free_port()
+    stop = ("pg_ctl", "-m", "immediate", "stop")
     try:
         run("initdb", "-U", "tester", "-A", "scram-sha-256", f"--pwfile={secret}", "-E", "UTF8", "--no-sync")
         options = f"-p {port} -k {home} -c listen_addresses=127.0.0.1 -c fsync=off"
         run("pg_ctl", "-w", "-l", str(home / "server.log"), "-o", options, "start")
         try:
-            yield f"postgresql://tester:{PASSWORD_IN_URL}@127.0.0.1:{port}/postgres"
+            with _watchdog(command(*stop), home):
+                yield f"postgresql://tester:{PASSWORD_IN_URL}@127.0.0.1:{port}/postgres"
         finally:
-            run("pg_ctl", "-m", "immediate", "stop")
+            run(*stop)
     finally:
         shutil.rmtree(home, ignore_errors=True)
+
+
+@contextmanager
+def _watchdog(stop: list[str], home: Path) -> Iterator[None]:
+    """Have the server stopped and its files removed even if the tests are killed and cannot do it themselves."""
+    script = 'tests=$1 home=$2; shift 2; while kill -0 "$tests"; do sleep 1; done; "$@"; rm -rf "$home"'
+    dog = subprocess.Popen(
+        ["sh", "-c", script, "watchdog", str(os.getpid()), str(home), *stop],
+        cwd="/",
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield
+    finally:
+        dog.kill()
+        dog.wait()
 
 
 def _programs() -> Path:

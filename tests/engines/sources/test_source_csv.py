@@ -166,8 +166,13 @@ def test_spaces_after_every_separator_and_quotes_after_them(file: Write) -> None
     assert rows(path) == [("39", "State, federal"), ("50", 'She said "no"'), ("7", "\n")]
 
 
+def test_spaces_before_every_quote(file: Write) -> None:
+    assert rows(file('a, b\n1, "x, y"\n2, "z"\n')) == [("1", "x, y"), ("2", "z")]
+
+
 def test_spaces_after_some_separators_are_part_of_the_value(file: Write) -> None:
     assert rows(file("a,b,c\n1, x,y\n2,z,w\n")) == [("1", " x", "y"), ("2", "z", "w")]
+    assert rows(file('a,b,c\n1, x,"y"\n2, z,"w"\n')) == [("1", " x", "y"), ("2", " z", "w")]
 
 
 def test_spaces_inside_of_quotes_are_part_of_the_value(file: Write) -> None:

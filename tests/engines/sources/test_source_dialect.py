@@ -52,6 +52,7 @@ def test_single_column(text: str) -> None:
         ("a;b\n'x';'y'\n'z';'w'\n", "'"),
         ("a,b\nO'Brien,1\nD'Arcy,2\n", '"'),  # apostrophes in names
         ("a,b\n'tis,1\nx,2\n", '"'),
+        ("a,b\n'x',1\n'y',2\n'tis,3\n", '"'),
         ("a,b\nrock,'n'\nx,2\ny,3\nz,4\n", '"'),  # one value that happens to look quoted
         ("a,b\n'x',\"y\"\n'z',\"w\"\n", '"'),
         ("a,b\n'x'y,1\n'z'y,2\n", '"'),

@@ -129,7 +129,7 @@ def test_corrupt_parquet_footer(parquet: Path) -> None:
 
 def test_corrupt_parquet_page_shows_while_reading(parquet: Path) -> None:
     content = bytearray(parquet.read_bytes())
-    content[4:60] = bytes(56)
+    content[5:60] = bytes(55)
     parquet.write_bytes(content)
     source = open_source(parquet)
     with pytest.raises(SourceError, match="rows cannot be read"), reading(source):

@@ -126,13 +126,15 @@ def test_pandas_frame_is_neither_changed_nor_watched() -> None:
 
 
 def test_mixed_types_become_text() -> None:
-    assert column(pd.Series([1, "a", None, 2.5, True, date(2020, 1, 2)], dtype=object)).to_list() == [
+    values = [1, "a", None, 2.5, True, date(2020, 1, 2), np.datetime64("2020-01-03")]
+    assert column(pd.Series(values, dtype=object)).to_list() == [
         "1",
         "a",
         None,
         "2.5",
         "True",
         "2020-01-02",
+        "2020-01-03",
     ]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -86,10 +88,10 @@ def agree(body: bytes, width: int) -> None:
         assert fast == slow
 
 
-@pytest.fixture(autouse=True, scope="module")
-def tiny_chunks() -> None:
+@pytest.fixture(autouse=True, scope="module", params=[64, 192], ids=["chunks of a word", "chunks of three words"])
+def tiny_chunks(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(content, "CHUNK", 64)
+        patch.setattr(content, "CHUNK", request.param)
         yield
 
 
@@ -107,6 +109,17 @@ def test_tables_with_blank_and_ragged_lines(data: st.DataObject, width: int, new
     lines = data.draw(st.lists(st.one_of(row, row, row, row, odd_row), max_size=20))
     body = newline.join(b",".join(line) for line in lines) + newline * ends
     agree(body, width)
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [b'"a",b\n', b'"a"b,c\n', b'"a"\r\n', b'"a"\rb\n', b'"a"\r', b'"a""b"\n', b'""\n', b'""b\n', b'"a', b'"\n",b\n'],
+)
+@pytest.mark.parametrize("edge", [b",", b"\n", b"x"])
+def test_a_quote_at_every_place_around_the_border_of_a_chunk(edge: bytes, tail: bytes) -> None:
+    for filling in range(50, 70):
+        for before in (b"", b'"q",'):
+            agree(before + b"k" * filling + edge + tail + b"1,2\n" * 20, 2)
 
 
 def test_the_slow_look_finds_what_it_should() -> None:

@@ -120,7 +120,7 @@ def _decoded(content: Content, encoding: str, where: str) -> bytes:
         raise SourceError(
             f"{where}: the file is not in the encoding {encoding}{at}.  Hint: state another, or none to have it found."
         ) from None
-    return text.removeprefix("\ufeff").encode()
+    return text.encode()
 
 
 def _newlines(content: Content) -> Content:

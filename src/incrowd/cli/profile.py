@@ -1,0 +1,151 @@
+"""`incrowd profile`: look at a table and write a recipe to start from."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from incrowd.profiling import Profile
+
+_SUFFIXES = {".gz", ".csv", ".tsv", ".txt", ".tab", ".dat", ".parquet", ".arrow", ".feather", ".ipc", ".db", ".sqlite"}
+
+
+def profile(
+    file: Annotated[str, typer.Argument(help="A CSV, Parquet or Arrow file, or a database URL.", show_default=False)],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The recipe to write [default: FILE's name and .recipe.toml, here]."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a recipe that is there already.")] = False,
+    query: Annotated[str | None, typer.Option(help="A SELECT or a table's name, for a database.")] = None,
+    separator: Annotated[str | None, typer.Option(help="Separator of a CSV file [default: found out].")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV file [default: found out].")] = None,
+    missing: Annotated[list[str] | None, typer.Option(help='Text that means missing, such as "?"; repeat.')] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the profile as JSON; write a recipe only where --output is given.")
+    ] = False,
+) -> None:
+    """Propose a role for every column of a table, and write a recipe to edit."""
+    from rich.console import Console
+
+    from incrowd.cli.showing import print_json, showing_progress
+    from incrowd.profiling import profile as profile_table
+    from incrowd.profiling.writing import recipe_text
+
+    recipe = output or Path(f"{_stem(file)}.recipe.toml")
+    writes = output is not None or not as_json
+    if writes:
+        _require_free(recipe, force=force)  # before the work, not after it
+    with showing_progress(quiet=as_json) as progress:
+        found = profile_table(
+            file, query=query, separator=separator, encoding=encoding, missing=missing or (), progress=progress
+        )
+    if writes:
+        _write(recipe, recipe_text(found, recipe_path=recipe), force=force)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    console = Console()
+    console.print(_columns(found))
+    where = "" if found.measured_rows == found.rows else f", in a sample of {found.measured_rows:,} rows"
+    if found.sets:
+        console.print(_sets(found, where))
+    for line in _remarks(found, where):
+        console.print(line, markup=False, highlight=False)
+    written = f"\nThe recipe is in {recipe}. Read it, edit it, and then:"
+    console.print(written, markup=False, highlight=False, soft_wrap=True)
+    console.print(f"  incrowd publish {shlex.quote(str(recipe))}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _stem(file: str) -> str:
+    """Return the name of a file, a folder or a database without its suffixes.
+
+    >>> _stem("data/patients.csv.gz"), _stem("sqlite:///clinic.db"), _stem("visits/*.parquet")
+    ('patients', 'clinic', 'table')
+    """
+    name = file.partition("?")[0].rstrip("/").replace("\\", "/").rpartition("/")[2]
+    while Path(name).suffix.lower() in _SUFFIXES:
+        name = Path(name).stem
+    return name if name and not re.search(r"[*?\[\]:]", name) else "table"
+
+
+def _require_free(recipe: Path, *, force: bool) -> None:
+    from incrowd.errors import OutputError
+
+    if recipe.is_dir():
+        raise OutputError(f"{recipe} is a directory.  Hint: name the recipe's file with --output.")
+    if recipe.exists() and not force:
+        raise OutputError(f"{recipe} exists already.  Hint: choose another name with --output, or replace it: --force.")
+
+
+def _write(recipe: Path, text: str, *, force: bool) -> None:
+    from incrowd.errors import OutputError
+
+    try:
+        with recipe.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise OutputError(f"{recipe} cannot be written: {error.strerror}.") from error
+
+
+def _columns(found: Profile) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    from incrowd.profiling.levels import describe
+    from incrowd.profiling.readable import plain, share
+
+    table = Table(title=f"{found.rows:,} rows, {len(found.columns)} columns", title_justify="left", box=None)
+    for heading in ("column", "role", "distinct", "missing", "hierarchy", "why"):
+        number = heading in ("distinct", "missing")
+        table.add_column(heading, justify="right" if number else "left", overflow="fold", no_wrap=number)
+    for column in found.columns:
+        table.add_row(
+            Text(plain(column.name), style="bold"),
+            Text(column.role + (" ?" if column.unsure else ""), style=_STYLES[column.role]),
+            f"{'' if column.distinct_exact else '~'}{column.distinct:,}",
+            share(column.missing, found.rows),
+            Text(describe(column.hierarchy)),
+            Text(("unsure: " if column.unsure else "") + column.reason),
+        )
+    return table
+
+
+_STYLES = {"identifier": "red", "quasi": "yellow", "sensitive": "magenta", "drop": "red", "keep": "green"}
+
+
+def _sets(found: Profile, where: str) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    from incrowd.profiling.readable import plain, share
+
+    table = Table(title=f"\nColumns that single people out{where}", title_justify="left", box=None)
+    table.add_column("rows unique", justify="right")
+    table.add_column("pairs separated", justify="right")
+    table.add_column("columns", overflow="fold")
+    for step in found.sets:
+        names = ", ".join(plain(name) for name in step.columns)
+        table.add_row(share(step.unique_rows, step.rows), share(step.separation, 1), Text(names))
+    return table
+
+
+def _remarks(found: Profile, where: str) -> Iterator[str]:
+    from incrowd.profiling.readable import count, share
+
+    if found.quasi is not None:
+        yield (
+            f"\nOn the {count(len(found.quasi.columns), 'proposed quasi-identifier')} together{where}: "
+            f"{count(found.quasi.unique_rows, 'row')} unique ({share(found.quasi.unique_rows, found.quasi.rows)}), "
+            f"k = {found.quasi.k}."
+        )
+    for note in found.notes:
+        yield f"Note: {note}"

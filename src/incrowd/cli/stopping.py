@@ -1,0 +1,68 @@
+"""Stopping a run: an interruption ends it wherever it arrives, and what was being written is taken away."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from functools import wraps
+from types import FrameType
+from typing import Any
+
+import typer
+
+from incrowd.progress import Progress
+
+
+class Stopped(BaseException):
+    """The user or the system asked the run to end. Not a KeyboardInterrupt, which Typer ends without a word."""
+
+
+_asked = False
+
+
+def listen() -> None:
+    """End the run on Ctrl-C, and also when it is terminated: it cleans up alike."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    global _asked
+    if not _asked:  # asked again, it would leave its cleaning up half done
+        _asked = True
+        raise Stopped
+
+
+def was_asked() -> bool:
+    """Whether the run was asked to end; compiled code may turn that into an error of its own, or lose it."""
+    return _asked
+
+
+def stoppable(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command be interrupted by Polars too, which listens for itself, and by whoever reads its output."""
+
+    @wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+        except KeyboardInterrupt as interruption:
+            raise Stopped from interruption
+        except BrokenPipeError:
+            # The reader of our output went away; Python would complain again when it flushes.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit from None
+
+    return run
+
+
+def heeding(progress: Progress) -> Progress:
+    """Return a progress that ends the run at its next step where an interruption was lost."""
+
+    def report(stage: str, done: float) -> None:
+        if _asked:
+            raise Stopped
+        progress(stage, done)
+
+    return report

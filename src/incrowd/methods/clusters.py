@@ -1,0 +1,187 @@
+"""What the clustering methods share: points to cluster, blocks of them, and clusters made safe.
+
+A point is a distinct tuple of quasi-identifiers with the number of rows that have it; all its rows stay together.
+Two points are as far apart as their columns together: the share of the column's line between two numbers or dates, the
+level of the lowest common node over the hierarchy's height for two names (Gower 1971; Domingo-Ferrer & Torra 2005), and
+1 between a missing value and any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import RecipeError
+from incrowd.hierarchies.tree import MISSING, Codes, Tree
+from incrowd.methods.grouping import Grouper
+from incrowd.methods.mondrian import Mondrian
+from incrowd.models.k_anonymity import KAnonymity
+from incrowd.models.model import Model, satisfies_all
+from incrowd.progress import Progress, silent
+from incrowd.recoding import Recoding
+from incrowd.schema import Schema
+from incrowd.tally import Tally, group_tuples
+
+Ints = NDArray[np.int64]
+Labels = Literal["hierarchy", "tight"]
+
+MOST_POINTS = 30_000
+"""As many points are clustered in one go; more are first cut into blocks."""
+_MOST_IN_BLOCK = 10_000
+_MOST_COMPARED = 400_000_000
+
+
+def require_labels(owner: str, labels: object) -> None:
+    """Refuse ways of showing clusters that do not exist."""
+    if labels not in ("hierarchy", "tight"):
+        raise RecipeError(f'{owner}: labels is "hierarchy" or "tight", not {labels!r}.')
+
+
+class Points:
+    """The distinct tuples of quasi-identifiers, in the order of their codes, laid out for the compiled code.
+
+    `numbers`, `paths` and `path_starts` are as `kernels/clustering.py` has them. `path_weights[f] / scale` is what a
+    difference at place f of a path adds to a distance.
+    """
+
+    def __init__(self, tally: Tally, columns: tuple[str, ...]) -> None:
+        codes = np.stack([tally.column(name) for name in columns], axis=1)
+        self.columns = columns
+        self.trees = [tally.trees[name] for name in columns]
+        self.point_of, first = group_tuples(codes, [tree.size for tree in self.trees])
+        self.codes: Codes = np.ascontiguousarray(codes[first])
+        self.counts = np.bincount(self.point_of, weights=tally.counts, minlength=len(first)).astype(np.int64)
+        self.numbers = _stack(
+            [_line(tree, self.codes[:, at]) for at, tree in enumerate(self.trees) if tree.ordered], len(first)
+        )
+        named = [at for at, tree in enumerate(self.trees) if not tree.ordered]
+        heights = [self.trees[at].height for at in named]
+        self.scale = int(np.lcm.reduce(heights, initial=1))
+        self.path_starts = np.concatenate(([0], np.cumsum(heights, dtype=np.int64)))
+        self.path_weights = np.repeat(self.scale // np.array(heights, dtype=np.int64), heights)
+        self.paths = np.empty((len(first), int(self.path_starts[-1])), dtype=np.int32)
+        self.nodes = 0
+        for at, start in zip(named, self.path_starts[:-1], strict=True):
+            for level, nodes in enumerate(self.trees[at].nodes[:-1]):
+                self.paths[:, start + level] = nodes[self.codes[:, at]] + self.nodes
+                self.nodes += int(nodes.max()) + 1
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def blocks(self, schema: Schema) -> list[Ints]:
+        """Return all points as one block or, where they are too many, blocks that Mondrian's relaxed cuts leave."""
+        if len(self) <= MOST_POINTS:
+            return [np.arange(len(self))]
+        alone = Tally(
+            self.columns,
+            self.codes,
+            np.ones(len(self), dtype=np.int64),
+            dict(zip(self.columns, self.trees, strict=True)),
+        )
+        quasi = Schema(quasi={name: schema.quasi[name] for name in self.columns})
+        found = Mondrian(cuts="relaxed").search(
+            alone, quasi, [KAnonymity(_MOST_IN_BLOCK // 2)], rng=np.random.default_rng(0), progress=silent
+        )
+        order = np.lexsort((found.tuples, found.groups))
+        starts = np.searchsorted(found.groups[order], np.arange(1, len(found.lows)))
+        return np.split(found.tuples[order], starts)
+
+    def cluster(self, schema: Schema, progress: Progress, cluster_block: Callable[[Ints, Ints], int]) -> Ints:
+        """Cluster block by block; `cluster_block` numbers the clusters of some points and says how many they are."""
+        cluster_of = np.empty(len(self), dtype=np.int64)
+        clusters = done = 0
+        for block in self.blocks(schema):
+            own = np.empty(len(block), dtype=np.int64)
+            found = cluster_block(block, own)
+            cluster_of[block] = own + clusters
+            clusters += found
+            done += len(block)
+            progress("clustering", done / len(self))
+        return cluster_of
+
+
+def _line(tree: Tree, codes: Codes) -> NDArray[np.float64]:
+    """Place codes on a line from 0 to 1; missing is nowhere on it."""
+    known = tree.positions[1:]
+    start = known.min() if known.size else 0.0
+    return np.asarray((tree.positions[codes] - start) / (tree.span or 1.0))
+
+
+def _stack(columns: list[NDArray[np.float64]], rows: int) -> NDArray[np.float64]:
+    return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else np.empty((rows, 0))
+
+
+def recode_safe(
+    points: Points,
+    cluster_of: Ints,
+    tally: Tally,
+    grouper: Grouper,
+    require: Sequence[Model],
+    *,
+    size: int,
+    labels: Labels,
+    progress: Progress,
+) -> Recoding:
+    """Join clusters that fail a model, or have fewer than `size` rows, to others until none does; show what is left.
+
+    Each failing cluster joins the one with which it adds least to rows × span, round by round. Where that would compare
+    too many pairs, only those numbered next to it are looked at: these come from the same block. Clusters that would
+    look the same are one, as they are to the reader. All rows in one cluster must satisfy the models.
+    """
+    from incrowd.kernels import clustering  # Numba takes long to import
+
+    failing_at_first = 0
+    while True:
+        distinct, cluster_of = np.unique(cluster_of, return_inverse=True)
+        clusters = len(distinct)
+        lows, highs = _runs(points, cluster_of, clusters, labels)
+        alike, first = group_tuples(
+            np.concatenate(_as_read(points, lows, highs, labels), axis=1), [tree.size + 1 for tree in points.trees] * 2
+        )
+        if len(first) < clusters:
+            cluster_of = first[alike][cluster_of]
+            continue
+        groups = grouper.groups(cluster_of[points.point_of], clusters)
+        failing = np.flatnonzero(~satisfies_all(require, groups) | (groups.sizes < size))
+        failing_at_first = max(failing_at_first, len(failing))
+        progress("merging", 1.0 - len(failing) / max(failing_at_first, 1))
+        if not failing.size or clusters == 1:
+            break
+        boxes = clustering.box_clusters(
+            points.numbers, points.paths, points.path_starts, points.counts, cluster_of, clusters
+        )
+        reach = max(_MOST_COMPARED // len(failing), 64)
+        nearest, losses = clustering.nearest_clusters(points.paths, points.path_starts, *boxes, failing, reach)
+        becomes = clustering.join_failing(failing, nearest, np.argsort(losses, kind="stable"), clusters)
+        cluster_of = becomes[cluster_of]
+    return Recoding(
+        np.arange(len(tally)), tally.counts, cluster_of[points.point_of], points.columns, lows, highs, labels
+    )
+
+
+def _runs(points: Points, cluster_of: Ints, clusters: int, labels: Labels) -> tuple[Codes, Codes]:
+    """Return the codes that each cluster shows: from the smallest to the largest of its own, or those of a node."""
+    order = np.argsort(cluster_of, kind="stable")
+    starts = np.searchsorted(cluster_of[order], np.arange(clusters))
+    lows = np.minimum.reduceat(points.codes[order], starts, axis=0)
+    highs = np.maximum.reduceat(points.codes[order], starts, axis=0) + np.int32(1)
+    if labels == "hierarchy":
+        for at, tree in enumerate(points.trees):
+            lows[:, at], highs[:, at] = tree.common_nodes(lows[:, at], highs[:, at])
+    return lows, highs
+
+
+def _as_read(points: Points, lows: Codes, highs: Codes, labels: Labels) -> tuple[Codes, Codes]:
+    """Write runs that have one and the same label, `*`, as the same run."""
+    lows, highs = lows.copy(), highs.copy()
+    for at, tree in enumerate(points.trees):
+        low, high = lows[:, at], highs[:, at]
+        anything = (low == MISSING) & (high > 1)
+        if labels == "hierarchy" or not tree.ordered:
+            anything |= (low == 1) & (high == tree.size) & (high > 2)
+        lows[anything, at], highs[anything, at] = MISSING, tree.size
+    return lows, highs

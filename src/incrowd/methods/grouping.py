@@ -1,0 +1,50 @@
+"""Sum a tally up into any groups of its tuples, for methods that regroup it again and again.
+
+Cost: one pass over the tally for the sizes, and one per sensitive column that a model asks for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.groups import Groups, Histogram, LazyHistograms
+from incrowd.tally import Tally
+
+Ints = NDArray[np.int64]
+
+
+class Grouper:
+    """Makes `Groups` of a tally's tuples; sensitive values are counted only if a model asks for them."""
+
+    def __init__(self, tally: Tally, sensitive: tuple[str, ...]) -> None:
+        from incrowd.kernels import partition  # Numba takes long to import
+
+        self._kernel = partition
+        self._tally = tally
+        self._sensitive = sensitive
+        self._codes = {name: np.ascontiguousarray(tally.column(name)) for name in sensitive}
+        self._whole = {name: tally.value_counts(name) for name in sensitive}
+
+    def groups(self, group_of: Ints, count: int) -> Groups:
+        """Return the groups `0` to `count - 1`; `group_of[i]` is the group of tuple i."""
+        sorted_tuples: list[Ints] = []
+
+        def histogram(name: str) -> Histogram:
+            itself = np.arange(len(group_of))
+            if not sorted_tuples:
+                sorted_tuples.extend(self._kernel.sort_by_piece(itself, group_of, count))
+            order, starts = sorted_tuples
+            values = self._tally.trees[name].size
+            return Histogram(
+                *self._kernel.count_values(
+                    order, starts, np.arange(count), itself, self._tally.counts, self._codes[name], values
+                )
+            )
+
+        sizes = np.bincount(group_of, weights=self._tally.counts, minlength=count).astype(np.int64)
+        return Groups(sizes, LazyHistograms(self._sensitive, histogram), self._whole, self._tally.trees)
+
+    def whole(self) -> Groups:
+        """Return all rows as one group."""
+        return self.groups(np.zeros(len(self._tally), dtype=np.int64), 1)

@@ -1,0 +1,78 @@
+"""Microaggregation by MDAV: clusters of about k records, outliers first (Domingo-Ferrer & Mateo-Sanz 2002).
+
+The record furthest from the average and its k - 1 nearest make a cluster, then the record furthest from that one and
+its nearest, again and again (maximum distance to average vector, as in Domingo-Ferrer & Torra 2005, who also bring in
+categories and hierarchies). Cost: points² / k distances, where a point is a distinct tuple of quasi-identifiers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from incrowd.methods.clusters import Ints, Labels, Points, recode_safe, require_labels
+from incrowd.methods.grouping import Grouper
+from incrowd.methods.method import require_possible
+from incrowd.models.model import Model
+from incrowd.models.parameters import require_whole
+from incrowd.progress import Progress
+from incrowd.recoding import Recoding
+from incrowd.schema import Schema
+from incrowd.tally import Tally
+
+
+@dataclass(frozen=True)
+class Microaggregation:
+    """Clusters of at least `size` rows around the most unusual people; without `size`, as many as the models need.
+
+    Rows with the same quasi-identifiers are never parted: with `size` rows or more they are a cluster of their own, and
+    a cluster of others grows by whole points, to fewer than 2 × `size` rows. More than 30,000 points are first cut into
+    blocks of at most 10,000 by Mondrian's relaxed cuts, and clustered block by block. A cluster that still fails a
+    model joins the one with which it loses least, until none fails.
+
+    `labels="hierarchy"` shows, for each column, the lowest node of its hierarchy that covers the cluster; `"tight"`
+    the range or set from the smallest to the largest of its own values, which shows extreme people's: the audit flags
+    it.
+    """
+
+    size: int | None = None
+    labels: Labels = "hierarchy"
+    name: ClassVar[str] = "microaggregation"
+
+    def __post_init__(self) -> None:
+        if self.size is not None:
+            require_whole(self.name, "size", self.size, at_least=1)
+        require_labels(self.name, self.labels)
+
+    def search(
+        self,
+        tally: Tally,
+        schema: Schema,
+        require: Sequence[Model],
+        *,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Recoding:
+        """Cluster, then join what fails. Deterministic: `rng` is not used."""
+        from incrowd.kernels import clustering  # Numba takes long to import
+
+        grouper = Grouper(tally, tuple(sorted(schema.sensitive)))
+        require_possible(require, grouper.whole())
+        points = Points(tally, tuple(sorted(schema.quasi)))
+        size = max([self.size or 1, *(model.min_group for model in require)])
+
+        def cluster_block(block: Ints, cluster_of: Ints) -> int:
+            return int(
+                clustering.mdav(
+                    points.numbers[block], points.paths[block], points.path_weights, points.scale,
+                    points.counts[block], size, points.nodes, cluster_of,
+                )
+            )  # fmt: skip
+
+        cluster_of = points.cluster(schema, progress, cluster_block)
+        return recode_safe(
+            points, cluster_of, tally, grouper, require, size=size, labels=self.labels, progress=progress
+        )

@@ -1,0 +1,56 @@
+"""(α,k)-anonymity: groups of at least k, and no sensitive value above a share of α (Wong, Li, Fu & Wang 2006).
+
+Cost: one pass over the distinct (group, value) pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.groups import Groups
+from incrowd.models.model import all_satisfied, histograms
+from incrowd.models.parameters import require_whole
+from incrowd.models.shares import fewest_rows, group_shares, groups_without, largest, require_share
+
+
+@dataclass(frozen=True)
+class AlphaKAnonymity:
+    """Each group has at least `k` rows, and each sensitive value makes up at most `alpha` of it.
+
+    The paper bounds one value or all of them; this is the latter. `ConfidenceBounds` bounds values one by one.
+    """
+
+    alpha: float
+    k: int
+    column: str | None = None
+    name: ClassVar[str] = "alpha-k-anonymity"
+    monotone: ClassVar[bool] = True  # a value's share of a union is at most the larger of its two shares
+    hereditary: ClassVar[bool] = False  # {a, a, a, b} fails α = 1/2, its subgroup {a, b} does not
+
+    def __post_init__(self) -> None:
+        require_share(self.name, "alpha", self.alpha, zero=False)
+        require_whole(self.name, "k", self.k, at_least=1)
+
+    @property
+    def min_group(self) -> int:
+        """No group below k, and a single row is at most alpha of the group."""
+        return max(self.k, fewest_rows(self.alpha))
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether each group is large enough and no value too frequent in it."""
+        found = histograms(groups, self.column).values()
+        mixed = all_satisfied((groups_without(h, group_shares(groups, h) > self.alpha) for h in found), groups)
+        return mixed & (groups.sizes >= self.k)
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the largest share of any value in any group: the smallest alpha; none will do for a group below k."""
+        if (groups.sizes < self.k).any():
+            return float("inf")
+        return largest(group_shares(groups, h) for h in histograms(groups, self.column).values())
+
+    def __str__(self) -> str:
+        return f"({self.alpha:g},{self.k})-anonymity" + (f" of {self.column}" if self.column else "")

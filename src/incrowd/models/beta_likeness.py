@@ -1,0 +1,56 @@
+"""Basic β-likeness: seeing a group raises the belief in no sensitive value by more than β times (Cao & Karras 2012).
+
+(q − p) / p ≤ β for every value whose share q of the group is above its share p of the whole table. Cost: one pass over
+the distinct (group, value) pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.groups import Groups
+from incrowd.models.model import all_satisfied, histograms
+from incrowd.models.parameters import require_number
+from incrowd.models.shares import groups_without, largest, lifts
+
+ROUNDING = 1e-12
+"""A ratio of two shares may come out larger, relatively, by this much."""
+
+
+@dataclass(frozen=True)
+class BasicBetaLikeness:
+    """No value is more than 1 + `beta` times as frequent in a group as in the whole table.
+
+    Falling shares are not bounded: learning that somebody does not have a disease is thought harmless here.
+    """
+
+    beta: float
+    column: str | None = None
+    name: ClassVar[str] = "basic-beta-likeness"
+    monotone: ClassVar[bool] = True  # a value's share of a union is at most the larger of its two shares
+    hereditary: ClassVar[bool] = False  # a part of a group can be more like the whole table than the group
+
+    def __post_init__(self) -> None:
+        require_number(self.name, "beta", self.beta, above=0)
+
+    @property
+    def min_group(self) -> int:
+        """A single row is allowed where its value is frequent enough in the whole table."""
+        return 1
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether no value of each group gains more than beta."""
+        most = (1 + self.beta) * (1 + ROUNDING)
+        found = histograms(groups, self.column).items()
+        return all_satisfied((groups_without(h, lifts(groups, name, h) > most) for name, h in found), groups)
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the largest relative gain of any value in any group."""
+        return largest(lifts(groups, name, h) - 1 for name, h in histograms(groups, self.column).items())
+
+    def __str__(self) -> str:
+        return f"basic {self.beta:g}-likeness" + (f" of {self.column}" if self.column else "")

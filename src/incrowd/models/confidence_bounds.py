@@ -1,0 +1,96 @@
+"""Confidence bounds: how sure one may be of a sensitive value, bounded value by value (Wang, Fung & Yu 2005, 2007).
+
+Also called template privacy. Cost: one pass over the distinct (group, value) pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import RecipeError, SchemaError
+from incrowd.groups import Groups, Histogram
+from incrowd.hierarchies.values import as_text
+from incrowd.models.model import histograms
+from incrowd.models.shares import Floats, fewest_rows, group_shares, groups_without, largest, require_share
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class ConfidenceBounds:
+    """In each group, a sensitive value has at most the share that `bounds` gives it, and any other at most `default`.
+
+    Values are named by their text, missing as `""`. A bound of 0 keeps a value out of every group. With more than one
+    sensitive column, `column` says which is meant.
+    """
+
+    bounds: Mapping[str, float] = field(hash=False)  # a mapping has no hash; equality still compares it
+    default: float = 1.0
+    column: str | None = None
+    name: ClassVar[str] = "confidence-bounds"
+    monotone: ClassVar[bool] = True  # a value's share of a union is at most the larger of its two shares
+    hereditary: ClassVar[bool] = False  # a part of a group may lack the value that is too frequent
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.bounds, Mapping) or not all(isinstance(label, str) for label in self.bounds):
+            raise RecipeError("confidence-bounds: bounds is a table of values, by their text, and their bounds.")
+        object.__setattr__(self, "bounds", dict(self.bounds))
+        require_share(self.name, "default", self.default, zero=True)
+        for label, bound in self.bounds.items():
+            require_share(self.name, f"the bound of '{label}'", bound, zero=True)
+        if self._loosest == 0:
+            raise RecipeError("confidence-bounds: all bounds are 0, and no group can satisfy that.")
+
+    @property
+    def _loosest(self) -> float:
+        return max((*self.bounds.values(), self.default))
+
+    @property
+    def min_group(self) -> int:
+        """A single row is at most the loosest bound's share of the group."""
+        return fewest_rows(self._loosest)
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether every value's share of each group is within its bound."""
+        name, histogram = self._column(groups)
+        return groups_without(
+            histogram, group_shares(groups, histogram) > self._by_code(groups, name)[histogram.values]
+        )
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the largest ratio of a value's share to its bound; above 1, a bound is broken."""
+        name, histogram = self._column(groups)
+        shares, bounds = group_shares(groups, histogram), self._by_code(groups, name)[histogram.values]
+        return largest([np.divide(shares, bounds, out=np.full(len(shares), np.inf), where=bounds > 0)])
+
+    def _column(self, groups: Groups) -> tuple[str, Histogram]:
+        found = histograms(groups, self.column)
+        if len(found) > 1:
+            raise SchemaError("confidence-bounds: there are several sensitive columns.  Hint: name one as `column`.")
+        return next(iter(found.items()))
+
+    def _by_code(self, groups: Groups, name: str) -> Floats:
+        """Return the bound of every code of the column."""
+        if name not in groups.trees:
+            raise SchemaError(f"confidence-bounds: what the values of '{name}' are called is not known.")
+        codes = {text: code for code, text in enumerate(as_text(groups.trees[name].values).fill_null("").to_list())}
+        bounds = np.full(groups.trees[name].size, float(self.default))
+        for label, bound in self.bounds.items():
+            if label not in codes:
+                # The label is the recipe's; those that the column does have may be the table's, and are not shown.
+                raise SchemaError(
+                    f"confidence-bounds: column '{name}' has no value '{label}'.  Hint: spell it as the table does."
+                )
+            bounds[codes[label]] = bound
+        return bounds
+
+    def __str__(self) -> str:
+        shown = [f"{label} ≤ {bound:g}" for label, bound in list(self.bounds.items())[:_SHOWN]]
+        shown += ["…"] if len(self.bounds) > _SHOWN else []
+        shown += [f"others ≤ {self.default:g}"] if self.default < 1 or not shown else []
+        return f"confidence bounds ({', '.join(shown)})" + (f" of {self.column}" if self.column else "")

@@ -1,0 +1,86 @@
+"""δ-disclosure privacy: no sensitive value is much more or less frequent in a group than in the whole table.
+
+|ln(p(s|group) / p(s))| < δ for every value s of the whole table (Brickell & Shmatikov 2008). Cost: one pass over the
+distinct (group, value) pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import RecipeError
+from incrowd.groups import Groups, Histogram
+from incrowd.models.model import all_satisfied, histograms
+from incrowd.models.parameters import require_number
+from incrowd.models.shares import Floats, groups_without, largest, lifts
+
+Absent = Literal["violates", "ignored"]
+
+_ROUNDING = 1e-12
+"""Below δ means below, so a logarithm that is this close to it, relatively, counts as equal."""
+
+
+@dataclass(frozen=True)
+class DeltaDisclosure:
+    """The log of the ratio between a value's share of a group and its share of the whole table stays below `delta`.
+
+    By the definition, a group that lacks one of the table's values violates every delta: its log is minus infinity, and
+    seeing the group rules the value out. `absent="ignored"` leaves such values aside, as pyCANON does.
+    """
+
+    delta: float
+    absent: Absent = "violates"
+    column: str | None = None
+    name: ClassVar[str] = "delta-disclosure"
+    # A value's share of a union lies between its two shares, so a bound on both sides survives. Not so where absent
+    # values are ignored: a group without the value may pull the share of another one below the lower bound. A class can
+    # only say what holds for all of its instances; those that know better say so themselves, in `__post_init__`.
+    monotone: ClassVar[bool] = False
+    hereditary: ClassVar[bool] = False  # a part of a group can be more like the whole table than the group
+
+    def __post_init__(self) -> None:
+        require_number(self.name, "delta", self.delta, above=0)
+        if self.absent not in ("violates", "ignored"):
+            raise RecipeError(f'delta-disclosure: absent is "violates" or "ignored", not {self.absent!r}.')
+        object.__setattr__(self, "monotone", self.absent == "violates")
+
+    @property
+    def min_group(self) -> int:
+        """A single row is like the whole table where all rows are alike."""
+        return 1
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether every value's log ratio stays below delta in each group."""
+        return all_satisfied(self._verdicts(groups), groups)
+
+    def _verdicts(self, groups: Groups) -> Iterator[NDArray[np.bool_]]:
+        for name, histogram in histograms(groups, self.column).items():
+            yield groups_without(histogram, log_ratios(groups, name, histogram) >= self.delta * (1 - _ROUNDING))
+            if self.absent == "violates":
+                yield ~lacking(groups, name, histogram)
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the largest log ratio of any value in any group; any delta above it is satisfied."""
+        found = histograms(groups, self.column).items()
+        if self.absent == "violates" and any(lacking(groups, *item).any() for item in found):
+            return float("inf")
+        return largest(log_ratios(groups, *item) for item in found)
+
+    def __str__(self) -> str:
+        aside = ", absent values ignored" if self.absent == "ignored" else ""
+        return f"{self.delta:g}-disclosure privacy{aside}" + (f" of {self.column}" if self.column else "")
+
+
+def log_ratios(groups: Groups, name: str, histogram: Histogram) -> Floats:
+    """Return |ln(p(s|group) / p(s))| of each value that a group has."""
+    return np.abs(np.log(lifts(groups, name, histogram)))
+
+
+def lacking(groups: Groups, name: str, histogram: Histogram) -> NDArray[np.bool_]:
+    """Return whether each group lacks a value of the whole table."""
+    return histogram.distinct < np.count_nonzero(groups.shares(name))

@@ -1,0 +1,61 @@
+"""Enhanced β-likeness: as the basic one, and frequent values are bounded below certainty (Cao & Karras 2012).
+
+(q − p) / p ≤ min(β, −ln p) for every value whose share q of the group is above its share p of the whole table: whatever
+β is, q ≤ p·(1 − ln p), which is below 1 for every p below 1. Cost: one pass over the distinct (group, value) pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.groups import Groups, Histogram
+from incrowd.models.beta_likeness import ROUNDING
+from incrowd.models.model import all_satisfied, histograms
+from incrowd.models.parameters import require_number
+from incrowd.models.shares import Floats, groups_without, largest, lifts
+
+
+@dataclass(frozen=True)
+class EnhancedBetaLikeness:
+    """No value of share p in the whole table is more than 1 + min(`beta`, −ln p) times as frequent in a group."""
+
+    beta: float
+    column: str | None = None
+    name: ClassVar[str] = "enhanced-beta-likeness"
+    monotone: ClassVar[bool] = True  # a value's share of a union is at most the larger of its two shares
+    hereditary: ClassVar[bool] = False  # a part of a group can be more like the whole table than the group
+
+    def __post_init__(self) -> None:
+        require_number(self.name, "beta", self.beta, above=0)
+
+    @property
+    def min_group(self) -> int:
+        """A single row is allowed where all rows of the whole table are alike."""
+        return 1
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether no value of each group gains more than beta, nor more than −ln p."""
+        most = self.beta + (1 + self.beta) * ROUNDING
+        found = _needed(groups, self.column)
+        return all_satisfied((groups_without(h, needed > most) for h, needed in found), groups)
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the largest relative gain of any value in any group; no beta will do where one is above −ln p."""
+        return largest(needed for _, needed in _needed(groups, self.column))
+
+    def __str__(self) -> str:
+        return f"enhanced {self.beta:g}-likeness" + (f" of {self.column}" if self.column else "")
+
+
+def _needed(groups: Groups, column: str | None) -> Iterator[tuple[Histogram, Floats]]:
+    """Return each column's histogram and, for each of its entries, the smallest beta that allows it."""
+    for name, histogram in histograms(groups, column).items():
+        lift = lifts(groups, name, histogram)
+        whole = groups.shares(name)[histogram.values]
+        logs = np.log(whole, out=np.full(len(whole), -np.inf), where=whole > 0)
+        yield histogram, np.where(lift > (1 - logs) * (1 + ROUNDING), np.inf, lift - 1)

@@ -1,0 +1,70 @@
+"""Full k-anonymity: every published row, sensitive values included, occurs at least k times (Li, Qardaji & Su 2012).
+
+All published attributes are taken for quasi-identifiers, since any of them may be known. Cost: one pass over
+the distinct (group, combination of sensitive values) pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import SchemaError
+from incrowd.groups import Groups, Histogram
+from incrowd.models.parameters import require_whole
+from incrowd.tally import Counts
+
+
+@dataclass(frozen=True)
+class FullKAnonymity:
+    """Each combination of quasi-identifiers and sensitive values is shared by at least `k` rows.
+
+    All sensitive columns count, together. Columns that are kept as they are do not: they are outside the promise.
+    """
+
+    k: int
+    name: ClassVar[str] = "full-k-anonymity"
+    monotone: ClassVar[bool] = True  # a combination occurs in a union at least as often as in either part
+    hereditary: ClassVar[bool] = False  # {a, a, b} fails k = 2, its subgroup {a, a} does not
+
+    def __post_init__(self) -> None:
+        require_whole(self.name, "k", self.k, at_least=1)
+
+    @property
+    def min_group(self) -> int:
+        """No combination below k, so no group either."""
+        return self.k
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether each combination in each group occurs at least k times."""
+        return _rarest(groups) >= self.k
+
+    def achieved(self, groups: Groups) -> float:
+        """Return how often the rarest combination occurs."""
+        return float(_rarest(groups).min()) if len(groups) else float("inf")
+
+    def __str__(self) -> str:
+        return f"full {self.k}-anonymity"
+
+
+def _rarest(groups: Groups) -> Counts:
+    """Return the count of the rarest combination in each group."""
+    rarest = groups.sizes.copy()
+    if groups.sensitive:
+        histogram = _combinations(groups)
+        np.minimum.at(rarest, histogram.group_of, histogram.counts)
+    return rarest
+
+
+def _combinations(groups: Groups) -> Histogram:
+    if len(groups.sensitive) == 1:
+        return next(iter(groups.sensitive.values()))
+    if groups.joint is None:
+        raise SchemaError(
+            "full-k-anonymity: combinations of several sensitive columns are not counted here.  "
+            "Hint: use a method that counts them, or leave one column sensitive."
+        )
+    return groups.joint()

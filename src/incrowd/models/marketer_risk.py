@@ -1,0 +1,53 @@
+"""Marketer risk: the share of all rows that an adversary who links everybody gets right (El Emam & Dankar 2008).
+
+One right row per group is to be expected, so it is groups / rows. Cost: one pass over the groups.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.groups import Groups
+from incrowd.models.shares import require_share
+
+
+@dataclass(frozen=True)
+class MarketerRisk:
+    """The mean of 1/size over all rows, which is the number of groups over that of rows, is at most `risk`.
+
+    This is a property of all groups together: every group gets the same verdict, that of the groups it is judged with.
+    It belongs in an audit, or with a method that judges its final groups at once and withholds none of them: where a
+    few groups are judged at a time, or large ones are withheld for another model's sake, the mean of those that are
+    published can be above that of those that were judged.
+
+    >>> MarketerRisk(0.5).satisfied(Groups(sizes=np.array([3, 1])))
+    array([ True,  True])
+    """
+
+    risk: float
+    name: ClassVar[str] = "marketer-risk"
+    monotone: ClassVar[bool] = True  # joining two groups leaves one group less on the same rows
+    hereditary: ClassVar[bool] = True  # splitting one leaves one more; true of all groups over the same rows
+
+    def __post_init__(self) -> None:
+        require_share(self.name, "risk", self.risk, zero=False)
+
+    @property
+    def min_group(self) -> int:
+        """A small group may be made up for by large ones."""
+        return 1
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether the mean risk is small enough, the same for every group."""
+        return np.full(len(groups), self.achieved(groups) <= self.risk)
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the number of groups over the number of rows."""
+        return len(groups) / float(groups.sizes.sum()) if len(groups) else 0.0
+
+    def __str__(self) -> str:
+        return f"marketer risk of at most {self.risk:g}"

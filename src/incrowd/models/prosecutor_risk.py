@@ -1,0 +1,48 @@
+"""Prosecutor risk: the chance of picking the right row for somebody known to be in the table (El Emam & Dankar 2008).
+
+It is 1/size in every group, so a bound on it is k-anonymity said as a probability. Cost: one pass over the groups.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.groups import Groups
+from incrowd.models.shares import fewest_rows, largest, require_share
+
+
+@dataclass(frozen=True)
+class ProsecutorRisk:
+    """Nobody is found with a probability above `risk`: k-anonymity with k = 1/risk, rounded up.
+
+    >>> ProsecutorRisk(0.3).satisfied(Groups(sizes=np.array([4, 3])))
+    array([ True, False])
+    """
+
+    risk: float
+    name: ClassVar[str] = "prosecutor-risk"
+    monotone: ClassVar[bool] = True  # as for k-anonymity
+    hereditary: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require_share(self.name, "risk", self.risk, zero=False)
+
+    @property
+    def min_group(self) -> int:
+        """The k of k-anonymity."""
+        return fewest_rows(self.risk)
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether each group has at least 1/risk rows."""
+        return groups.sizes >= self.min_group
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the risk in the smallest group."""
+        return largest([1 / groups.sizes])
+
+    def __str__(self) -> str:
+        return f"prosecutor risk of at most {self.risk:g}"

@@ -1,0 +1,153 @@
+"""t-closeness: a group's sensitive values are distributed nearly as the whole table's (Li, Li & Venkatasubramanian).
+
+ICDE 2007. Nearly means an earth mover's distance of at most t. All three of the paper's ground distances are offered,
+each counted from the values that a group has, never from those it lacks. Cost: one pass over the distinct (group,
+value) pairs for `equal`, times the log of the number of values for `ordered`, times the height of the hierarchy for
+`hierarchical`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import RecipeError, SchemaError
+from incrowd.groups import Groups, Histogram
+from incrowd.hierarchies.tree import Tree
+from incrowd.models.model import all_satisfied, histograms
+from incrowd.models.shares import Floats, group_shares, largest, require_share
+
+Distance = Literal["equal", "ordered", "hierarchical"]
+
+_ROUNDING = 1e-10
+"""Sums of as many shares as there are values; a distance of exactly t may come out larger by this much."""
+
+
+@dataclass(frozen=True)
+class TCloseness:
+    """The distance between each group's and the whole table's distribution of sensitive values is at most `t`.
+
+    `distance="equal"`: all values are equally far apart. `"ordered"`: values lie on a line, one step from each to the
+    next that the table has, missing first. `"hierarchical"`: two values are as far apart as the height of the lowest
+    node that holds both; missing is under the root. A column without a hierarchy has height 1: the same as `"equal"`,
+    which is never less.
+    """
+
+    t: float
+    distance: Distance = "equal"
+    column: str | None = None
+    name: ClassVar[str] = "t-closeness"
+    monotone: ClassVar[bool] = True  # the distance is convex: a union's is at most the larger of the two
+    hereditary: ClassVar[bool] = False  # a part of a group can be closer to the whole table than the group
+
+    def __post_init__(self) -> None:
+        require_share(self.name, "t", self.t, zero=True)
+        if self.distance not in ("equal", "ordered", "hierarchical"):
+            raise RecipeError(f't-closeness: distance is "equal", "ordered" or "hierarchical", not {self.distance!r}.')
+
+    @property
+    def min_group(self) -> int:
+        """A single row is like the whole table where all rows are alike."""
+        return 1
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether each group's distance from the whole table is at most t."""
+        return all_satisfied((found <= self.t + _ROUNDING for found in self._distances(groups)), groups)
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the largest distance of any group."""
+        return largest(self._distances(groups))
+
+    def _distances(self, groups: Groups) -> Iterator[Floats]:
+        for name, histogram in histograms(groups, self.column).items():
+            if self.distance == "equal":
+                yield equal_distances(groups, name, histogram)
+            elif self.distance == "ordered":
+                yield ordered_distances(groups, name, histogram)
+            elif name in groups.trees:
+                yield hierarchical_distances(groups, name, histogram, groups.trees[name])
+            else:
+                raise SchemaError(f"t-closeness: the hierarchy of '{name}' is not known.")
+
+    def __str__(self) -> str:
+        kind = "" if self.distance == "equal" else f" ({self.distance})"
+        return f"{self.t:g}-closeness{kind}" + (f" of {self.column}" if self.column else "")
+
+
+def equal_distances(groups: Groups, name: str, histogram: Histogram) -> Floats:
+    """Return ½ Σ |p − q| of each group, p being its shares and q the whole table's.
+
+    Both sum to 1, so that what is above q weighs as much as what is below: Σ max(p − q, 0), and p is above q only at
+    values that the group has.
+    """
+    above = np.maximum(group_shares(groups, histogram) - groups.shares(name)[histogram.values], 0)
+    return np.bincount(histogram.group_of, weights=above, minlength=len(groups)).astype(np.float64)
+
+
+def ordered_distances(groups: Groups, name: str, histogram: Histogram) -> Floats:
+    """Return Σ |P − Q| / (m − 1) of each group, P and Q being cumulative shares over the m values that the table has.
+
+    P is constant from one of the group's values to the next, and Q rises: on such a stretch P − Q changes its sign at
+    most once, at a place found by bisection, and sums of Q on either side are differences of its prefix sums.
+    """
+    whole = groups.shares(name)
+    occurs = whole > 0
+    m = int(occurs.sum())
+    if m < 2 or not len(histogram.values):
+        return np.zeros(len(groups))
+    cumulative = np.cumsum(whole[occurs])
+    prefix = np.concatenate(([0.0], np.cumsum(cumulative)))
+    rank = np.cumsum(occurs) - 1
+
+    histogram = _in_order(histogram)
+    group_of = histogram.group_of
+    counted = np.cumsum(histogram.counts)
+    first = histogram.offsets[:-1][group_of]
+    before = counted[first] - histogram.counts[first]
+    level = (counted - before) / groups.sizes[group_of]
+    low = rank[histogram.values]
+    last = np.arange(len(low)) == histogram.offsets[1:][group_of] - 1
+    high = np.where(last, m, np.append(low[1:], m))
+    turn = np.clip(np.searchsorted(cumulative, level, side="right"), low, high)
+    stretch = level * (turn - low) - (prefix[turn] - prefix[low])
+    stretch += (prefix[high] - prefix[turn]) - level * (high - turn)
+    stretch += np.where(np.arange(len(low)) == first, prefix[low], 0)  # below the group's first value, P is 0
+    return np.bincount(group_of, weights=stretch, minlength=len(groups)) / (m - 1)
+
+
+def hierarchical_distances(groups: Groups, name: str, histogram: Histogram, tree: Tree) -> Floats:
+    """Return Σ height(N)/H · min(pos(N), neg(N)) of each group, over the inner nodes N of a tree of height H.
+
+    pos and neg are the surplus and the deficit of N's children, p − q, so min(pos, neg) is half of what |p − q| summed
+    over its children exceeds |p − q| of N itself. Summed over all nodes, every level below the root counts once: the
+    distance is the mean over levels of the equal distance between the level's nodes.
+    """
+    histogram = _in_order(histogram)
+    group_of, codes, counts = histogram.group_of, histogram.values, histogram.counts
+    whole = groups.shares(name)
+    total = np.zeros(len(groups))
+    if not len(codes):
+        return total
+    for level in range(tree.height):
+        nodes = tree.nodes[level]
+        opens = np.ones(len(codes), dtype=bool)
+        opens[1:] = (group_of[1:] != group_of[:-1]) | (nodes[codes[1:]] != nodes[codes[:-1]])
+        firsts = np.flatnonzero(opens)
+        group_of, codes, counts = group_of[firsts], codes[firsts], np.add.reduceat(counts, firsts)
+        node_shares = np.bincount(nodes[: len(whole)], weights=whole)
+        above = np.maximum(counts / groups.sizes[group_of] - node_shares[nodes[codes]], 0)
+        total += np.bincount(group_of, weights=above, minlength=len(groups))
+    return total / tree.height
+
+
+def _in_order(histogram: Histogram) -> Histogram:
+    """Sort the entries of each group by code, if they are not."""
+    key = histogram.group_of * (int(histogram.values.max(initial=0)) + 1) + histogram.values
+    if (key[1:] > key[:-1]).all():
+        return histogram
+    order = np.argsort(key)
+    return Histogram(histogram.offsets, histogram.values[order], histogram.counts[order])
