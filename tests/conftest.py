@@ -1,4 +1,4 @@
-"""What tests share: where the Adult data set is, and how to look at a release as a stranger would."""
+"""What tests share: where the Adult data set is, and how Hypothesis draws its tables."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The same tables in every run, no files left behind, and no failure because another process was busy.
+settings.register_profile("incrowd", derandomize=True, database=None, deadline=None)
+settings.load_profile("incrowd")
 
 
 @pytest.fixture(scope="session")

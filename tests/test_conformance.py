@@ -1,13 +1,16 @@
-"""Everything that is registered keeps the promises of the design; a new class is checked as soon as it is registered."""
+"""Everything that is registered keeps the promises of the design, from the moment it is registered."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import polars as pl
 import pytest
 
+import incrowd as ic
 from incrowd.registry import registered
-from incrowd.testing import check_method, check_metric, check_model
+from incrowd.testing import Attempt, Case, check_method, check_metric, check_model
+from incrowd.testing.promises import ignores_column_order
 
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "k-anonymity": [{"k": 1}, {"k": 3}, {"k": 8}],
@@ -21,38 +24,47 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         for labels in ("region", "hierarchy", "tight")
     ],
 }
-"""What to build each class with, by its registered name; one that is not listed is built with nothing."""
+"""What to make each class with, by its registered name; a class that is not listed is made with nothing.
+
+Sensitive columns are called `s0` and `s1` where models are checked.
+"""
+
+OPTIONS: dict[str, dict[str, bool]] = {}
+"""What `check_model` must be told of a model, by its registered name: `local=False`, `nominal=False`."""
 
 
 def instances(family: str) -> list[Any]:
+    """List a class and its parameters; made only in the test, so that one that cannot be made fails alone."""
     return [
-        pytest.param(cls(**parameters), id="-".join([name, *map(str, parameters.values())]))
+        pytest.param(cls, parameters, id="-".join([name, *map(str, parameters.values())]))
         for name, cls in registered(family).items()
         for parameters in PARAMETERS.get(name, [{}])
     ]
 
 
-@pytest.mark.parametrize("model", instances("models"))
-def test_model_holds_its_claims(model: Any) -> None:
-    check_model(model, examples=60)
+@pytest.mark.parametrize(("cls", "parameters"), instances("models"))
+def test_model_holds_its_claims(cls: Any, parameters: dict[str, Any]) -> None:
+    check_model(cls(**parameters), examples=40, **OPTIONS.get(cls.name, {}))
 
 
-@pytest.mark.parametrize("method", instances("methods"))
-def test_method_keeps_its_promises(method: Any) -> None:
-    check_method(method, examples=15)
+@pytest.mark.parametrize(("cls", "parameters"), instances("methods"))
+def test_method_keeps_its_promises(cls: Any, parameters: dict[str, Any]) -> None:
+    check_method(cls(**parameters), examples=12)
 
 
-@pytest.mark.parametrize("metric", instances("metrics"))
-def test_metric_holds_its_claims(metric: Any) -> None:
-    check_metric(metric, examples=15)
+@pytest.mark.parametrize(("cls", "parameters"), instances("metrics"))
+def test_metric_holds_its_claims(cls: Any, parameters: dict[str, Any]) -> None:
+    check_metric(cls(**parameters), examples=12)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", instances("methods"))
-def test_method_keeps_its_promises_on_many_tables(method: Any) -> None:
-    check_method(method, examples=60)
+@pytest.mark.parametrize(("cls", "parameters"), instances("methods"))
+def test_method_keeps_its_promises_on_many_tables(cls: Any, parameters: dict[str, Any]) -> None:
+    check_method(cls(**parameters), examples=40)
 
 
-def test_every_listed_name_is_registered() -> None:
-    known = {name for family in ("models", "methods", "metrics") for name in registered(family)}
-    assert set(PARAMETERS) <= known
+@pytest.mark.xfail(strict=True, reason="rows that a relaxed cut shares out are dealt in the order of kept columns")
+def test_order_of_kept_columns_does_not_matter() -> None:
+    frame = pl.DataFrame({"x": [1, 5, 5, 5, 5, 9], "u": [0, 1, 2, 3, 4, 0], "v": [0, 4, 3, 2, 1, 0]})
+    case = Case(frame, quasi=("x",), kept=("u", "v"))
+    ignores_column_order(Attempt.of(case, ic.Mondrian(cuts="relaxed", labels="tight"), [ic.KAnonymity(3)]))

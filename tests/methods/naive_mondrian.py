@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 Row = Mapping[str, Hashable]
 MISSING_BORDER = 10**6
@@ -38,7 +39,9 @@ class Column:
     def border(self, below: Hashable, above: Hashable) -> int:
         if below is None:
             return MISSING_BORDER
-        return next(level for level, (a, b) in enumerate(zip(self.path(below), self.path(above), strict=True)) if a == b)
+        return next(
+            level for level, (a, b) in enumerate(zip(self.path(below), self.path(above), strict=True)) if a == b
+        )
 
 
 def numbers(values: Sequence[float | None]) -> Column:
@@ -51,7 +54,9 @@ def names(order: Sequence[str], ancestors: Mapping[str, tuple[str, ...]] | None 
     """A column of names in the order of a walk through their tree."""
     above = ancestors or {}
     return Column(
-        order, {name: float(place) for place, name in enumerate(order)}, lambda value: (value, *above.get(value, ()), "*")
+        order,
+        {name: float(place) for place, name in enumerate(order)},
+        lambda value: (value, *above.get(value, ()), "*"),
     )
 
 
@@ -72,7 +77,7 @@ def partition(
 
 def _cuts(rows: Sequence[Row], name: str, column: Column, present: Sequence[Hashable]) -> list[list[list[Row]]]:
     """Return at most two cuts to try: along the highest borders of the hierarchy, then anywhere."""
-    borders = [column.border(below, above) for below, above in zip(present, present[1:], strict=False)]
+    borders = [column.border(below, above) for below, above in pairwise(present)]
     counts = Counter(row[name] for row in rows)
     tries = [{place for place, border in enumerate(borders) if border == max(borders)}]
     if len(set(borders)) > 1:

@@ -94,7 +94,7 @@ def joined_pairs(
     before = crowd(*groups, withheld=withheld, hierarchy=hierarchy)
     safe = [list(group) for group, verdict in zip(groups, verdicts(model, before), strict=True) if verdict]
     unions = [first + second for first, second in combinations(safe, 2)]
-    # Counted next to the groups that they are made of, so that values keep their codes; the whole table stays as it was.
+    # Counted next to the groups that they are made of, so that values keep their codes; the whole stays as it was.
     after = crowd(*groups, *unions, withheld=withheld, hierarchy=hierarchy)
     return verdicts(model, replace(after, whole=before.whole))[len(groups) :]
 

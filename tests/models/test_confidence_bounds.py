@@ -130,5 +130,5 @@ def test_is_a_value_and_says_what_it_is() -> None:
     is_a_value(model)
     assert str(model) == "confidence bounds (HIV ≤ 0.1) of ill"
     assert str(ConfidenceBounds({}, 0.5)) == "confidence bounds (others ≤ 0.5)"
-    many = {letter: 0.5 for letter in "abcd"}
+    many = dict.fromkeys("abcd", 0.5)
     assert str(ConfidenceBounds(many, 0.9)) == "confidence bounds (a ≤ 0.5, b ≤ 0.5, c ≤ 0.5, …, others ≤ 0.9)"

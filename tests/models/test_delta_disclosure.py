@@ -94,7 +94,7 @@ def test_agrees_with_its_definition(groups: list[list[Any]], withheld: list[Any]
 def test_is_monotone_only_where_absent_values_violate() -> None:
     assert DeltaDisclosure(1).monotone
     assert not DeltaDisclosure(1, "ignored").monotone
-    # The one that lacks b halves its share in the other: 1/3 of all, 1/4 of the first, 1/8 of the two together.
+    # The one that lacks b halves its share in the other: 4/11 of all, 1/4 of the first, 1/8 of the two together.
     model = DeltaDisclosure(0.5, "ignored")
     assert joined_pairs(model, ["aaab", "aaaa"], "bbb") == [False]
 

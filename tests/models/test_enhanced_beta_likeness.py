@@ -27,14 +27,12 @@ from incrowd.testing.claims import is_a_value
 
 
 def test_by_hand() -> None:
-    # a is half of all: it may gain ln 2 = 0.693, whatever beta is; b and c are a quarter: ln 4 = 1.386.
-    groups = crowd("aabc", "aaabc", "aaaab", "bbc", withheld="bccc" + "bc")
-    assert shares(whole_of(["aabc", "aaabc", "aaaab", "bbc"], "bcccbc"))["a"] == pytest.approx(9 / 21)
-    # ln(21/9) = 0.847: a may gain that, and b and c (6/21 each) up to 1.2528
-    assert verdicts(EnhancedBetaLikeness(5), groups) == [True, True, False, False]
+    # a is half of all: it may gain ln 2 = 0.693, whatever beta is; b and c are a quarter each: ln 4 = 1.386.
+    groups = crowd("aabc", "aaaab", "aaaaaab", "bbc", withheld="bcccc")
+    assert verdicts(EnhancedBetaLikeness(5), groups) == [True, True, False, False]  # gains 0, 0.6, 0.714 and 1.667
     assert verdicts(BasicBetaLikeness(5), groups) == [True, True, True, True]
     assert EnhancedBetaLikeness(5).achieved(groups) == math.inf
-    assert verdicts(EnhancedBetaLikeness(0.39), groups) == [True, False, False, False]
+    assert verdicts(EnhancedBetaLikeness(0.5), groups) == [True, False, False, False]
 
 
 def test_certainty_is_never_allowed_unless_it_was_there_before() -> None:

@@ -58,9 +58,9 @@ def test_hierarchical_by_hand() -> None:
         hierarchy=diseases,
     )
     found = hierarchical_distances(groups, "s0", groups.sensitive["s0"], groups.trees["s0"])
-    # In ninths. First group: ulcer 2, gastritis 1 and cancer 1 too many, flu 1, pneumonia 1 and bronchitis 2 too few, all
-    # in the other branch. Second: flu 2, bronchitis 1 and gastritis 1 too many, ulcer 1, cancer 2 and pneumonia 1 too
-    # few: one goes to pneumonia and one to ulcer from next to them, at 1/3 each, and two to cancer from far.
+    # In ninths. First group: ulcer 2, gastritis 1 and cancer 1 too many, flu 1, pneumonia 1 and bronchitis 2 too few,
+    # all in the other branch. Second: flu 2, bronchitis 1 and gastritis 1 too many, ulcer 1, cancer 2 and pneumonia 1
+    # too few: one goes to pneumonia and one to ulcer from next to them, at 1/3 each, and two to cancer from far.
     assert found[:2] == pytest.approx([4 / 9, (1 / 3 + 1 / 3 + 2) / 9])
 
 

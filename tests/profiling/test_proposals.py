@@ -131,8 +131,15 @@ def test_what_a_column_without_a_telling_name_is(values: list[object], role: str
 
 
 def test_a_code_that_is_everywhere_is_no_identifier_whatever_its_name() -> None:
-    table = pl.DataFrame({"ward_id": [i % 4 for i in range(100)], "household_id": range(100, 200)})
-    assert roles(table) == {"ward_id": "quasi", "household_id": "identifier"}
+    codes = [f"T{i:04d}" for i in range(100)]
+    few = [i % 4 for i in range(100)]
+    table = pl.DataFrame({"ward_id": few, "household_id": range(100, 200), "treatment_no": codes, "icd_code": few})
+    assert roles(table) == {
+        "ward_id": "quasi",
+        "household_id": "identifier",
+        "treatment_no": "identifier",
+        "icd_code": "sensitive",
+    }
 
 
 def test_a_person_with_several_rows_is_noted() -> None:

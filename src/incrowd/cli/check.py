@@ -23,8 +23,8 @@ def check(
         int | None, typer.Option("--l", help="Fail (exit code 1) unless every sensitive column is distinct l-diverse.")
     ] = None,
     query: Annotated[str | None, typer.Option(help="A SELECT or a table's name, for a database.")] = None,
-    separator: Annotated[str | None, typer.Option(help="Separator of a CSV file [default: found out].")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV file [default: found out].")] = None,
+    separator: Annotated[str | None, typer.Option(help="Separator of a CSV file (default: found out).")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV file (default: found out).")] = None,
     missing: Annotated[list[str] | None, typer.Option(help='Text that means missing, such as "?"; repeat.')] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:

@@ -22,12 +22,12 @@ def profile(
     file: Annotated[str, typer.Argument(help="A CSV, Parquet or Arrow file, or a database URL.", show_default=False)],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The recipe to write [default: FILE's name and .recipe.toml, here]."),
+        typer.Option("--output", "-o", help="The recipe to write (default: FILE's name and .recipe.toml, here)."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a recipe that is there already.")] = False,
     query: Annotated[str | None, typer.Option(help="A SELECT or a table's name, for a database.")] = None,
-    separator: Annotated[str | None, typer.Option(help="Separator of a CSV file [default: found out].")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV file [default: found out].")] = None,
+    separator: Annotated[str | None, typer.Option(help="Separator of a CSV file (default: found out).")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV file (default: found out).")] = None,
     missing: Annotated[list[str] | None, typer.Option(help='Text that means missing, such as "?"; repeat.')] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the profile as JSON; write a recipe only where --output is given.")

@@ -16,11 +16,11 @@ def publish(
         Path, typer.Argument(help="The recipe, a TOML file; `incrowd profile` writes one to start from.")
     ],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="New directory for the release [default: the recipe's own].")
+        Path | None, typer.Option("--output", "-o", help="New directory for the release (default: the recipe's own).")
     ] = None,
-    format: Annotated[str | None, typer.Option(help="csv, parquet or arrow [default: as the source].")] = None,
+    format: Annotated[str | None, typer.Option(help="csv, parquet or arrow (default: as the source).")] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Make chance repeatable [default: the system's randomness].")
+        int | None, typer.Option(min=0, help="Make chance repeatable (default: the system's randomness).")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,

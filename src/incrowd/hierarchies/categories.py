@@ -74,6 +74,8 @@ class Categories:
         try:
             with Path(path).open(newline="", encoding="utf-8-sig") as file:
                 rows = [tuple(row) for row in csv.reader(file, delimiter=separator) if row]
+        except TypeError as error:
+            raise HierarchyError(f"hierarchy file {path}: its separator is one character, not '{separator}'.") from error
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise HierarchyError(f"hierarchy file {path} cannot be read: {reason}.") from error
@@ -85,6 +87,8 @@ class Categories:
                 )
         rows = list(dict.fromkeys(rows))  # the same line twice says nothing new
         if rows and len(rows[0]) > 1 and len({row[-1] for row in rows}) == 1:
+            rows = [row[:-1] for row in rows]
+        while rows and len(rows[0]) > 1 and all(row[-1] == labels.ANY for row in rows):
             rows = [row[:-1] for row in rows]
         try:
             return cls(tuple(rows))

@@ -23,7 +23,7 @@ from incrowd.hierarchies.values import as_numbers, code_values
 Numbers = NDArray[np.float64]
 Bounds = tuple[Numbers, Numbers]
 
-_LARGEST_EXACT = 2.0**53
+_INEXACT_FROM = 2.0**53
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Intervals:
     def _require_exact(self, column: str, points: Numbers, *, whole: bool) -> None:
         """Refuse numbers that floats cannot tell from their neighbours: their intervals would be the wrong ones."""
         largest = float(np.max(np.abs(points[np.isfinite(points)]), initial=0.0))
-        if (whole and largest > _LARGEST_EXACT) or (self.widths and largest / self.widths[0] > _LARGEST_EXACT):
+        if (whole and largest >= _INEXACT_FROM) or (self.widths and largest / self.widths[0] >= _INEXACT_FROM):
             raise HierarchyError(
                 f"column '{column}': its numbers are too large for intervals.  Hint: use masking, or a flat hierarchy."
             )

@@ -10,6 +10,7 @@ import polars as pl
 if TYPE_CHECKING:
     from incrowd.hierarchies.tree import Codes
 
+_ISO_DATE = r"^\d{4}-\d{2}-\d{2}"
 _LEADING_ZERO = r"^\s*[+-]?0\d"
 _TOO_LONG_FOR_A_FLOAT = r"^\s*[+-]?\d{16}"
 
@@ -37,7 +38,7 @@ def as_dates(values: pl.Series) -> pl.Series | None:
     """Return the values as dates or times; None unless every value is one (ISO form where it is text)."""
     if values.dtype in (pl.Date, pl.Datetime):
         return values
-    if values.dtype != pl.String:
+    if values.dtype != pl.String or not values.str.contains(_ISO_DATE).all():  # 01/02/1999 may be January or February
         return None
     for target, form in ((pl.Date, "%Y-%m-%d"), (pl.Datetime("us"), None)):
         try:

@@ -308,11 +308,13 @@ def box_clusters(numbers, paths, path_starts, counts, cluster_of, clusters):
 
 
 @njit(cache=True)
-def nearest_clusters(paths, path_starts, low, high, levels, member, spreads, rows, failing, reach):
+def nearest_clusters(paths, path_starts, boxes, failing, reach):
     """Find, for each failing cluster, the one to join at the least added loss: rows × what they span.
 
-    Only the `reach` clusters numbered before and after it are looked at. Return the clusters found and the losses.
+    `boxes` is what `box_clusters` returns. Only the `reach` clusters numbered before and after a cluster are looked at.
+    Return the clusters found and the losses.
     """
+    low, high, levels, member, spreads, rows = boxes
     clusters = len(rows)
     nearest = np.full(len(failing), -1, dtype=np.int64)
     losses = np.full(len(failing), np.inf)

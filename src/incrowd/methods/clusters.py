@@ -8,6 +8,7 @@ level of the lowest common node over the hierarchy's height for two names (Gower
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -58,10 +59,10 @@ class Points:
             [_line(tree, self.codes[:, at]) for at, tree in enumerate(self.trees) if tree.ordered], len(first)
         )
         named = [at for at, tree in enumerate(self.trees) if not tree.ordered]
-        heights = [self.trees[at].height for at in named]
-        self.scale = int(np.lcm.reduce(heights, initial=1))
-        self.path_starts = np.concatenate(([0], np.cumsum(heights, dtype=np.int64)))
-        self.path_weights = np.repeat(self.scale // np.array(heights, dtype=np.int64), heights)
+        heights = np.array([self.trees[at].height for at in named], dtype=np.int64)
+        self.scale = math.lcm(*heights.tolist())
+        self.path_starts = np.concatenate(([0], np.cumsum(heights)))
+        self.path_weights = np.repeat(self.scale // heights, heights)
         self.paths = np.empty((len(first), int(self.path_starts[-1])), dtype=np.int32)
         self.nodes = 0
         for at, start in zip(named, self.path_starts[:-1], strict=True):
@@ -155,7 +156,7 @@ def recode_safe(
             points.numbers, points.paths, points.path_starts, points.counts, cluster_of, clusters
         )
         reach = max(_MOST_COMPARED // len(failing), 64)
-        nearest, losses = clustering.nearest_clusters(points.paths, points.path_starts, *boxes, failing, reach)
+        nearest, losses = clustering.nearest_clusters(points.paths, points.path_starts, boxes, failing, reach)
         becomes = clustering.join_failing(failing, nearest, np.argsort(losses, kind="stable"), clusters)
         cluster_of = becomes[cluster_of]
     return Recoding(

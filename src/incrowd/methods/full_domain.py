@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd.errors import RecipeError, Unsatisfiable
+from incrowd.methods.best_levels import LevelSearch
 from incrowd.methods.lattice import Lattice, LevelLimits
 from incrowd.models.model import Model
 from incrowd.models.parameters import require_number
@@ -62,11 +63,11 @@ class FullDomain:
             tuple(sorted(schema.quasi)),
             tuple(sorted(schema.sensitive)),
             require,
-            limit=self.limit,
             weights=self.weights,
             bounds=LevelLimits(self.lowest, self.highest),
         )
-        best = lattice.search(progress, seconds=self.seconds)
+        search = LevelSearch(lattice, require, self.limit)
+        best = search.run(progress, seconds=self.seconds)
         if best is None:
-            raise Unsatisfiable(lattice.failure())
-        return lattice.recode(best)
+            raise Unsatisfiable(search.failure())
+        return search.recode(best.levels)

@@ -42,8 +42,13 @@ class Grouper:
                 )
             )
 
-        sizes = np.bincount(group_of, weights=self._tally.counts, minlength=count).astype(np.int64)
-        return Groups(sizes, LazyHistograms(self._sensitive, histogram), self._whole, self._tally.trees)
+        return Groups(
+            self.sizes(group_of, count), LazyHistograms(self._sensitive, histogram), self._whole, self._tally.trees
+        )
+
+    def sizes(self, group_of: Ints, count: int) -> Ints:
+        """Return the rows of each group."""
+        return np.bincount(group_of, weights=self._tally.counts, minlength=count).astype(np.int64)
 
     def whole(self) -> Groups:
         """Return all rows as one group."""

@@ -12,19 +12,15 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.errors import RecipeError
-from incrowd.groups import Groups, Histogram, LazyHistograms
-from incrowd.hierarchies.tree import Codes, Tree
+from incrowd.methods.boxes import Boxes
 from incrowd.methods.method import require_possible
-from incrowd.models.model import Model, satisfies_all
+from incrowd.models.model import Model
 from incrowd.progress import Progress
 from incrowd.recoding import Recoding, Shown
 from incrowd.schema import Schema
 from incrowd.tally import Tally
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -60,210 +56,9 @@ class Mondrian:
         progress: Progress,
     ) -> Recoding:
         """Cut until no box can be cut further without breaking a model. Deterministic: `rng` is not used."""
-        boxes = _Boxes(tally, tuple(sorted(schema.quasi)), tuple(sorted(schema.sensitive)))
+        boxes = Boxes(tally, tuple(sorted(schema.quasi)), tuple(sorted(schema.sensitive)))
         require_possible(require, boxes.groups(np.arange(1)))
         min_group = max((model.min_group for model in require), default=1)
         boxes.cut(require, min_group, relaxed=self.cuts == "relaxed", progress=progress)
-        if self.labels == "hierarchy":
-            lows, highs = boxes.nodes()
-        elif self.labels == "tight":
-            lows, highs = boxes.tight_lows, boxes.tight_highs
-        else:
-            lows, highs = boxes.regions(min_group)
+        lows, highs = boxes.runs(self.labels, min_group)
         return Recoding(boxes.part_tuples, boxes.part_counts, boxes.group_of, boxes.columns, lows, highs, self.labels)
-
-
-class _Boxes:
-    """The state of one search: the open boxes, and the finished ones as groups."""
-
-    def __init__(self, tally: Tally, columns: tuple[str, ...], sensitive: tuple[str, ...]) -> None:
-        from incrowd.kernels import partition  # Numba takes long to import
-
-        self._kernel = partition
-        self.columns = columns
-        self._tally = tally
-        self._sensitive = sensitive
-        self._whole = {name: tally.value_counts(name) for name in sensitive}
-        self._codes = np.ascontiguousarray(np.stack([tally.column(name) for name in columns], axis=1))
-        self._pack([tally.trees[name] for name in columns])
-        self.part_tuples = np.arange(len(tally), dtype=np.int64)
-        self.part_counts = tally.counts.astype(np.int64)
-        self.group_of = np.zeros(len(tally), dtype=np.int64)
-        self._order = np.arange(len(tally), dtype=np.int64)
-        self._starts = np.array([0, len(tally)], dtype=np.int64)
-        self._lows = np.array([[0 if tally.has_missing(name) else 1 for name in columns]], dtype=np.int32)
-        self._highs = np.array([[tally.trees[name].size for name in columns]], dtype=np.int32)
-        self._finished: list[tuple[Codes, Codes, Codes]] = []
-
-    def _pack(self, trees: list[Tree]) -> None:
-        """Lay the columns' trees one after the other, for the compiled code."""
-        levels = [_levels_for_cutting(tree) for tree in trees]
-        self._tree_sizes = np.array([tree.size for tree in trees], dtype=np.int64)
-        self._heights = np.array([len(nodes) - 1 for nodes, _ in levels], dtype=np.int64)
-        self._offsets = np.cumsum([0, *self._tree_sizes[:-1]])
-        self._node_offsets = np.cumsum([0, *(nodes.size for nodes, _ in levels[:-1])])
-        self._nodes = np.concatenate([nodes.ravel() for nodes, _ in levels])
-        self._node_starts = np.concatenate([starts.ravel() for _, starts in levels])
-        self._positions = np.concatenate([tree.positions for tree in trees])
-        self._spans = np.array([tree.span or 1.0 for tree in trees])
-        self._numeric = np.array([tree.ordered for tree in trees])
-
-    def groups(self, boxes: Ints) -> Groups:
-        """Return sizes and, when asked for, sensitive histograms of some of the open boxes."""
-
-        def count(name: str) -> Histogram:
-            codes = np.ascontiguousarray(self._tally.column(name))
-            values = self._tally.trees[name].size
-            return Histogram(
-                *self._kernel.count_values(
-                    self._order, self._starts, boxes, self.part_tuples, self.part_counts, codes, values
-                )
-            )
-
-        return Groups(self._sizes()[boxes], LazyHistograms(self._sensitive, count), self._whole, self._tally.trees)
-
-    def _sizes(self) -> Ints:
-        return np.add.reduceat(self.part_counts[self._order], self._starts[:-1])
-
-    def cut(self, require: Sequence[Model], min_group: int, *, relaxed: bool, progress: Progress) -> None:
-        """Cut all boxes, round by round, until none is open."""
-        total = len(self._order)
-        count, columns = 1, len(self.columns)
-        fresh = np.ones(1, dtype=bool)
-        tight = np.empty((1, columns, 2), dtype=np.int32)
-        ranked = np.empty((1, columns), dtype=np.int64)
-        widths = np.empty((1, columns), dtype=np.float64)
-        attempts = np.zeros(1, dtype=np.int64)
-        while count:
-            self._kernel.rank_columns(
-                self._codes, self.part_tuples, self._order, self._starts, np.flatnonzero(fresh), self._positions,
-                self._spans, self._offsets, self._tree_sizes, self._numeric, tight, ranked, widths,
-            )  # fmt: skip
-            cut_columns = np.empty(count, dtype=np.int64)
-            cuts = np.empty(count, dtype=np.int32)
-            quotas = np.empty(count, dtype=np.int64)
-            self._kernel.propose_cuts(
-                self._codes, self.part_tuples, self.part_counts, self._order, self._starts, self._sizes(), min_group,
-                relaxed, self._offsets, self._node_offsets, self._tree_sizes, self._heights, self._nodes,
-                self._node_starts, tight, ranked, widths, attempts, cut_columns, cuts, quotas,
-            )  # fmt: skip
-            pieces = np.where(cut_columns >= 0, 2, 1)
-            first_piece = np.cumsum(pieces) - pieces
-            parent = np.repeat(np.arange(count), pieces)
-            lows, highs = self._piece_regions(parent, first_piece, cut_columns, cuts, quotas)
-            self._deal_out(cut_columns, cuts, quotas, first_piece, int(pieces.sum()))
-
-            cut_boxes = cut_columns >= 0
-            accepted = cut_boxes.copy()
-            judged = np.flatnonzero(cut_boxes[parent])
-            if judged.size:
-                verdicts = np.ones(len(parent), dtype=bool)
-                verdicts[judged] = satisfies_all(require, self.groups(judged))
-                accepted &= np.logical_and.reduceat(verdicts, first_piece)
-            self._finish(~cut_boxes, first_piece, tight)
-            # An accepted box becomes its pieces, a refused one stays whole and tries its next column.
-            starts_box = accepted[parent] | (np.arange(len(parent)) == first_piece[parent])
-            stays = starts_box & cut_boxes[parent]
-            refused = ~accepted[parent]
-            self._lows = np.where(refused[:, None], self._lows[parent], lows)[stays]
-            self._highs = np.where(refused[:, None], self._highs[parent], highs)[stays]
-            fresh = accepted[parent][stays]
-            attempts = np.where(fresh, 0, attempts[parent][stays] + 1)
-            tight, ranked, widths = tight[parent][stays], ranked[parent][stays], widths[parent][stays]
-            self._keep(starts_box, stays)
-            count = int(stays.sum())
-            progress("cutting", 1.0 - len(self._order) / max(total, 1))
-        self._settle()
-
-    def _piece_regions(
-        self, parent: Ints, first_piece: Ints, cut_columns: Ints, cuts: Codes, quotas: Ints
-    ) -> tuple[Codes, Codes]:
-        lows, highs = self._lows[parent], self._highs[parent]
-        cut = np.flatnonzero(cut_columns >= 0)
-        left, column = first_piece[cut], cut_columns[cut]
-        lows[left + 1, column] = cuts[cut]
-        # A relaxed cut leaves some of the median's own people on the left: its range reaches one code further.
-        highs[left, column] = cuts[cut] + (quotas[cut] > 0)
-        return lows, highs
-
-    def _deal_out(self, cut_columns: Ints, cuts: Codes, quotas: Ints, first_piece: Ints, pieces: int) -> None:
-        parts = len(self.part_tuples)
-        room = int((quotas > 0).sum())
-        self.part_tuples = np.concatenate([self.part_tuples, np.empty(room, dtype=np.int64)])
-        self.part_counts = np.concatenate([self.part_counts, np.zeros(room, dtype=np.int64)])
-        self.group_of = np.concatenate([self.group_of, np.zeros(room, dtype=np.int64)])
-        order, piece_of, parts = self._kernel.deal_out(
-            self._codes, self.part_tuples, self.part_counts, parts, self._order, self._starts,
-            cut_columns, cuts, quotas, first_piece,
-        )  # fmt: skip
-        self.part_tuples, self.part_counts = self.part_tuples[:parts], self.part_counts[:parts]
-        self.group_of = self.group_of[:parts]
-        self._order, self._starts = self._kernel.sort_by_piece(order, piece_of, pieces)
-
-    def _finish(self, done: NDArray[np.bool_], first_piece: Ints, tight: Codes) -> None:
-        """Turn boxes that cannot be cut any further into groups."""
-        boxes = np.flatnonzero(done)
-        groups = sum(len(lows) for lows, _, _ in self._finished) + np.arange(len(boxes))
-        piece = first_piece[boxes]
-        lengths = self._starts[piece + 1] - self._starts[piece]
-        places = np.repeat(self._starts[piece] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
-        self.group_of[self._order[places]] = np.repeat(groups, lengths)
-        self._finished.append((self._lows[boxes], self._highs[boxes], tight[boxes]))
-
-    def _keep(self, starts_box: NDArray[np.bool_], stays: NDArray[np.bool_]) -> None:
-        """Drop finished boxes from the order and close the gaps."""
-        starts = np.append(self._starts[:-1][starts_box], self._starts[-1])
-        lengths = np.diff(starts)
-        kept = stays[starts_box]
-        self._order = self._order[np.repeat(kept, lengths)]
-        self._starts = np.concatenate(([0], np.cumsum(lengths[kept])))
-
-    def _settle(self) -> None:
-        self.lows, self.highs, tight = (np.concatenate(arrays) for arrays in zip(*self._finished, strict=True))
-        self.tight_lows = np.ascontiguousarray(tight[:, :, 0])
-        self.tight_highs = np.ascontiguousarray(tight[:, :, 1]) + np.int32(1)
-
-    def regions(self, min_group: int) -> tuple[Codes, Codes]:
-        """Return every group's region, column by column."""
-        for column in range(len(self.columns)):
-            self._trim(column, min_group)
-        return self.lows, self.highs
-
-    def nodes(self) -> tuple[Codes, Codes]:
-        """Return, for every group and column, the codes of the lowest node that holds all of the group's values."""
-        runs = [
-            tree.common_nodes(self.tight_lows[:, place], self.tight_highs[:, place])
-            for place, tree in enumerate(self._tally.trees[name] for name in self.columns)
-        ]
-        lows, highs = (np.stack(bounds, axis=1) for bounds in zip(*runs, strict=True))
-        return lows, highs
-
-    def _trim(self, column: int, min_group: int) -> None:
-        """Shrink every group's region to the nearest cuts of the column around the group's own values.
-
-        Boxes of a sparse table are mostly empty. Any cut made anywhere in the column will do as a border if at least
-        `min_group` people are on either side of it: beyond the outermost cuts a range stays open, so nobody's extreme
-        value is shown, and a group's region still holds all of its people and touches no other group's. Only a relaxed
-        cut can fail this, where the people of the median are on both sides and few are beyond them.
-        """
-        borders = np.unique([self.lows[:, column], self.highs[:, column]])
-        if self._numeric[column]:
-            size = self._tree_sizes[column]
-            rows = np.bincount(self._codes[:, column], weights=self._tally.counts, minlength=size)
-            below = np.concatenate(([0], np.cumsum(rows)))[borders]
-            ends = (borders <= 1) | (borders == size)  # 1 is the border of missing, and no number
-            borders = borders[ends | (np.minimum(below, self._tally.rows - below) >= min_group)]
-        first = np.searchsorted(borders, self.tight_lows[:, column], side="right") - 1
-        last = np.searchsorted(borders, self.tight_highs[:, column], side="left")
-        self.lows[:, column] = borders[first]
-        self.highs[:, column] = borders[last]
-
-
-def _levels_for_cutting(tree: Tree) -> tuple[Codes, Codes]:
-    """Return the nodes and their first codes that cuts follow: the hierarchy's, or none for numbers without their own.
-
-    Intervals that were only made up from the data have no meaning worth following: such a column is cut at its median.
-    """
-    if tree.ordered and tree.from_data:
-        return tree.nodes[[0, -1]], tree.starts[[0, -1]]
-    return tree.nodes, tree.starts

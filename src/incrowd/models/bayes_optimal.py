@@ -64,8 +64,8 @@ def class_prior(priors: Floats, class_of: Ints, classes: int, weights: Floats | 
 def posterior(priors: Floats, class_of: Ints, counts: Floats, weights: Floats | None = None) -> Floats:
     """Return the belief about each member after seeing how often its class shows each value, `counts[class, s]`.
 
-    Where the release contradicts what the adversary knows, so that no value is left, he is taken to believe what he
-    sees: the class's own shares.
+    Where the release contradicts what the adversary knows, so that no value is left, the belief is what it shows: the
+    class's own shares.
     """
     pooled = class_prior(priors, class_of, len(counts), weights)
     ratios = np.zeros(pooled.shape)
@@ -89,8 +89,8 @@ def breaches(priors: Floats, posteriors: Floats, tau: float) -> NDArray[np.bool_
 def estimate_joint(tally: Tally, quasi: tuple[str, ...], column: str, *, smoothing: float = 0.0) -> Floats:
     """Return f(q, s) as the table has it: one row per distinct q in sorted order, one column per code of `column`.
 
-    `smoothing` is added to every count of a value that the table has (Laplace). Without it, everybody who is alone with
-    his q is known to the adversary beforehand, who then learns nothing new about him.
+    `smoothing` is added to every count of a value that the table has (Laplace). Without it, the adversary knows
+    beforehand everything about people who are alone with their q, and learns nothing new about them.
     """
     require_number("bayes-optimal privacy", "smoothing", smoothing, least=0)
     place, first = group_tuples(*_codes(tally, quasi))

@@ -56,7 +56,9 @@ def ratios(histogram: Histogram, l: int) -> NDArray[np.float64]:
     A division rounds once and to the nearest, so that 55/50 is 1.1 as it is written; 1.1 · 50 is more than 55.
     """
     tail = tails(histogram, l)
-    return np.divide(histogram.largest, tail, out=np.full(len(tail), np.inf), where=tail > 0)
+    found = np.full(len(tail), np.inf)
+    np.divide(histogram.largest, tail, out=found, where=tail > 0)
+    return found
 
 
 def tails(histogram: Histogram, l: int) -> NDArray[np.int64]:

@@ -1,9 +1,8 @@
-"""t-closeness: a group's sensitive values are distributed nearly as the whole table's (Li, Li & Venkatasubramanian).
+"""t-closeness: a group's sensitive values are spread nearly as the whole table's (Li, Li & Venkatasubramanian 2007).
 
-ICDE 2007. Nearly means an earth mover's distance of at most t. All three of the paper's ground distances are offered,
-each counted from the values that a group has, never from those it lacks. Cost: one pass over the distinct (group,
-value) pairs for `equal`, times the log of the number of values for `ordered`, times the height of the hierarchy for
-`hierarchical`.
+Nearly means an earth mover's distance of at most t. All three of the paper's ground distances are offered, each counted
+from the values that a group has, never from those it lacks. Cost: one pass over the distinct (group, value) pairs for
+`equal`, times the log of the number of values for `ordered`, times the height of the hierarchy for `hierarchical`.
 """
 
 from __future__ import annotations

@@ -2,5 +2,6 @@
 
 from incrowd.profiling.proposing import ColumnProfile, Profile, profile
 from incrowd.profiling.separation import Separation
+from incrowd.profiling.writing import recipe_text
 
-__all__ = ["ColumnProfile", "Profile", "Separation", "profile"]
+__all__ = ["ColumnProfile", "Profile", "Separation", "profile", "recipe_text"]

@@ -146,8 +146,10 @@ def _contradicted(concept: Concept, facts: ColumnFacts) -> bool:
     match concept.key:
         case "email" | "url" | "network" | "free text":
             return facts.look != "text" or few
-        case "phone" | "address" | "official number" | "person name":
+        case "phone" | "address" | "official number" | "person name" | "person id":
             return facts.look == "truth" or few
+        case "postal code":
+            return facts.look not in ("integer", "text")
         case "age":
             beyond = facts.is_numeric and facts.high is not None and facts.low is not None
             return bool(beyond and (facts.low < 0 or facts.high > 150))  # type: ignore[operator]

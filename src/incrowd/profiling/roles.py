@@ -46,7 +46,7 @@ def propose_role(facts: ColumnFacts, finding: Finding | None, separation: float)
 
 def _of_known(facts: ColumnFacts, finding: Finding) -> Proposal:
     key = finding.concept.key
-    if finding.concept.role == "quasi" and _is_code_for_one(facts) and ID_WORDS & set(words_of(facts.name)):
+    if finding.concept.role in ("quasi", "sensitive") and _is_code_for_one(facts):
         return Proposal("identifier", "a code that hardly two rows share")
     if key == "coordinate" and not facts.is_numeric:
         return Proposal("drop", finding.reason + "; split it into two numbers to use it as a quasi-identifier", True)
@@ -82,7 +82,9 @@ def _of_unknown(facts: ColumnFacts, separation: float) -> Proposal:
 
 
 def _is_code_for_one(facts: ColumnFacts) -> bool:
-    return facts.rows >= ENOUGH_ROWS and facts.distinct_share >= NEAR_UNIQUE and facts.look in ("text", "integer")
+    """Tell whether the name speaks of a code or number, and hardly two rows have the same one."""
+    near_unique = facts.rows >= ENOUGH_ROWS and facts.distinct_share >= NEAR_UNIQUE
+    return near_unique and facts.look in ("text", "integer") and bool(ID_WORDS & set(words_of(facts.name)))
 
 
 def _are_large_numbers(facts: ColumnFacts) -> bool:

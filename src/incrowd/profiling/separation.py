@@ -5,8 +5,8 @@ a set of columns is its number of distinct tuples per row; its separation ratio 
 differ in it: 1 − Σ C(nᵢ, 2) / C(n, 2) over the sizes nᵢ of its groups. A set that separates almost all pairs singles
 people out, whatever its columns are called.
 
-Rows come as one 64-bit code per cell. Measuring a set is one group-by over a column of 64-bit keys. Sets are searched
-on at most `SEARCHED_ROWS` of the rows, which is enough to rank them (the paper: of the order of the number of columns
+Rows come as one 64-bit code per cell, and measuring a set is one sort of a column of 64-bit keys. Sets are searched on
+at most `SEARCHED_ROWS` of the rows, which is enough to rank them (the paper: of the order of the number of columns
 divided by the share of pairs that may stay together), and what is found is measured on all of them.
 """
 
@@ -19,7 +19,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 Keys = NDArray[np.uint64]
@@ -119,6 +118,7 @@ def separating_sets(rows: CodedRows, columns: Sequence[str]) -> list[Separation]
     most = measure(rows, candidates).groups
     steps: list[Separation] = []
     chosen: tuple[str, ...] = ()
+    key = _join(rows, chosen)
     while len(chosen) < min(LARGEST_SET, len(candidates)) and not (steps and _is_key(steps[-1], most)):
         best = _best_next(searched, chosen, candidates)
         if chosen and best.groups == measure(searched, chosen).groups:
@@ -128,7 +128,8 @@ def separating_sets(rows: CodedRows, columns: Sequence[str]) -> list[Separation]
             searched = rows
             continue
         chosen = best.columns
-        steps.append(measure(rows, chosen))
+        key = _mix(key, rows.codes[chosen[-1]])
+        steps.append(_judge(chosen, key, rows.rows))
     pared = _pared(rows, steps[-1])
     return [*(step for step in steps[:-1] if step.columns != pared.columns), pared]
 
@@ -201,8 +202,9 @@ def _mix(key: Keys, codes: Keys) -> Keys:
 
 
 def _judge(columns: tuple[str, ...], key: Keys, rows: int) -> Separation:
-    grouped = pl.LazyFrame({"key": key}).group_by("key").agg(pl.len().cast(pl.Int64))
-    sizes = grouped.collect(engine="streaming")["len"].to_numpy()
+    ordered = np.sort(key)
+    ends = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    sizes = np.diff(np.concatenate(([0], ends, [rows])))
     pairs = rows * (rows - 1) // 2
     together = int((sizes * (sizes - 1) // 2).sum())
     return Separation(

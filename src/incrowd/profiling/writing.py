@@ -82,8 +82,10 @@ def _source(description: Mapping[str, object], directory: Path) -> str:
 
 
 def _relative(path: str, directory: Path) -> str:
+    there = Path(path)
     try:
-        return Path(os.path.relpath(path, directory)).as_posix()
+        # Resolved, since a step up from behind a symbolic link leads elsewhere.
+        return Path(os.path.relpath(there.parent.resolve() / there.name, directory.resolve())).as_posix()
     except ValueError:  # another drive
         return Path(path).absolute().as_posix()
 

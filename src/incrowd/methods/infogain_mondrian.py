@@ -1,0 +1,97 @@
+"""InfoGain Mondrian: cut where it tells most about a class attribute (LeFevre, DeWitt & Ramakrishnan 2008).
+
+Where Mondrian cuts the widest column at its median, for no use of the data in particular, this one cuts as a decision
+tree does, and so keeps a classifier's accuracy at the same k. Cost: as Mondrian's, times a small factor for sorting
+every box by every column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from incrowd.errors import RecipeError
+from incrowd.hierarchies.tree import Codes
+from incrowd.methods.boxes import Boxes, Floats, Ints
+from incrowd.methods.method import require_possible
+from incrowd.methods.target import classes_of, require_target
+from incrowd.models.model import Model
+from incrowd.progress import Progress
+from incrowd.recoding import Recoding, Shown
+from incrowd.schema import Schema
+from incrowd.tally import Tally
+
+
+@dataclass(frozen=True)
+class InfoGainMondrian:
+    """Multidimensional partitioning for a classifier of `target`, a sensitive column or quasi-identifier.
+
+    Without a target, it is for the combination of all sensitive columns. A box is cut at the boundary that gains most
+    information on the target among those that leave enough rows on either side: any threshold of numbers; any boundary
+    in a hierarchy's order that lies between branches of the node that covers the box, or inside them if none of those
+    will do. If the models refuse a column's best cut, the column with the next most gain is tried. Equal gains go to
+    the wider column and to the cut nearest to the median. A box that gains nothing by any cut, such as one of a single
+    class, is cut on as Mondrian cuts, the widest column at its median: narrower ranges lose nothing for the classifier.
+
+    `labels` are Mondrian's: the region between cuts, the lowest node of the hierarchy, or tight ranges.
+    """
+
+    target: str | None = None
+    labels: Shown = "region"
+    name: ClassVar[str] = "infogain-mondrian"
+
+    def __post_init__(self) -> None:
+        require_target(self.name, self.target)
+        if self.labels not in ("region", "hierarchy", "tight"):
+            raise RecipeError(f'{self.name}: labels is "region", "hierarchy" or "tight", not {self.labels!r}.')
+
+    def search(
+        self,
+        tally: Tally,
+        schema: Schema,
+        require: Sequence[Model],
+        *,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Recoding:
+        """Cut until no box can be cut further without breaking a model. Deterministic: `rng` is not used."""
+        classes, class_count = classes_of(tally, schema, self.target)
+        boxes = _GainBoxes(tally, tuple(sorted(schema.quasi)), tuple(sorted(schema.sensitive)))
+        boxes.cut_by(classes, class_count)
+        require_possible(require, boxes.groups(np.arange(1)))
+        min_group = max((model.min_group for model in require), default=1)
+        boxes.cut(require, min_group, relaxed=False, progress=progress)
+        lows, highs = boxes.runs(self.labels, min_group)
+        return Recoding(boxes.part_tuples, boxes.part_counts, boxes.group_of, boxes.columns, lows, highs, self.labels)
+
+
+class _GainBoxes(Boxes):
+    """Boxes whose cuts are proposed by gain first: one per column, then Mondrian's own."""
+
+    def cut_by(self, classes: Ints, class_count: int) -> None:
+        """Say what class each tuple is of."""
+        from incrowd.kernels import gain  # Numba takes long to import
+
+        self._gain, self._classes, self._class_count = gain, classes, class_count
+
+    def propose(
+        self, tight: Codes, ranked: Ints, widths: Floats, attempts: Ints, min_group: int, *, relaxed: bool
+    ) -> tuple[Ints, Codes, Ints]:
+        """Return each box's next cut: its column (-1 for none), the first code to its right, and its quota."""
+        columns = len(self.columns)
+        gain_columns = np.empty(len(attempts), dtype=np.int64)
+        gain_cuts = np.zeros(len(attempts), dtype=np.int32)
+        self._gain.propose_gain_cuts(
+            self._codes, self.part_tuples, self.part_counts, self._order, self._starts, self._sizes(), self._classes,
+            self._class_count, min_group, self._node_offsets, self._tree_sizes, self._heights, self._nodes,
+            self._node_starts, tight, ranked, attempts, gain_columns, gain_cuts,
+        )  # fmt: skip
+        exhausted = attempts >= columns
+        # Mondrian counts its attempts from 0, two per column; past those, it leaves a box alone.
+        later = np.where(exhausted, attempts - columns, 2 * columns)
+        cut_columns, cuts, quotas = super().propose(tight, ranked, widths, later, min_group, relaxed=relaxed)
+        attempts[exhausted] = later[exhausted] + columns
+        return np.where(exhausted, cut_columns, gain_columns), np.where(exhausted, cuts, gain_cuts), quotas

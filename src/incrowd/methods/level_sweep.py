@@ -1,0 +1,152 @@
+"""Level sweep: local recoding by level vectors in the order of what they lose.
+
+Each vector publishes those groups of the remaining rows that are safe at it, and the rest go on to the next, coarser
+vector. So most people keep almost everything, and only those who stand out are generalized far (in the manner of the
+iterated full-domain recoding of Prasser et al. 2020). Cost: vectors × remaining distinct tuples, which fall off
+quickly. It suits k-anonymity best: under a diversity model early groups use up the rare values that late ones need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import RecipeError
+from incrowd.methods.lattice import Floats, Ints, Lattice, LevelLimits, Levels, Rows
+from incrowd.methods.method import require_possible
+from incrowd.models.model import Model, satisfies_all
+from incrowd.models.parameters import require_number
+from incrowd.progress import Progress
+from incrowd.recoding import Recoding, Shown
+from incrowd.schema import Schema
+from incrowd.tally import Tally
+
+
+@dataclass(frozen=True)
+class LevelSweep:
+    """Every group has levels of its own, as low as its people allow; nothing is withheld.
+
+    `labels="hierarchy"` publishes nodes; `"tight"` the smallest range of each group's own values, which shows extreme
+    people's values: the audit flags it. `weights`, `lowest` and `highest` are as for the full-domain search.
+    """
+
+    labels: Literal["hierarchy", "tight"] = "hierarchy"
+    weights: Mapping[str, float] = field(default_factory=dict)
+    lowest: Mapping[str, int] = field(default_factory=dict)
+    highest: Mapping[str, int] = field(default_factory=dict)
+    name: ClassVar[str] = "level-sweep"
+
+    def __post_init__(self) -> None:
+        if self.labels not in ("hierarchy", "tight"):
+            raise RecipeError(f'level-sweep: labels is "hierarchy" or "tight", not {self.labels!r}.')
+        for column, weight in self.weights.items():
+            require_number(self.name, f"the weight of {column}", weight, least=0)
+
+    def search(
+        self,
+        tally: Tally,
+        schema: Schema,
+        require: Sequence[Model],
+        *,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Recoding:
+        """Sweep from the least loss to the most. Deterministic: `rng` is not used."""
+        lattice = Lattice(
+            tally,
+            tuple(sorted(schema.quasi)),
+            tuple(sorted(schema.sensitive)),
+            require,
+            weights=self.weights,
+            bounds=LevelLimits(self.lowest, self.highest),
+        )
+        rows = lattice.all_rows()
+        everyone = np.zeros(len(rows.counts), dtype=np.int64)
+        require_possible(require, lattice.as_groups(rows, everyone, np.array([tally.rows])))
+        group_of, levels = _sweep(lattice, rows, require, progress)
+        group_of, levels = _place_leftovers(lattice, rows, require, group_of, levels)
+        return _recode(lattice, rows, group_of, levels, tight=self.labels == "tight")
+
+
+def _sweep(lattice: Lattice, rows: Rows, require: Sequence[Model], progress: Progress) -> tuple[Ints, list[Levels]]:
+    """Return each row's group, -1 where no vector made one, and the levels of each group."""
+    nodes = lattice.nodes()
+    nodes = nodes[np.lexsort((*nodes.T[::-1], lattice.mean_losses(nodes)))]
+    first_keys = lattice.keys_of(nodes)
+    min_group = max((model.min_group for model in require), default=1)
+    found = np.full(len(rows.counts), -1, dtype=np.int64)
+    levels: list[Levels] = []
+    left = np.arange(len(rows.counts))
+    sizes = np.empty(len(left), dtype=np.int64)
+    vector = 0
+    while left.size and vector < len(nodes):
+        group_of = np.empty(len(left), dtype=np.int64)
+        vector, groups = lattice.kernel.next_promising(
+            rows.codes, rows.counts, left, lattice.keys, first_keys, vector, min_group, group_of, sizes,
+            lattice.slots, lattice.slot_keys, lattice.used,
+        )  # fmt: skip
+        if vector == len(nodes):
+            break
+        here = Rows(rows.codes[left], rows.sensitive[left], rows.counts[left])
+        safe = satisfies_all(require, lattice.as_groups(here, group_of, sizes[:groups].copy()))
+        if safe.any():
+            number = np.cumsum(safe) - 1 + len(levels)
+            published = safe[group_of]
+            found[left[published]] = number[group_of[published]]
+            levels.extend([nodes[vector]] * int(safe.sum()))
+            left = left[~published]
+        vector += 1
+        progress("sweeping", max(vector / len(nodes), 1.0 - len(left) / len(rows.counts)))
+    return found, levels
+
+
+def _place_leftovers(
+    lattice: Lattice, rows: Rows, require: Sequence[Model], group_of: Ints, levels: list[Levels]
+) -> tuple[Ints, list[Levels]]:
+    """Put the rows that no vector could publish together with the groups that lose most, as many as it takes."""
+    left = group_of < 0
+    if not left.any():
+        return group_of, levels
+    top = np.array([allowed[-1] for allowed in lattice.levels], dtype=np.int8)
+    losses = np.zeros(len(levels))
+    if levels:
+        np.maximum.at(losses, group_of[~left], _losses_at(lattice, rows, np.array(levels), group_of, left))
+    joined = np.full(len(levels) + 1, -1)
+    for group in (None, *np.argsort(-losses, kind="stable")):
+        if group is not None:
+            joined[group] = 0
+        chosen = left | (joined[group_of] == 0)
+        counts = np.array([rows.counts[chosen].sum()])
+        here = Rows(rows.codes[chosen], rows.sensitive[chosen], rows.counts[chosen])
+        if satisfies_all(require, lattice.as_groups(here, np.zeros(int(chosen.sum()), dtype=np.int64), counts)).all():
+            break
+    gone = np.flatnonzero(joined[:-1] == 0)
+    keep = np.setdiff1d(np.arange(len(levels)), gone)
+    renumber = np.full(len(levels) + 1, len(keep))
+    renumber[keep] = np.arange(len(keep))
+    renumbered = np.where(chosen, len(keep), renumber[group_of])
+    return renumbered, [levels[group] for group in keep] + [top]
+
+
+def _losses_at(lattice: Lattice, rows: Rows, levels: Levels, group_of: Ints, left: NDArray[np.bool_]) -> Floats:
+    total = np.zeros(int((~left).sum()))
+    for place in range(levels.shape[1]):
+        total += lattice.losses[place][levels[group_of[~left], place], rows.codes[~left, place]]
+    return total
+
+
+def _recode(lattice: Lattice, rows: Rows, group_of: Ints, levels: list[Levels], *, tight: bool) -> Recoding:
+    groups = len(levels)
+    lows = np.full((groups, len(lattice.columns)), np.iinfo(np.int32).max, dtype=np.int32)
+    highs = np.zeros_like(lows)
+    np.minimum.at(lows, group_of, rows.codes)
+    np.maximum.at(highs, group_of, rows.codes + 1)
+    if not tight:
+        runs = [tree.common_nodes(lows[:, place], highs[:, place]) for place, tree in enumerate(lattice.trees)]
+        lows, highs = (np.stack(bounds, axis=1) for bounds in zip(*runs, strict=True))
+    shown: Shown = "tight" if tight else "hierarchy"
+    return Recoding(np.arange(len(rows.counts)), rows.counts, group_of, lattice.columns, lows, highs, shown)

@@ -1,0 +1,117 @@
+"""What values are: numbers, dates or names, and the code of each."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+
+import polars as pl
+import pytest
+from grown import CHECKED
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incrowd.hierarchies.values import as_dates, as_numbers, as_text, code_among, code_values, natural_kind
+
+columns = (
+    st.lists(st.none() | st.integers(-(2**63), 2**63 - 1)).map(lambda found: pl.Series(found, dtype=pl.Int64))
+    | st.lists(st.none() | st.floats(allow_nan=False)).map(lambda found: pl.Series(found, dtype=pl.Float64) + 0.0)
+    | st.lists(st.none() | st.text(max_size=3)).map(lambda found: pl.Series(found, dtype=pl.String))
+    | st.lists(st.none() | st.booleans()).map(lambda found: pl.Series(found, dtype=pl.Boolean))
+    | st.lists(st.none() | st.dates()).map(lambda found: pl.Series(found, dtype=pl.Date))
+    | st.lists(st.none() | st.decimals(-999, 999, places=2)).map(
+        lambda found: pl.Series(found, dtype=pl.Decimal(10, 2))
+    )
+)
+
+
+@CHECKED
+@given(columns)
+def test_codes_find_the_values_again_in_order(values: pl.Series) -> None:
+    distinct, codes = code_values(values)
+    found = distinct.to_list()
+    assert found == sorted(found)
+    assert len(set(found)) == len(found)
+    assert [None if code == 0 else found[code - 1] for code in codes] == values.to_list()
+
+
+def test_a_value_that_is_not_there_has_the_code_minus_one() -> None:
+    codes = code_among(pl.Series(["b", None, "x"]), pl.Series(["a", "b"]))
+    assert codes.tolist() == [2, 0, -1]
+
+
+@pytest.mark.parametrize(
+    ("values", "numbers"),
+    [
+        (["1", " 2 ", None], [1, 2, None]),
+        (["1", "2.5"], [1.0, 2.5]),
+        (["1", "two"], None),
+        (["-3", "+4"], [-3, 4]),
+        (["1.5", "nan"], [1.5, None]),
+        ([1.5, float("nan")], [1.5, None]),
+        ([Decimal("1.10")], [1.1]),
+        ([True], None),
+        ([date(1970, 1, 2)], None),
+        ([9007199254740993, 1], [9007199254740993, 1]),
+        (["9007199254740993"], [9007199254740993]),
+    ],
+)
+def test_numbers(values: list, numbers: list | None) -> None:
+    found = as_numbers(pl.Series(values))
+    assert (None if found is None else found.to_list()) == numbers
+
+
+@pytest.mark.parametrize(
+    ("values", "dates"),
+    [
+        (["1969-12-31", None], [date(1969, 12, 31), None]),
+        (["1969-12-31 23:59:00"], [datetime(1969, 12, 31, 23, 59)]),
+        (["1969-12-31T23:59:00"], [datetime(1969, 12, 31, 23, 59)]),
+        (["1969-12-31", "soon"], None),
+        (["1969-13-31"], None),
+        (["a"], None),
+        ([5], None),
+        ([date(1, 1, 1)], [date(1, 1, 1)]),
+    ],
+)
+def test_dates(values: list, dates: list | None) -> None:
+    found = as_dates(pl.Series(values))
+    assert (None if found is None else found.to_list()) == dates
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([3.0, 3.5, None, -0.25], ["3", "3.5", None, "-0.25"]),
+        ([float("inf")], ["inf"]),
+        ([7, None], ["7", None]),
+        ([True], ["true"]),
+        ([date(1969, 12, 31)], ["1969-12-31"]),
+        ([timedelta(days=1, seconds=2)], ["P1DT2S"]),
+        ([Decimal("1.10")], ["1.10"]),
+        (["3.0"], ["3.0"]),  # text is never touched
+    ],
+)
+def test_texts(values: list, texts: list) -> None:
+    assert as_text(pl.Series(values)).to_list() == texts
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [
+        (["39", "39.0"], pl.Float64),
+        (["39"], pl.Int64),
+        (["007", "8"], pl.String),
+        ([" 007", "8"], pl.String),
+        (["0", "0.5"], pl.Float64),
+        (["1.5", "inf"], pl.String),  # a name that floats happen to know
+        (["99999999999999999999", "1"], pl.String),
+        (["9007199254740993", "1.5"], pl.String),  # a float would change it
+        (["1969-12-31"], pl.Date),
+        ([None, None], pl.String),
+        ([Decimal("1.10")], pl.Float64),
+        ([True], pl.String),
+    ],
+)
+def test_the_kind_that_values_look_like(values: list, dtype: pl.DataType) -> None:
+    assert natural_kind(pl.Series(values, dtype=pl.String if values[0] is None else None)).dtype == dtype

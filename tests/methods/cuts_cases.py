@@ -1,0 +1,69 @@
+"""Tables of names with small trees for the methods that cut hierarchies, and the same for the oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from naive_cuts import Column, Cuts, Row
+
+import incrowd as ic
+
+TREES = {
+    "city": (
+        ("Bonn", "west", "Rhine"),
+        ("Köln", "west", "Rhine"),
+        ("Mainz", "south", "Rhine"),
+        ("Ulm", "Ulm", "Danube"),
+    ),
+    "job": (("clerk", "office"), ("lawyer", "office"), ("dancer", "art"), ("writer", "art"), ("none", "none")),
+    "sex": (("f",), ("m",)),
+}
+"""Each value with its ancestors. A chain of one (Ulm) is one node to the methods: it is the same people."""
+COLUMNS = tuple(TREES)
+
+
+def parents_of(name: str) -> dict[str, str]:
+    """Return each node's parent, chains of one left out."""
+    found = {}
+    for row in TREES[name]:
+        own = list(dict.fromkeys(row))
+        if name == "city" and row[0] == "Ulm":
+            own = ["Ulm"]
+        if name == "city" and row[0] == "Mainz":
+            own = ["Mainz", "Rhine"]
+        found.update(zip(own, [*own[1:], "*"], strict=True))
+    return found
+
+
+def people(rows: int, seed: int) -> pl.DataFrame:
+    """Return people whose income follows from their job most of the time; every name occurs."""
+    rng = np.random.default_rng(seed)
+    frame: dict[str, list[str]] = {}
+    for name, tree in TREES.items():
+        values = [row[0] for row in tree]
+        frame[name] = [*values, *rng.choice(values, rows - len(values)).tolist()]
+        rng.shuffle(frame[name])
+    rich = [(job in ("lawyer", "clerk")) ^ (rng.random() < 0.2) for job in frame["job"]]
+    return pl.DataFrame({**frame, "income": ["rich" if is_rich else "poor" for is_rich in rich]})
+
+
+def opened(frame: pl.DataFrame, quasi: tuple[str, ...] = COLUMNS) -> ic.Table:
+    hierarchies = {name: ic.Categories(TREES[name]) for name in quasi if name in TREES}
+    return ic.read(frame, quasi=quasi, sensitive=["income"], others="drop", hierarchies=hierarchies)
+
+
+def naive_columns(frame: pl.DataFrame) -> tuple[list[Row], list[Column]]:
+    """Return the rows and columns for the oracle."""
+    rows = [tuple(row) for row in frame.select(*COLUMNS, "income").iter_rows()]
+    table = opened(frame)
+    trees = table.engine.count(table.schema).tally.trees
+    return rows, [
+        Column(place, parents_of(name), rows, trees[name].values.to_list()[1:]) for place, name in enumerate(COLUMNS)
+    ]
+
+
+def shown(rows: list[Row], columns: list[Column], cuts: Cuts) -> list[tuple[str, ...]]:
+    """Return what every row shows under some cuts, sorted."""
+    return sorted(
+        (*(column.show(row, cut) for column, cut in zip(columns, cuts, strict=True)), row[-1]) for row in rows
+    )

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from collections import Counter
+from math import log2
+from typing import Any
+
+import naive_cuts
+import numpy as np
+import polars as pl
+import pytest
+from cuts_cases import COLUMNS, naive_columns, opened, people, shown
+from naive_groups import members
+
+import incrowd as ic
+from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
+from incrowd.methods.bottom_up_generalization import BottomUpGeneralization
+from incrowd.methods.taxonomy import Taxonomy, least_elsewhere
+from incrowd.methods.top_down_specialization import TopDownSpecialization
+
+METHODS = [TopDownSpecialization, BottomUpGeneralization]
+
+
+@pytest.mark.parametrize("diverse", [False, True])
+@pytest.mark.parametrize(("rows", "k"), [(40, 2), (60, 4), (12, 3)])
+@pytest.mark.parametrize("seed", range(3))
+def test_cuts_are_those_of_the_definition(rows: int, k: int, seed: int, diverse: bool) -> None:
+    frame = people(rows, seed)
+    models = [ic.KAnonymity(k), *([ic.DistinctLDiversity(2)] if diverse else [])]
+    release = ic.publish(opened(frame), models, method=TopDownSpecialization("income"))
+    naive_rows, columns = naive_columns(frame)
+    cuts = naive_cuts.specialize(
+        naive_rows, columns, lambda group: len(group) >= k and (not diverse or len({row[-1] for row in group}) > 1)
+    )
+    assert sorted(release.to_polars().select(*COLUMNS, "income").iter_rows()) == shown(naive_rows, columns, cuts)
+
+
+def test_gain_and_parents_by_hand() -> None:
+    jobs = ["lawyer", "lawyer", "clerk", "clerk", "dancer", "dancer", "writer", "writer"]
+    income = ["rich", "rich", "rich", "poor", "poor", "poor", "poor", "poor"]
+    table = opened(pl.DataFrame({"job": jobs, "income": income}), ("job",))
+    tally = table.engine.count(table.schema).tally
+    taxonomy = Taxonomy(tally, "job", tally.column("income").astype(np.int64), 3)
+    names = {taxonomy.tree.names[level][int(taxonomy.tree.nodes[level, code])]: int(taxonomy.at_level[level, code])
+             for level in range(3) for code in np.flatnonzero(taxonomy.occupied)}  # fmt: skip
+    office, art, root = names["office"], names["art"], names["*"]
+    assert taxonomy.parents[[names["lawyer"], names["clerk"], office, art, root]].tolist() == [
+        office, office, root, root, root,
+    ]  # fmt: skip
+    # 3 of 8 are rich: 0.954 bits; 3 of 4 in offices: 0.811 bits; nobody in art. One of two clerks: 1 bit.
+    whole = -(3 / 8 * log2(3 / 8) + 5 / 8 * log2(5 / 8))
+    offices = -(3 / 4 * log2(3 / 4) + 1 / 4 * log2(1 / 4))
+    assert taxonomy.gains[root] == pytest.approx(whole - offices / 2, abs=1e-9)
+    assert taxonomy.gains[office] == pytest.approx(offices - 1 / 2, abs=1e-9)
+    assert taxonomy.gains[art] == 0
+    assert taxonomy.gains[names["lawyer"]] == 0
+    # "none" has nobody, yet counts as one of five names: * spans 4 of 4 steps, an office or art 1 of 4.
+    assert taxonomy.costs[root] == pytest.approx(8 - 4 / 4 - 4 / 4)
+    assert taxonomy.costs[office] == pytest.approx(4 / 4)
+
+
+def test_the_score_weighs_gain_against_anonymity() -> None:
+    # Of 16 people, a alone tells the class, and its split leaves 3 people: (16 - 3 + 1) × score = 1 bit-ish gain.
+    # b tells less but splits evenly: its score is higher, and after it a's split would leave fewer than k.
+    frame = pl.DataFrame(
+        {
+            "a": ["x"] * 3 + ["y"] * 13,
+            "b": ["u", "u", "v"] + ["u"] * 6 + ["v"] * 7,
+            "income": ["rich"] * 2 + ["rich"] + ["rich"] * 4 + ["poor"] * 9,
+        }
+    )
+    table = ic.read(frame, quasi=["a", "b"], sensitive=["income"])
+    score = {}
+    for name, least in (("a", 3), ("b", 8)):
+        parts = [part["income"].to_list() for part in frame.partition_by(name)]
+        bits = [_entropy(part) * len(part) / 16 for part in parts]
+        score[name] = (_entropy(frame["income"].to_list()) - sum(bits)) / (16 - least + 1)
+    best = max(score, key=lambda name: score[name])
+    release = ic.publish(table, ic.KAnonymity(3), method=TopDownSpecialization("income")).to_polars()
+    assert best == "b"
+    assert set(release["b"]) == {"u", "v"}
+    assert set(release["a"]) == {"*"}  # with b, it would leave groups of two and one
+
+
+def _entropy(values: list[Any]) -> float:
+    return -sum(n / len(values) * log2(n / len(values)) for n in Counter(values).values())
+
+
+def test_smallest_group_elsewhere() -> None:
+    sizes, nodes = np.array([5, 3, 9, 4]), np.array([0, 1, 0, 2])
+    assert least_elsewhere(sizes, nodes, 3).tolist() == [3, 4, 3]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("target", [None, "income", "sex"])
+@pytest.mark.parametrize("models", [[ic.KAnonymity(4)], [ic.KAnonymity(3), ic.DistinctLDiversity(2)]])
+def test_published_groups_satisfy_the_models(method: Any, target: str | None, models: list[Any]) -> None:
+    frame = people(80, 9).with_columns(
+        age=pl.Series(np.random.default_rng(1).integers(18, 90, 80)),
+        job=pl.when(pl.int_range(80) % 9 == 0).then(None).otherwise("job"),
+    )
+    quasi = (*COLUMNS, "age")
+    release = ic.publish(opened(frame, quasi), models, method=method(target))
+    groups = members(release, quasi)
+    assert release.rows == 80 == sum(map(len, groups.values()))
+    assert min(map(len, groups.values())) >= models[0].k
+    assert len(groups) > 1
+    if len(models) > 1:
+        assert all(len({row["income"] for row in rows}) == 2 for rows in groups.values())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_step_is_left_that_would_be_safe(method: Any) -> None:
+    """What is published is one cut per column: a node and a node above it never stand side by side."""
+    frame = people(60, 3)
+    release = ic.publish(opened(frame), ic.KAnonymity(4), method=method("income")).to_polars()
+    above = {row[0]: set(row[1:]) | {"*"} for row in [("Bonn", "west", "Rhine"), ("Köln", "west", "Rhine")]}
+    shown_cities = set(release["city"])
+    for city, ancestors in above.items():
+        assert len(shown_cities & {city, *ancestors}) == 1
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_order_of_rows_and_columns_says_nothing(method: Any) -> None:
+    frame = people(50, 4)
+    models = [ic.KAnonymity(3), ic.DistinctLDiversity(2)]
+    first = ic.publish(opened(frame), models, method=method()).to_polars()
+    turned = frame.sample(fraction=1, shuffle=True, seed=3).select(frame.columns[::-1])
+    second = ic.publish(opened(turned, COLUMNS[::-1]), models, method=method()).to_polars()
+    columns = [*COLUMNS, "income"]
+    assert first.select(columns).sort(columns).equals(second.select(columns).sort(columns))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("jobs", "k", "expected"),
+    [
+        (["clerk"], 1, {"clerk": 1}),  # one row
+        (["clerk", "lawyer", "writer"], 3, {"*": 3}),  # k = n
+        (["clerk"] * 4, 2, {"clerk": 4}),  # all equal
+        (["clerk", "lawyer"] * 2 + ["none"] * 3, 3, {"office": 4, "none": 3}),
+        ([None] * 2 + ["clerk"] * 2, 2, {None: 2, "clerk": 2}),  # missing is a value
+        ([None] + ["clerk"] * 2, 2, {"*": 3}),  # missing beside values
+        ([None] * 3, 2, {None: 3}),  # nothing but missing
+    ],
+)
+def test_small_tables(method: Any, jobs: list[str | None], k: int, expected: dict[str | None, int]) -> None:
+    frame = pl.DataFrame({"job": jobs, "income": ["rich"] * len(jobs)}, schema={"job": pl.String, "income": pl.String})
+    release = ic.publish(opened(frame, ("job",)), ic.KAnonymity(k), method=method("income"))
+    assert Counter(release.to_polars()["job"]) == expected
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_without_a_sensitive_column_everything_ties_and_still_is_safe(method: Any) -> None:
+    table = ic.read(people(40, 0).select(COLUMNS), quasi=COLUMNS)
+    release = ic.publish(table, ic.KAnonymity(4), method=method())
+    assert min(map(len, members(release, COLUMNS).values())) >= 4
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_too_few_rows(method: Any) -> None:
+    with pytest.raises(Unsatisfiable, match="all 10 rows together reach 10"):
+        ic.publish(opened(people(10, 0)), ic.KAnonymity(11), method=method())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_wrong_targets(method: Any) -> None:
+    for wrong in ("", 3, ["income"]):
+        with pytest.raises(RecipeError, match="target is a column's name"):
+            method(wrong)
+    with pytest.raises(SchemaError, match="did you mean 'income'"):
+        ic.publish(opened(people(10, 0)), ic.KAnonymity(2), method=method("incom"))

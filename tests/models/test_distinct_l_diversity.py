@@ -1,0 +1,71 @@
+"""Distinct ℓ-diversity: numbers by hand, and pyCANON's ℓ on generated tables."""
+
+from __future__ import annotations
+
+import pytest
+from judging import QUASI, SENSITIVE, groups, tables
+from pycanon.anonymity import l_diversity
+
+from incrowd.errors import RecipeError, SchemaError
+from incrowd.groups import Groups
+from incrowd.models import DistinctLDiversity, LDiversity
+
+
+def test_each_group_is_judged_by_its_different_values() -> None:
+    some = groups("aaabbc", "aaaaaa", "ab")
+    assert DistinctLDiversity(1).satisfied(some).tolist() == [True, True, True]
+    assert DistinctLDiversity(2).satisfied(some).tolist() == [True, False, True]
+    assert DistinctLDiversity(3).satisfied(some).tolist() == [True, False, False]
+    assert DistinctLDiversity(4).satisfied(some).tolist() == [False, False, False]
+    assert DistinctLDiversity(1).achieved(some) == 1
+
+
+@pytest.mark.parametrize(
+    ("members", "l"),
+    [
+        ("a", 1),  # one row
+        ("abcd", 4),  # all different: ℓ is the number of rows
+        ("aaaa", 1),  # all equal
+        ("aabb", 2),  # a tie
+        ("a-", 2),  # missing is a value
+        ("--", 1),  # and one value only
+    ],
+)
+def test_achieved(members: str, l: int) -> None:
+    assert DistinctLDiversity(1).achieved(groups(members)) == l
+
+
+def test_every_sensitive_column_counts_unless_one_is_named() -> None:
+    both = groups(disease=["aab", "ab"], salary=["xyz", "xx"])
+    assert DistinctLDiversity(2).satisfied(both).tolist() == [True, False]
+    assert DistinctLDiversity(2, column="disease").satisfied(both).tolist() == [True, True]
+    assert DistinctLDiversity(3, column="salary").satisfied(both).tolist() == [True, False]
+    assert DistinctLDiversity(1).achieved(both) == 1
+    assert DistinctLDiversity(1, column="disease").achieved(both) == 2
+
+
+def test_a_column_that_is_not_sensitive_is_refused() -> None:
+    with pytest.raises(SchemaError, match=r"'diseases' is not a sensitive column.*did you mean 'disease'"):
+        DistinctLDiversity(2, column="diseases").satisfied(groups(disease=["ab"]))
+
+
+def test_it_needs_a_sensitive_column() -> None:
+    with pytest.raises(SchemaError, match="needs a sensitive column"):
+        DistinctLDiversity(2).satisfied(Groups(sizes=groups("ab").sizes))
+
+
+@pytest.mark.parametrize("l", [0, 1.5, True])
+def test_l_is_a_whole_number_from_1(l: object) -> None:
+    with pytest.raises(RecipeError, match="l is a whole number of at least 1"):
+        DistinctLDiversity(l)  # type: ignore[arg-type]
+
+
+def test_it_is_what_l_diversity_means_by_itself() -> None:
+    assert LDiversity is DistinctLDiversity
+
+
+def test_agrees_with_pycanon() -> None:
+    for table in tables(150):
+        assert DistinctLDiversity(1).achieved(table.groups) == l_diversity(table.pandas, QUASI, SENSITIVE)
+        first = DistinctLDiversity(1, column="s0").achieved(table.groups)
+        assert first == l_diversity(table.pandas, QUASI, ["s0"])

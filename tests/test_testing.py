@@ -1,0 +1,340 @@
+"""The conformance suite itself: it must find what is broken, so here it is given things that are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.typing import NDArray
+
+import incrowd as ic
+from incrowd.groups import Groups
+from incrowd.hierarchies import Automatic, Flat
+from incrowd.metrics import Discernibility
+from incrowd.recoding import WITHHELD, Recoding
+from incrowd.releases.generalized import Generalized
+from incrowd.tally import Tally
+from incrowd.testing import Attempt, Case, check_method, check_metric, check_model, promises
+from incrowd.testing.matching import unmatched
+from incrowd.testing.reading import covers
+
+# --- methods that break a promise each ---
+
+
+@dataclass(frozen=True)
+class Broken:
+    """Mondrian with a fault."""
+
+    name: ClassVar[str] = "broken"
+
+    def search(self, tally: Tally, schema: ic.Schema, require: Sequence[ic.Model], **given: Any) -> Recoding:
+        found = ic.Mondrian().search(tally, schema, require, **given)
+        return self.spoil(found, tally, given["rng"])
+
+    def spoil(self, found: Recoding, tally: Tally, rng: np.random.Generator) -> Recoding:
+        return found
+
+
+class Groundless(Broken):
+    """Everybody is withheld, one row aside, and nothing is unsatisfiable."""
+
+    def search(self, tally: Tally, schema: ic.Schema, require: Sequence[ic.Model], **given: Any) -> Recoding:
+        return super().search(tally, schema, [ic.KAnonymity(1)], **given)
+
+
+class Random(Broken):
+    """Chance that no seed governs."""
+
+    def spoil(self, found: Recoding, tally: Tally, rng: np.random.Generator) -> Recoding:
+        withheld = np.random.default_rng().random(len(found.groups)) < 0.5
+        return replace(found, groups=np.where(withheld & (found.groups > 0), WITHHELD, found.groups))
+
+
+class Narrow(Broken):
+    """Labels that do not reach as far as the group's values."""
+
+    def spoil(self, found: Recoding, tally: Tally, rng: np.random.Generator) -> Recoding:
+        return replace(found, highs=np.maximum(found.highs - 1, found.lows + 1))
+
+
+class Tight(Broken):
+    """Closed ranges of the group's own values, passed off as regions."""
+
+    def spoil(self, found: Recoding, tally: Tally, rng: np.random.Generator) -> Recoding:
+        codes = np.stack([tally.column(name) for name in found.columns], axis=1)[found.tuples]
+        lows, highs = found.lows.copy(), found.highs.copy()
+        for group in range(len(lows)):
+            lows[group], highs[group] = codes[found.groups == group].min(0), codes[found.groups == group].max(0) + 1
+        return replace(found, lows=lows, highs=highs)
+
+
+class Meddling(Broken):
+    """A method that writes into the tally it was given."""
+
+    def spoil(self, found: Recoding, tally: Tally, rng: np.random.Generator) -> Recoding:
+        tally.counts[:] = tally.counts[::-1].copy()
+        return found
+
+
+@pytest.mark.parametrize(
+    ("method", "problem"),
+    [
+        (Random(), "gives another release"),
+        (Narrow(), "no row of the table is left"),
+        (Tight(), "people are beyond"),
+    ],
+)
+def test_a_method_that_breaks_a_promise_is_found(method: Broken, problem: str) -> None:
+    with pytest.raises(AssertionError, match=problem):
+        check_method(method, require=[ic.KAnonymity(2)], examples=60)
+
+
+def test_a_method_that_publishes_what_it_must_not_is_found() -> None:
+    with pytest.raises(ic.errors.ConformanceError):
+        check_method(Groundless(), examples=5)
+
+
+CASE = Case(
+    pl.DataFrame({"x": [1, 2, 3, 4, 5, 9], "s": ["a", "b", "a", "b", "a", None], "k": [1, 1, 2, 2, 3, 3]}),
+    quasi=("x",),
+    sensitive=("s",),
+    kept=("k",),
+)
+
+
+def attempt(case: Case = CASE, **labels: Any) -> Attempt:
+    return Attempt.of(case, ic.Mondrian(**labels), [ic.KAnonymity(2), ic.LDiversity(2)])
+
+
+def test_the_case_itself_is_fine() -> None:
+    for promise in promises.PROMISES:
+        promise(attempt())
+
+
+@pytest.mark.parametrize(
+    ("promise", "published"),
+    [
+        (promises.satisfies_models, {"x": ["<4", "<4", "<4", "<5", ">=4", ">=4"]}),
+        (promises.satisfies_models, {"s": ["a", "a", "a", "b", "a", None]}),
+        (promises.labels_cover_their_rows, {"x": ["<3", "<3", "<3", ">=4", ">=4", ">=4"]}),
+        (promises.labels_cover_their_rows, {"s": ["a", "b", "b", "b", "a", None]}),
+        (promises.labels_cover_their_rows, {"k": [1, 1, 2, 2, 3, 4]}),
+        (promises.labels_parse_back, {"x": ["[4, 1)", "[4, 1)", "[4, 1)", ">=4", ">=4", ">=4"]}),
+        (promises.labels_parse_back, {"x": ["<four", "<four", "<four", ">=4", ">=4", ">=4"]}),
+        (promises.shows_no_extreme_value, {"x": ["<4", "<4", "<4", "[4, 9)", "[4, 9)", ">=9"]}),
+        (promises.missing_is_a_value, {"x": [None, "<4", "<4", ">=4", ">=4", ">=4"]}),
+        (promises.withheld_rows_are_no_group, {"x": ["<4", "<4", "<4", ">=4", ">=4", "*"]}),
+        (promises.orders_rows_by_what_they_show, {"x": ["<4", ">=4", "<4", ">=4", "<4", ">=4"]}),
+        (promises.answers_what_it_shows, {"s": ["a", "a", "a", "a", "a", None]}),
+    ],
+)
+def test_a_tampered_release_breaks_its_promise(promise: promises.Promise, published: dict[str, list[Any]]) -> None:
+    honest = attempt()
+    assert honest.published["x"].to_list() == ["<4", "<4", "<4", ">=4", ">=4", ">=4"]
+    frame = honest.published.with_columns(pl.Series(name, values) for name, values in published.items())
+    with pytest.raises(AssertionError):
+        promise(replace(honest, published=frame))
+
+
+@pytest.mark.parametrize(
+    "promise",
+    [promises.conserves_rows, promises.ignores_row_order, promises.ignores_column_order, promises.is_reproducible],
+)
+def test_a_release_with_a_row_less_breaks_its_promise(promise: promises.Promise) -> None:
+    honest = attempt()
+    with pytest.raises(AssertionError):
+        promise(replace(honest, published=honest.published.head(5)))
+
+
+def test_a_changed_frame_or_tally_is_found() -> None:
+    honest = attempt()
+    with pytest.raises(AssertionError, match="the caller's frame was changed"):
+        promises.leaves_caller_frame_alone(replace(honest, before=CASE.frame.reverse()))
+    frame = pl.DataFrame({"x": [1, 1, 1, 2, 2, 3]})
+    meddled = Attempt.of(Case(frame, quasi=("x",)), ic.Mondrian(), [ic.KAnonymity(1)])
+    with pytest.raises(AssertionError, match="the tally was changed"):
+        promises.leaves_caller_frame_alone(replace(meddled, method=Meddling()))
+
+
+def test_a_guarantee_too_few_is_found() -> None:
+    honest = attempt()
+    with pytest.raises(AssertionError, match="other models are guaranteed"):
+        promises.guarantees_every_model(replace(honest, require=(*honest.require, ic.KAnonymity(1))))
+
+
+def test_a_quoted_value_is_found() -> None:
+    told = Case(CASE.frame.rename({"s": promises.TELLTALE}), quasi=("x",), sensitive=(promises.TELLTALE,), kept=("k",))
+    with pytest.raises(AssertionError, match="a row's value is quoted"):
+        promises.quotes_no_value(Attempt.of(told, ic.Mondrian(), [ic.LDiversity(2, column=promises.TELLTALE)]))
+
+
+# --- models that claim too much ---
+
+
+@dataclass(frozen=True)
+class Even:
+    """An even number of members: neither monotone nor hereditary, and yet."""
+
+    name: ClassVar[str] = "even"
+    monotone: ClassVar[bool] = False
+    hereditary: ClassVar[bool] = False
+    min_group: ClassVar[int] = 2
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        return groups.sizes % 2 == 0
+
+    def achieved(self, groups: Groups) -> float:
+        return float((groups.sizes % 2 == 0).min(initial=1))
+
+
+class ThreeAtLeast(Even):
+    min_group: ClassVar[int] = 3
+
+
+class NeverFour(Even):
+    monotone: ClassVar[bool] = True
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        return (groups.sizes % 2 == 0) & (groups.sizes != 4)
+
+
+class Hereditary(Even):
+    hereditary: ClassVar[bool] = True
+
+
+class Sociable(Even):
+    """Every group gets the first one's verdict."""
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        return np.full(len(groups), len(groups) > 0 and groups.sizes[0] % 2 == 0)
+
+
+class Boastful(Even):
+    """What is achieved has nothing to do with the verdict."""
+
+    def achieved(self, groups: Groups) -> float:
+        return float(groups.sizes.min(initial=99))
+
+
+class Picky(Even):
+    """It knows a value by its code."""
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        histogram = groups.sensitive["s0"]
+        found = np.ones(len(groups), dtype=bool)
+        found[histogram.group_of[histogram.values == 1]] = False
+        return found
+
+
+class Numeric(Even):
+    """Verdicts that are numbers."""
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        return groups.sizes % 2  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("model", "problem"),
+    [
+        (ThreeAtLeast(), "it holds for fewer than 3 rows"),
+        (NeverFour(), "not for both as one"),
+        (Hereditary(), "not for a part of it"),
+        (Sociable(), "judged otherwise in company|another order of groups"),
+        (Boastful(), "does not say whether it is satisfied"),
+        (Picky(), "other names of values change verdicts|fewer than 2 rows"),
+        (Numeric(), "not yes or no"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Even) else "",
+)
+def test_a_model_that_claims_too_much_is_found(model: ic.Model, problem: str) -> None:
+    with pytest.raises(AssertionError, match=problem):
+        check_model(model, examples=200)
+
+
+def test_an_honest_model_of_ones_own_passes() -> None:
+    check_model(Even(), definition=lambda model, members, table: len(members) % 2 == 0)
+    with pytest.raises(AssertionError, match="by definition, verdicts are"):
+        check_model(Even(), definition=lambda model, members, table: True)
+
+
+# --- metrics that are wrong ---
+
+
+class Inverted(Discernibility):
+    goal: ClassVar[Any] = "maximize"
+
+
+class Unbounded(Discernibility):
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+
+class Forgetful(Discernibility):
+    def measure(self, before: Tally, release: Generalized) -> float:
+        return float(np.random.default_rng().random())
+
+
+@pytest.mark.parametrize(
+    ("metric", "problem"),
+    [(Inverted(), "maximize"), (Unbounded(), r"not in \[0.0, 1.0\]"), (Forgetful(), "is no function|nothing but|or")],
+    ids=["inverted", "unbounded", "forgetful"],
+)
+def test_a_metric_that_is_wrong_is_found(metric: Any, problem: str) -> None:
+    with pytest.raises(AssertionError, match=problem):
+        check_metric(metric, examples=20)
+
+
+# --- reading labels ---
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "holds"),
+    [
+        (None, None, True),
+        (None, float("nan"), True),
+        (None, 5, False),
+        ("*", None, True),
+        ("*", 5, True),
+        ("[-5, 3)", -5, True),
+        ("[-5, 3)", 3, False),
+        ("[-5, 3]", 3, True),
+        ("[-5, 3)", None, False),
+        ("<0.3", 0.3, False),
+        ("<0.3", 0.29, True),
+        (">=0.3", 0.3, True),
+        (">=10", "9", False),  # numbers, not text
+        (">=10", "11", True),
+        ("7", 7, True),
+        ("7", 8, False),
+    ],
+)
+def test_labels_of_numbers_are_read_as_written(label: str | None, value: object, holds: bool) -> None:
+    assert covers(label, value, Flat(), ordered=True) is holds
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "holds"),
+    [
+        ("Rome", "Rome", True),
+        ("Rome", "Oslo", False),
+        ("{Rome, Oslo}", "Oslo", True),
+        ('{"a, b", c}', "a, b", True),
+        ('{"a, b", c}', "a", False),
+        ('"*"', "*", True),
+        ('"*"', "x", False),
+        ("12***", "12345", True),
+        ("12***", "13345", False),
+        ("Rome", None, False),
+    ],
+)
+def test_labels_of_names_are_read_as_written(label: str, value: object, holds: bool) -> None:
+    assert covers(label, value, Automatic(), ordered=False) is holds
+
+
+def test_matching_finds_a_way_where_the_first_choice_is_wrong() -> None:
+    fits = {("p", 1), ("p", 2), ("q", 1)}
+    assert unmatched(["p", "q"], [1, 2], lambda a, b: (a, b) in fits) == []
+    assert unmatched(["p", "q", "r"], [1, 2], lambda a, b: (a, b) in fits) == ["r"]
