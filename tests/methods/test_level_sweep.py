@@ -51,8 +51,6 @@ def naive_sweep(tally: Tally, k: int) -> dict[tuple[int, ...], tuple[int, ...]]:
         groups: dict[tuple[int, ...], list[tuple[int, ...]]] = defaultdict(list)
         for codes in left:
             shown = (tally.trees[n].nodes[level, code] for n, level, code in zip("ab", levels, codes, strict=True))
-                tally.trees[name].nodes[level, code] for name, level, code in zip("ab", levels, codes, strict=True)
-            )
             groups[tuple(int(node) for node in shown)].append(codes)
         for members in groups.values():
             if sum(left[codes] for codes in members) >= k:
