@@ -83,19 +83,25 @@ class Meddling(Broken):
 @pytest.mark.parametrize(
     ("method", "problem"),
     [
-        (Random(), "gives another release"),
+        (Random(), "follows chance that no seed governs|gives another release"),
         (Narrow(), "no row of the table is left"),
-        (Tight(), "people are beyond"),
     ],
 )
 def test_a_method_that_breaks_a_promise_is_found(method: Broken, problem: str) -> None:
     with pytest.raises(AssertionError, match=problem):
-        check_method(method, require=[ic.KAnonymity(2)], examples=60)
+        check_method(method, require=[ic.KAnonymity(2)], examples=30, shrink=False)
+
+
+def test_a_bound_that_shows_an_extreme_value_is_found() -> None:
+    case = Case(pl.DataFrame({"a": [1, 1, 5, 5], "x": [1, 8, 2, 9]}), quasi=("a", "x"))
+    promises.shows_no_extreme_value(Attempt.of(case, ic.Mondrian(), [ic.KAnonymity(2)]))
+    with pytest.raises(AssertionError, match=r"\(1\) are beyond . in 'x'"):
+        promises.shows_no_extreme_value(Attempt.of(case, Tight(), [ic.KAnonymity(2)]))
 
 
 def test_a_method_that_publishes_what_it_must_not_is_found() -> None:
     with pytest.raises(ic.errors.ConformanceError):
-        check_method(Groundless(), examples=5)
+        check_method(Groundless(), examples=5, shrink=False)
 
 
 CASE = Case(
@@ -125,7 +131,6 @@ def test_the_case_itself_is_fine() -> None:
         (promises.labels_cover_their_rows, {"k": [1, 1, 2, 2, 3, 4]}),
         (promises.labels_parse_back, {"x": ["[4, 1)", "[4, 1)", "[4, 1)", ">=4", ">=4", ">=4"]}),
         (promises.labels_parse_back, {"x": ["<four", "<four", "<four", ">=4", ">=4", ">=4"]}),
-        (promises.shows_no_extreme_value, {"x": ["<4", "<4", "<4", "[4, 9)", "[4, 9)", ">=9"]}),
         (promises.missing_is_a_value, {"x": [None, "<4", "<4", ">=4", ">=4", ">=4"]}),
         (promises.withheld_rows_are_no_group, {"x": ["<4", "<4", "<4", ">=4", ">=4", "*"]}),
         (promises.orders_rows_by_what_they_show, {"x": ["<4", ">=4", "<4", ">=4", "<4", ">=4"]}),
@@ -252,7 +257,7 @@ class Numeric(Even):
 )
 def test_a_model_that_claims_too_much_is_found(model: ic.Model, problem: str) -> None:
     with pytest.raises(AssertionError, match=problem):
-        check_model(model, examples=200)
+        check_model(model, examples=200, shrink=False)
 
 
 def test_an_honest_model_of_ones_own_passes() -> None:
@@ -284,7 +289,7 @@ class Forgetful(Discernibility):
 )
 def test_a_metric_that_is_wrong_is_found(metric: Any, problem: str) -> None:
     with pytest.raises(AssertionError, match=problem):
-        check_metric(metric, examples=20)
+        check_metric(metric, examples=20, shrink=False)
 
 
 # --- reading labels ---

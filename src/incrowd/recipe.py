@@ -279,7 +279,7 @@ def _is_relative_sqlite(url: str) -> bool:
 
 def _make(family: str, described: Any, *, key: str = "name") -> Any:
     """Build a registered object from its name and parameters."""
-    noun = family.removesuffix("s")
+    noun = "hierarchy" if family == "hierarchies" else family.removesuffix("s")
     described = {key: described} if isinstance(described, str) else _table(noun, described)
     name = described.pop(key, None)
     known = registered(family)
@@ -301,8 +301,8 @@ def _make(family: str, described: Any, *, key: str = "name") -> Any:
 
 def _parameters(made: Any) -> dict[str, Any]:
     """Return the parameters of a dataclass as TOML can hold them; TOML has no null, so None is left out."""
-    values = {f.name: getattr(made, f.name) for f in fields(made)}
-    return {name: _plain(value) for name, value in values.items() if value is not None and value != ()}
+    values = {f.name: _plain(getattr(made, f.name)) for f in fields(made)}
+    return {name: value for name, value in values.items() if value is not None and value != []}
 
 
 def _plain(value: Any) -> Any:

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.hierarchies.hierarchy import Hierarchy
-from incrowd.hierarchies.tree import Codes, Tree
+from incrowd.hierarchies.tree import MISSING, Codes, Tree
 
 Counts = NDArray[np.int64]
 
@@ -40,6 +40,14 @@ class Tally:
         """Return one column's codes."""
         codes: Codes = self.codes[:, self.columns.index(name)]
         return codes
+
+    def project(self, columns: Sequence[str]) -> tuple[Tally, NDArray[np.int64]]:
+        """Return the tally of some columns alone, and for each tuple its place in it."""
+        names = tuple(sorted(columns))
+        codes = np.stack([self.column(name) for name in names], axis=1)
+        index, first = group_tuples(codes, [self.trees[name].size for name in names])
+        counts = np.bincount(index, weights=self.counts, minlength=len(first)).astype(np.int64)
+        return Tally(names, np.ascontiguousarray(codes[first]), counts, self.trees), index
 
     def value_counts(self, name: str) -> Counts:
         """Return how many rows have each code of a column."""
@@ -74,9 +82,11 @@ def _code_column(name: str, raw: pl.Series, hierarchy: Hierarchy) -> tuple[Tree,
         return hierarchy.build(name, raw)
     values = raw.unique()
     tree, value_codes = hierarchy.build(name, values)
-    key = pl.DataFrame({"value": values, "code": value_codes})
-    found = pl.DataFrame({"value": raw}).join(key, on="value", how="left", nulls_equal=True, maintain_order="left")
-    return tree, found["code"].to_numpy()
+    known = values.is_not_null()
+    # Polars numbers the values of an Enum in the order given, which is faster than a join.
+    place = raw.cast(pl.Enum(values.filter(known))).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+    codes = np.append(value_codes[known.to_numpy()], np.int32(MISSING))  # -1 is the last
+    return tree, codes[place]
 
 
 def group_tuples(codes: Codes, sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 
 from incrowd.errors import ConformanceError
-from incrowd.groups import Groups, Histogram
+from incrowd.groups import Groups, Histogram, LazyHistograms
 from incrowd.hierarchies import Exact
+from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import code_among
 from incrowd.models.model import Guarantee, Model
 from incrowd.tally import Tally
@@ -34,25 +35,38 @@ def groups_of(
     values = [f"s{place}" for place in range(len(sensitive))]
     names = zip((*quasi, *sensitive), (*keys, *values), strict=True)
     placed = counted.select(*(counted[name].alias(ours) for name, ours in names), counts)
-    if keys:
-        sizes = placed.group_by(keys, maintain_order=True).agg(pl.col("count").sum())
-        numbered = sizes.drop("count").with_row_index("group")
-        placed = placed.join(numbered, on=keys, how="left", nulls_equal=True, maintain_order="left")
-    else:
-        sizes = placed.select(pl.col("count").sum())
-        placed = placed.with_columns(group=pl.lit(0, dtype=pl.UInt32))
-    histograms, trees = {}, {}
+    sizes = (
+        placed.group_by(keys, maintain_order=True).agg(pl.col("count").sum())
+        if keys
+        else placed.select(pl.col("count").sum())
+    )
+    numbered: list[pl.DataFrame] = []
+
+    def count(name: str) -> Histogram:
+        if not numbered:  # only a model that looks at values needs to know which group a row is in
+            numbered.append(_number_groups(placed, sizes, keys))
+        ours = values[list(sensitive).index(name)]
+        return _histogram(numbered[0].join(codes[name], on=ours, how="left", nulls_equal=True), sizes.height)
+
+    trees: dict[str, Tree] = {}
+    codes: dict[str, pl.DataFrame] = {}
     for name, ours in zip(sensitive, values, strict=True):
         found = placed[ours].unique(maintain_order=True)
         if before is None:
-            trees[name], codes = Exact().build(name, found)
+            trees[name], found_codes = Exact().build(name, found)
         else:
             trees[name] = before.trees[name]
-            codes = code_among(found, trees[name].values.slice(1))
-        key = pl.DataFrame({ours: found, "code": codes})
-        histograms[name] = _histogram(placed.join(key, on=ours, how="left", nulls_equal=True), sizes.height)
+            found_codes = code_among(found, trees[name].values.slice(1))
+        codes[name] = pl.DataFrame({ours: found, "code": found_codes})
     whole = {} if before is None else {name: before.value_counts(name) for name in sensitive}
-    return Groups(sizes["count"].to_numpy(), histograms, whole, trees)
+    return Groups(sizes["count"].to_numpy(), LazyHistograms(tuple(sensitive), count), whole, trees)
+
+
+def _number_groups(placed: pl.DataFrame, sizes: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
+    if not keys:
+        return placed.with_columns(group=pl.lit(0, dtype=pl.UInt32))
+    numbered = sizes.drop("count").with_row_index("group")
+    return placed.join(numbered, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
 def _histogram(placed: pl.DataFrame, groups: int) -> Histogram:

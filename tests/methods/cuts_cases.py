@@ -18,20 +18,18 @@ TREES = {
     "job": (("clerk", "office"), ("lawyer", "office"), ("dancer", "art"), ("writer", "art"), ("none", "none")),
     "sex": (("f",), ("m",)),
 }
-"""Each value with its ancestors. A chain of one (Ulm) is one node to the methods: it is the same people."""
+"""Each value with its ancestors."""
+CHAINS = {"Mainz": "south", "Ulm": "Danube"}
+"""A value and its ancestors are one node to the methods where they are the same people; the highest name is shown."""
 COLUMNS = tuple(TREES)
 
 
 def parents_of(name: str) -> dict[str, str]:
     """Return each node's parent, chains of one left out."""
     found = {}
-    for row in TREES[name]:
-        own = list(dict.fromkeys(row))
-        if name == "city" and row[0] == "Ulm":
-            own = ["Ulm"]
-        if name == "city" and row[0] == "Mainz":
-            own = ["Mainz", "Rhine"]
-        found.update(zip(own, [*own[1:], "*"], strict=True))
+    for value, *ancestors in TREES[name]:
+        known = [value, *(ancestor for ancestor in ancestors if ancestor not in (value, *CHAINS.values()))]
+        found.update(zip(known, [*known[1:], "*"], strict=True))
     return found
 
 
@@ -65,5 +63,9 @@ def naive_columns(frame: pl.DataFrame) -> tuple[list[Row], list[Column]]:
 def shown(rows: list[Row], columns: list[Column], cuts: Cuts) -> list[tuple[str, ...]]:
     """Return what every row shows under some cuts, sorted."""
     return sorted(
-        (*(column.show(row, cut) for column, cut in zip(columns, cuts, strict=True)), row[-1]) for row in rows
+        (*(_name(column.show(row, cut)) for column, cut in zip(columns, cuts, strict=True)), row[-1]) for row in rows
     )
+
+
+def _name(node: str) -> str:
+    return CHAINS.get(node, node)

@@ -65,7 +65,7 @@ def test_it_is_what_l_diversity_means_by_itself() -> None:
 
 
 def test_agrees_with_pycanon() -> None:
-    for table in tables(150):
+    for table in tables(100):
         assert DistinctLDiversity(1).achieved(table.groups) == l_diversity(table.pandas, QUASI, SENSITIVE)
         first = DistinctLDiversity(1, column="s0").achieved(table.groups)
         assert first == l_diversity(table.pandas, QUASI, ["s0"])

@@ -62,7 +62,7 @@ def test_l_is_a_number_from_1(l: object) -> None:
 
 
 def test_agrees_with_its_definition() -> None:
-    for table in tables(200):
+    for table in tables(120):
         least = min(diversity(members, name) for members in table.members for name in SENSITIVE)
         assert EntropyLDiversity(1).achieved(table.groups) == pytest.approx(least)
 
@@ -76,7 +76,7 @@ def diversity(members: Members, name: str) -> float:
 def test_agrees_with_pycanon_as_far_as_it_goes() -> None:
     # pyCANON cuts ℓ down to a whole number: 2.9999999999999996, for three equally frequent values, becomes 2. So it
     # is no oracle for ℓ itself, nor where ℓ is whole; the definition above is.
-    for table in tables(150, seed=1):
+    for table in tables(60, seed=1):
         l = EntropyLDiversity(1).achieved(table.groups)
         if abs(l - round(l)) > 1e-9:
             assert math.floor(l) == entropy_l_diversity(table.pandas, QUASI, SENSITIVE)

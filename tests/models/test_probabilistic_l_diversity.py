@@ -54,6 +54,6 @@ def test_l_is_a_number_from_1(l: object) -> None:
 
 
 def test_agrees_with_pycanon() -> None:
-    for table in tables(150):
+    for table in tables(100):
         alpha, _ = alpha_k_anonymity(table.pandas, QUASI, SENSITIVE)
         assert ProbabilisticLDiversity(1).achieved(table.groups) == pytest.approx(1 / alpha)

@@ -75,7 +75,9 @@ class Categories:
             with Path(path).open(newline="", encoding="utf-8-sig") as file:
                 rows = [tuple(row) for row in csv.reader(file, delimiter=separator) if row]
         except TypeError as error:
-            raise HierarchyError(f"hierarchy file {path}: its separator is one character, not '{separator}'.") from error
+            raise HierarchyError(
+                f"hierarchy file {path}: its separator is one character, not '{separator}'."
+            ) from error
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise HierarchyError(f"hierarchy file {path} cannot be read: {reason}.") from error

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from incrowd.errors import SchemaError, did_you_mean
 from incrowd.groups import Groups, Histogram, LazyHistograms
 from incrowd.hierarchies.tree import Codes
-from incrowd.models.model import Model
+from incrowd.models.model import Model, any_looks_at_values
 from incrowd.tally import Counts, Tally, group_tuples
 
 Levels = NDArray[np.int8]
@@ -70,7 +70,7 @@ class Lattice:
         self.kernel, self._partition = lattice, partition
         self.tally, self.columns = tally, columns
         # Without a model that looks at values, rows need not be told apart by them.
-        self._sensitive = sensitive if any(model.name != "k-anonymity" for model in require) else ()
+        self._sensitive = sensitive if any_looks_at_values(require) else ()
         self._whole = {name: tally.value_counts(name) for name in self._sensitive}
         self.trees = [tally.trees[name] for name in columns]
         self.levels = [bounds.of(name, tree.height) for name, tree in zip(columns, self.trees, strict=True)]

@@ -8,7 +8,7 @@ there are some log2(rows / k) rounds, plus one for each refusal in a row.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from incrowd.errors import RecipeError
 from incrowd.methods.boxes import Boxes
 from incrowd.methods.method import require_possible
-from incrowd.models.model import Model
+from incrowd.models.model import Model, any_looks_at_values
 from incrowd.progress import Progress
 from incrowd.recoding import Recoding, Shown
 from incrowd.schema import Schema
@@ -56,6 +56,11 @@ class Mondrian:
         progress: Progress,
     ) -> Recoding:
         """Cut until no box can be cut further without breaking a model. Deterministic: `rng` is not used."""
+        if self.cuts == "strict" and schema.sensitive and not any_looks_at_values(require):
+            # Where only sizes matter and no tuple is split, people with the same quasi-identifiers are one.
+            people, place = tally.project(tuple(schema.quasi))
+            found = self.search(people, replace(schema, sensitive={}), require, rng=rng, progress=progress)
+            return replace(found, tuples=np.arange(len(tally)), counts=tally.counts, groups=found.groups[place])
         boxes = Boxes(tally, tuple(sorted(schema.quasi)), tuple(sorted(schema.sensitive)))
         require_possible(require, boxes.groups(np.arange(1)))
         min_group = max((model.min_group for model in require), default=1)

@@ -24,6 +24,7 @@ class KAnonymity:
     name: ClassVar[str] = "k-anonymity"
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = True
+    looks_at_values: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require_whole("k-anonymity", "k", self.k, at_least=1)

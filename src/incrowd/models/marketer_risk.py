@@ -32,6 +32,7 @@ class MarketerRisk:
     name: ClassVar[str] = "marketer-risk"
     monotone: ClassVar[bool] = True  # joining two groups leaves one group less on the same rows
     hereditary: ClassVar[bool] = True  # splitting one leaves one more; true of all groups over the same rows
+    looks_at_values: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require_share(self.name, "risk", self.risk, zero=False)

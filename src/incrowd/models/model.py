@@ -24,6 +24,7 @@ class Model(Protocol):
     """Whether joining groups that satisfy it always gives a group that satisfies it."""
     hereditary: ClassVar[bool]
     """Whether a group that fails it has only subgroups that fail it, so that splitting never helps."""
+    # A model may also say `looks_at_values: ClassVar[bool] = False`: it needs the sizes of groups and nothing else.
 
     @property
     def min_group(self) -> int:
@@ -70,6 +71,11 @@ def all_satisfied(verdicts: Iterable[NDArray[np.bool_]], groups: Groups) -> NDAr
     for verdict in verdicts:
         together &= verdict
     return together
+
+
+def any_looks_at_values(models: Iterable[Model]) -> bool:
+    """Whether any of the models needs to know sensitive values; if none does, rows need not be told apart by them."""
+    return any(getattr(model, "looks_at_values", True) for model in models)
 
 
 def satisfies_all(models: Sequence[Model], groups: Groups) -> NDArray[np.bool_]:

@@ -27,6 +27,7 @@ class ProsecutorRisk:
     name: ClassVar[str] = "prosecutor-risk"
     monotone: ClassVar[bool] = True  # as for k-anonymity
     hereditary: ClassVar[bool] = True
+    looks_at_values: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require_share(self.name, "risk", self.risk, zero=False)

@@ -197,7 +197,8 @@ def shows_no_extreme_value(attempt: Attempt) -> None:
         for bound in _bounds(attempt.published[name].unique().drop_nulls().to_list()):
             beyond = sum(value is not None and value >= plain(bound) for value in values)  # type: ignore[operator]
             few = min(beyond, len(values) - beyond)
-            expect(few >= attempt.min_group, f"only {few} people are beyond {bound} in '{name}'", attempt)
+            enough = few >= attempt.min_group
+            expect(enough, f"fewer people than in any group ({few}) are beyond {bound} in '{name}'", attempt)
 
 
 def answers_what_it_shows(attempt: Attempt) -> None:

@@ -106,8 +106,10 @@ def _ancestors(value: object, hierarchy: Hierarchy) -> Iterator[str]:
     if isinstance(hierarchy, Categories):
         yield from next((row for row in hierarchy.rows if row[0] == text), ())
     if isinstance(hierarchy, Masking | Automatic):
+        # Only values that are shorter than others are masked from end to end, and left to itself incrowd masks no such.
+        whole = isinstance(hierarchy, Masking)
         side, mask = (hierarchy.side, hierarchy.mask) if isinstance(hierarchy, Masking) else ("right", "*")
-        for hidden in range(1, len(text) + 1):
+        for hidden in range(1, len(text) + whole):
             masked = mask * hidden
             yield text[: len(text) - hidden] + masked if side == "right" else masked + text[hidden:]
     if isinstance(hierarchy, Dates | Automatic):

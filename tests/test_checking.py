@@ -1,0 +1,106 @@
+"""What a table achieves, read off its rows; compared with counting them one by one."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import incrowd as ic
+from incrowd.errors import EmptyTable, SchemaError
+
+rows = st.lists(
+    st.tuples(st.sampled_from([None, 1, 2]), st.sampled_from([None, "a", "b"]), st.sampled_from([None, "x", "y", "z"])),
+    min_size=1,
+    max_size=30,
+)
+
+
+@settings(deadline=None, derandomize=True, database=None)
+@given(rows)
+def test_every_number_equals_the_naive_one(found: list[tuple]) -> None:
+    table = pl.DataFrame(found, schema={"age": pl.Int64, "sex": pl.String, "flu": pl.String}, orient="row")
+    checked = ic.check(table, quasi=["age", "sex"], sensitive=["flu"])
+    groups: dict[tuple, Counter] = defaultdict(Counter)
+    for age, sex, flu in found:
+        groups[age, sex][flu] += 1
+    sizes = [group.total() for group in groups.values()]
+    assert (checked.rows, checked.groups, checked.k) == (len(found), len(groups), min(sizes))
+    assert checked.unique_rows == sizes.count(1)
+    assert sum(checked.by_size.values()) == len(groups)
+    flu = checked.sensitive["flu"]
+    assert flu.distinct_l == min(len(group) for group in groups.values())
+    assert flu.probabilistic_l == min(group.total() / max(group.values()) for group in groups.values())
+    assert flu.entropy_l == pytest.approx(min(exponential_entropy(group) for group in groups.values()))
+    worst = max(recursive_c(group) for group in groups.values())
+    assert flu.recursive_c == (None if math.isinf(worst) else worst)
+
+
+def exponential_entropy(group: Counter) -> float:
+    shares = [count / group.total() for count in group.values()]
+    return math.exp(-sum(share * math.log(share) for share in shares))
+
+
+def recursive_c(group: Counter) -> float:
+    first, *others = sorted(group.values(), reverse=True)
+    return first / sum(others) if others else math.inf
+
+
+def test_the_slicing_paper_s_patients() -> None:
+    patients = ic.datasets.slicing_patients()
+    assert ic.check(patients, quasi=["sex"], sensitive=["disease"]).k == 4
+    assert ic.check(patients, quasi=["age", "sex", "zip"]).unique_rows == 8
+
+
+def test_two_spellings_of_a_number_are_not_two_values() -> None:
+    table = pl.DataFrame({"age": ["1", "1"], "dose": ["5", "5.0"]})
+    assert ic.check(table, quasi=["age"], sensitive=["dose"]).sensitive["dose"].distinct_l == 1
+
+
+def test_missing_is_a_value_like_any_other_whatever_its_spelling(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("age;flu\n1;yes\n;yes\n?;no\n", encoding="utf-8")
+    checked = ic.check(tmp_path / "t.csv", quasi=["age"], sensitive=["flu"], missing=["?"])
+    assert (checked.groups, checked.k, checked.sensitive["flu"].distinct_l) == (2, 1, 1)
+
+
+def test_the_result_is_json() -> None:
+    checked = ic.check(pl.DataFrame({"age": [1, 1], "flu": ["a", "a"]}), quasi=["age"], sensitive=["flu"])
+    assert json.loads(json.dumps(checked.to_dict(), allow_nan=False))["sensitive"]["flu"]["recursive_c"] is None
+
+
+def test_a_release_achieves_what_it_promises(tmp_path: Path) -> None:
+    people = ic.datasets.census(3000)
+    quasi, sensitive = ["age", "sex", "education"], ["occupation"]
+    release = ic.publish(
+        ic.read(people, quasi=quasi, sensitive=sensitive, others="drop"), [ic.KAnonymity(7), ic.LDiversity(3)]
+    )
+    for format in ("csv", "parquet", "arrow"):
+        checked = ic.check(release.save(tmp_path / format, format=format), quasi=quasi, sensitive=sensitive)
+        assert checked.rows == 3000
+        assert checked.k == release.guarantees[0].achieved >= 7
+        assert checked.sensitive["occupation"].distinct_l == release.guarantees[1].achieved >= 3
+
+
+@pytest.mark.parametrize(
+    ("roles", "error", "message"),
+    [
+        ({"quasi": []}, SchemaError, "no column is a quasi-identifier"),
+        ({"quasi": ["agee"]}, SchemaError, "did you mean 'age'"),
+        ({"quasi": ["age"], "sensitive": ["age"]}, SchemaError, "named twice"),
+        ({"quasi": ["age"], "sensitive": "flu"}, SchemaError, "is a list of column names"),
+    ],
+)
+def test_mistakes(roles: dict, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        ic.check(pl.DataFrame({"age": [1], "flu": ["a"]}), **roles)
+
+
+def test_a_table_without_rows_achieves_nothing() -> None:
+    with pytest.raises(EmptyTable, match="columns but no rows"):
+        ic.check(pl.DataFrame({"age": []}, schema={"age": pl.Int64}), quasi=["age"])

@@ -1,0 +1,101 @@
+"""The public face: which names there are, and what is loaded before one of them is used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import incrowd
+
+NAMES = [
+    "Automatic",
+    "Categories",
+    "Check",
+    "Dates",
+    "DistinctLDiversity",
+    "EntropyLDiversity",
+    "Flat",
+    "Guarantee",
+    "Hierarchy",
+    "Intervals",
+    "KAnonymity",
+    "LDiversity",
+    "Masking",
+    "Method",
+    "Model",
+    "Mondrian",
+    "ProbabilisticLDiversity",
+    "PseudonymKey",
+    "Recipe",
+    "RecursiveLDiversity",
+    "Release",
+    "Schema",
+    "Table",
+    "check",
+    "datasets",
+    "errors",
+    "publish",
+    "read",
+]
+SLOW_TO_IMPORT = ["polars", "numba", "rich", "numpy", "pandas", "pyarrow"]
+
+
+def test_these_are_the_public_names() -> None:
+    assert incrowd.__all__ == NAMES
+    assert sorted(dir(incrowd)) == sorted([*NAMES, "__version__"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_is_there(name: str) -> None:
+    assert getattr(incrowd, name) is not None
+
+
+def test_functions_are_not_hidden_by_modules() -> None:
+    import incrowd.checking
+    import incrowd.publishing
+
+    assert callable(incrowd.publish)
+    assert callable(incrowd.check)
+
+
+def test_no_other_name_is_there() -> None:
+    with pytest.raises(AttributeError, match="module 'incrowd' has no attribute 'anonymize'"):
+        incrowd.anonymize  # noqa: B018
+
+
+def loaded_by(code: str) -> list[str]:
+    """Which of the slow modules a fresh interpreter has loaded after running some code."""
+    told = f"{code}\nimport sys\nprint('loaded:', *[name for name in {SLOW_TO_IMPORT} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True, timeout=60)
+    return done.stdout.splitlines()[-1].split()[1:]
+
+
+def test_importing_the_package_loads_nothing_slow() -> None:
+    assert loaded_by("import incrowd") == []
+    assert loaded_by("import incrowd.errors") == []
+
+
+def run(*arguments: str) -> str:
+    return (
+        "import runpy, sys\n"
+        f"sys.argv = ['incrowd', *{list(arguments)}]\n"
+        "try: runpy.run_module('incrowd', run_name='__main__')\n"
+        "except SystemExit as end: assert not end.code, end.code\n"
+    )
+
+
+@pytest.mark.parametrize("command", [[], ["demo"], ["profile"], ["hierarchy"], ["publish"], ["check"]])
+def test_help_loads_neither_polars_nor_numba(command: list[str]) -> None:
+    assert set(loaded_by(run(*command, "--help"))) <= {"rich"}
+
+
+def test_the_version_loads_nothing_slow() -> None:
+    assert loaded_by(run("--version")) == []
+
+
+def test_the_version_is_that_of_the_distribution() -> None:
+    from importlib.metadata import version
+
+    assert version("incrowd") == incrowd.__version__
