@@ -10,8 +10,15 @@ from incrowd.methods.bottom_up_generalization import BottomUpGeneralization
 
 
 @pytest.mark.parametrize("diverse", [False, True])
-@pytest.mark.parametrize(("rows", "k"), [(40, 2), (60, 4), (12, 3)])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("rows", "k", "seed"),
+    [
+        *((rows, k, seed) for rows, k in [(40, 2), (60, 4), (12, 3)] for seed in range(3)),
+        (60, 4, 5),  # here and below, the least loss is not the least loss per gain
+        (100, 5, 4),
+        (100, 5, 5),
+    ],
+)
 def test_cuts_are_those_of_the_definition(rows: int, k: int, seed: int, diverse: bool) -> None:
     frame = people(rows, seed)
     models = [ic.KAnonymity(k), *([ic.DistinctLDiversity(2)] if diverse else [])]

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import naive_clusters
 import numpy as np
@@ -10,9 +11,11 @@ import polars as pl
 import pytest
 from clustering_cases import JOBS, naive_rows, opened, people, raw
 from naive_groups import found_groups, members
+from numpy.typing import NDArray
 
 import incrowd as ic
 from incrowd.errors import RecipeError, Unsatisfiable
+from incrowd.groups import Groups
 from incrowd.methods import clusters
 from incrowd.methods.k_member import KMember
 from incrowd.methods.microaggregation import Microaggregation
@@ -100,6 +103,30 @@ def test_small_tables(method: Any, values: list[int | None], k: int, expected: d
     frame = pl.DataFrame({"x": values, "flu": ["a"] * len(values)}, schema={"x": pl.Int64, "flu": pl.String})
     release = ic.publish(opened(frame, ("x",)), ic.KAnonymity(k), method=method(labels="tight"))
     assert Counter(release.to_polars()["x"]) == expected
+
+
+@dataclass(frozen=True)
+class OddSize:
+    """A model under which two safe groups make an unsafe one."""
+
+    name: ClassVar[str] = "odd-size"
+    monotone: ClassVar[bool] = False
+    hereditary: ClassVar[bool] = False
+    min_group: ClassVar[int] = 1
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        return groups.sizes % 2 == 1
+
+    def achieved(self, groups: Groups) -> float:
+        return float((groups.sizes % 2).min())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_clusters_that_look_the_same_are_judged_as_one(method: Any) -> None:
+    # Two clusters of three show "*" and are one of six to the reader; joined to the three z, they are nine.
+    frame = pl.DataFrame({"x": [*"abcdef", "z", "z", "z"], "flu": ["a"] * 9})
+    release = ic.publish(opened(frame, ("x",)), [ic.KAnonymity(3), OddSize()], method=method())
+    assert Counter(release.to_polars()["x"]) == {"*": 9}
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -16,7 +16,7 @@ from incrowd.errors import QueryError
 from incrowd.hierarchies.flat import Exact
 from incrowd.releases.query import matching_codes
 
-CHECKED = settings(deadline=None, derandomize=True, database=None, max_examples=60)
+CHECKED = settings(deadline=None, derandomize=True, database=None, max_examples=40)
 
 tables = st.lists(
     st.tuples(

@@ -20,7 +20,7 @@ import incrowd as ic
 from incrowd.engines import local
 from incrowd.errors import ConformanceError, SourceError
 
-CHECKED = settings(deadline=None, derandomize=True, database=None, max_examples=60)
+CHECKED = settings(deadline=None, derandomize=True, database=None, max_examples=30)
 METHODS = [ic.Mondrian(), ic.Mondrian(cuts="relaxed"), ic.Mondrian(labels="hierarchy"), ic.Mondrian(labels="tight")]
 
 rows = st.lists(

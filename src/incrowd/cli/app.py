@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
 
@@ -89,6 +90,9 @@ def message(error: IncrowdError) -> str:
 def main() -> None:
     """Run the command line; a user's mistake is one clear message, never a traceback."""
     listen()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no error
     try:
         app()
     except (Exception, KeyboardInterrupt, Stopped) as error:

@@ -46,15 +46,11 @@ def demo(
     from incrowd.cli.demo_table import HIERARCHIES, QUASI, SENSITIVE, demo_recipe, person_table
     from incrowd.cli.showing import print_json, release_lines, showing_progress, summary_table
     from incrowd.datasets import write_census
-    from incrowd.errors import OutputError
     from incrowd.recipe import Recipe
     from incrowd.releases.saving import require_directory
 
     people, recipe_path = output / "people.csv", output / "people.recipe.toml"
-    if people.exists() and not recipe_path.exists():
-        raise OutputError(
-            f"{people} is not the demo's, and is not replaced.  Hint: choose another directory (--output)."
-        )
+    _require_own(people, recipe_path)
     require_directory(output)
     recipe_path.write_text(demo_recipe(_RECIPE.format(k=k, l=l), HIERARCHIES), encoding="utf-8")
     with showing_progress(quiet=as_json) as progress:
@@ -105,3 +101,15 @@ def demo(
             ],
         )
     )
+
+
+def _require_own(people: Path, recipe: Path) -> None:
+    """Refuse to write over a table or a recipe that an earlier demo did not make."""
+    from incrowd.errors import OutputError
+
+    made_here = recipe.exists() and recipe.read_bytes().startswith(_RECIPE.partition("\n")[0].encode())
+    if (people.exists() or recipe.exists()) and not made_here:
+        raise OutputError(
+            f"{people if people.exists() else recipe} is not the demo's, and is not replaced.  "
+            "Hint: choose another directory (--output)."
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,8 @@ _SECONDS_BEFORE_PROGRESS = 2.0
 
 def print_json(data: Any) -> None:
     """Print data for a machine, and nothing else."""
-    typer.echo(json.dumps(data, indent=2, ensure_ascii=False))
+    utf8 = (sys.stdout.encoding or "").lower() in ("utf-8", "utf8")
+    typer.echo(json.dumps(data, indent=2, ensure_ascii=not utf8))
 
 
 @contextmanager

@@ -76,8 +76,10 @@ class LocalEngine:
         """Yield rows with their group and sensitive codes, sorted by what they will show."""
         schema = form.schema
         tallied = list(schema.tallied)
-        carried = [f"c{len(tallied) + place}" for place in range(len(schema.kept) + len(schema.pseudonyms))]
-        identifiers = carried[len(schema.kept) :]
+        number = {name: f"c{place}" for place, name in enumerate((*tallied, *schema.kept, *schema.pseudonyms))}
+        identifiers = [number[name] for name in schema.pseudonyms]
+        # Rows are told apart by columns in the order of their names: the order of columns must not matter.
+        carried = [number[name] for name in sorted((*schema.kept, *schema.pseudonyms))]
         lookup = pl.DataFrame([counted.raw[name].alias(f"c{place}") for place, name in enumerate(tallied)])
         lookup = lookup.with_columns(tuple=pl.Series(counted.tuple_of.astype(np.uint32)))
         frame = self.source.frame.select(_numbered([*tallied, *schema.kept, *schema.pseudonyms]))

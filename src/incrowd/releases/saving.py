@@ -139,6 +139,8 @@ def require_directory(directory: Path) -> None:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(f"{directory} cannot be written: {error.strerror}.") from error
+    if not os.access(directory, os.W_OK | os.X_OK):
+        raise OutputError(f"{directory} is not a directory that you may write to.")
 
 
 def _is_release(directory: Path) -> bool:
