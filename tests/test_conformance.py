@@ -18,6 +18,19 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "entropy-l-diversity": [{"l": 1}, {"l": 2}, {"l": 2.5}, {"l": 3, "column": "s1"}],
     "probabilistic-l-diversity": [{"l": 1}, {"l": 2}, {"l": 1.5}, {"l": 3, "column": "s1"}],
     "recursive-l-diversity": [{"c": 1, "l": 1}, {"c": 0.5, "l": 2}, {"c": 2, "l": 2}, {"c": 3, "l": 3, "column": "s0"}],
+    "alpha-k-anonymity": [{"alpha": 0.5, "k": 2}, {"alpha": 1, "k": 3}],
+    "t-closeness": [{"t": 0.3}, {"t": 0.2, "distance": "ordered"}, {"t": 0.25, "distance": "hierarchical"}],
+    "confidence-bounds": [{"bounds": {"a": 0.5}, "column": "s0"}, {"bounds": {"b": 0.3}, "default": 0.7, "column": "s1"}],
+    "delta-disclosure": [{"delta": 1.0}, {"delta": 0.5, "absent": "ignored"}],
+    "basic-beta-likeness": [{"beta": 0.5}, {"beta": 2}],
+    "enhanced-beta-likeness": [{"beta": 0.5}, {"beta": 2}],
+    "full-k-anonymity": [{"k": 1}, {"k": 2}],
+    "prosecutor-risk": [{"risk": 0.5}, {"risk": 0.2}],
+    "full-domain": [{}, {"limit": 0.3}, {"limit": 1.0}],
+    "level-sweep": [{"labels": "hierarchy"}, {"labels": "tight"}],
+    "microaggregation": [{"labels": "hierarchy"}, {"labels": "tight"}],
+    "k-member": [{"labels": "hierarchy"}, {"labels": "tight"}],
+    "infogain-mondrian": [{"labels": "region"}, {"labels": "hierarchy"}],
     "mondrian": [
         {"cuts": cuts, "labels": labels}
         for cuts in ("strict", "relaxed")
@@ -29,7 +42,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 Sensitive columns are called `s0` and `s1` where models are checked.
 """
 
-OPTIONS: dict[str, dict[str, bool]] = {}
+OPTIONS: dict[str, dict[str, bool]] = {"t-closeness": {"nominal": False}, "confidence-bounds": {"nominal": False}}
 """What `check_model` must be told of a model, by its registered name: `local=False`, `nominal=False`."""
 
 

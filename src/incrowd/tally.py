@@ -49,6 +49,11 @@ class Tally:
         counts = np.bincount(index, weights=self.counts, minlength=len(first)).astype(np.int64)
         return Tally(names, np.ascontiguousarray(codes[first]), counts, self.trees), index
 
+    def joint_codes(self, names: Sequence[str]) -> Codes:
+        """Number the combinations of some columns; return each tuple's number."""
+        codes = np.stack([self.column(name) for name in names], axis=1)
+        return group_tuples(codes, [self.trees[name].size for name in names])[0].astype(np.int32)
+
     def value_counts(self, name: str) -> Counts:
         """Return how many rows have each code of a column."""
         return np.bincount(self.column(name), weights=self.counts, minlength=self.trees[name].size).astype(np.int64)

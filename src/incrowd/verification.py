@@ -59,7 +59,13 @@ def groups_of(
             found_codes = code_among(found, trees[name].values.slice(1))
         codes[name] = pl.DataFrame({ours: found, "code": found_codes})
     whole = {} if before is None else {name: before.value_counts(name) for name in sensitive}
-    return Groups(sizes["count"].to_numpy(), LazyHistograms(tuple(sensitive), count), whole, trees)
+
+    def joint() -> Histogram:
+        combinations = placed.select(values).unique(maintain_order=True).with_row_index("code")
+        numbered = _number_groups(placed, sizes, keys)
+        return _histogram(numbered.join(combinations, on=values, how="left", nulls_equal=True), sizes.height)
+
+    return Groups(sizes["count"].to_numpy(), LazyHistograms(tuple(sensitive), count), whole, trees, joint=joint)
 
 
 def _number_groups(placed: pl.DataFrame, sizes: pl.DataFrame, keys: list[str]) -> pl.DataFrame:

@@ -114,7 +114,7 @@ def naive_best(rows: list[tuple[str | None, ...]], tally: Tally, models: list[ic
             losses[tuple(shown)] = loss / len(trees)
         failing = {key for key, values in groups.items() if not all(naive_safe(model, values) for model in models)}
         withheld = sum(sum(groups[key].values()) for key in failing)
-        if withheld > limit * len(rows) + 1e-9:
+        if withheld > limit * len(rows) + 1e-9 or withheld == len(rows):
             continue
         cost = sum((1.0 if key in failing else losses[key]) * sum(values.values()) for key, values in groups.items())
         best = min(cost / len(rows), best) if best is not None else cost / len(rows)

@@ -1,6 +1,23 @@
 """How to get a safe table: who hides together."""
 
+from incrowd.methods.bottom_up_generalization import BottomUpGeneralization
+from incrowd.methods.full_domain import FullDomain
+from incrowd.methods.infogain_mondrian import InfoGainMondrian
+from incrowd.methods.k_member import KMember
+from incrowd.methods.level_sweep import LevelSweep
 from incrowd.methods.method import Method
+from incrowd.methods.microaggregation import Microaggregation
 from incrowd.methods.mondrian import Mondrian
+from incrowd.methods.top_down_specialization import TopDownSpecialization
 
-__all__ = ["Method", "Mondrian"]
+__all__ = [
+    "BottomUpGeneralization",
+    "FullDomain",
+    "InfoGainMondrian",
+    "KMember",
+    "LevelSweep",
+    "Method",
+    "Microaggregation",
+    "Mondrian",
+    "TopDownSpecialization",
+]

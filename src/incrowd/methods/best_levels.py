@@ -45,7 +45,8 @@ class LevelSearch:
     def __init__(self, lattice: Lattice, require: Sequence[Model], limit: float) -> None:
         self._lattice, self._require = lattice, tuple(require)
         self._rows = lattice.tally.rows
-        self._most_withheld = int(np.floor(limit * self._rows + 1e-9))
+        # A table without rows is no release, whatever the limit.
+        self._most_withheld = min(int(np.floor(limit * self._rows + 1e-9)), self._rows - 1)
         self._min_group = max((model.min_group for model in require), default=1)
         self._hereditary = [model for model in require if model.hereditary]
         self._prunes_by_verdict = self._most_withheld == 0 and all(model.monotone for model in require)

@@ -8,6 +8,7 @@ rounds, plus one for each refusal in a row.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,16 +62,25 @@ class Boxes:
     def groups(self, boxes: Ints) -> Groups:
         """Return sizes and, when asked for, sensitive histograms of some of the open boxes."""
 
-        def count(name: str) -> Histogram:
-            codes = np.ascontiguousarray(self._tally.column(name))
-            values = self._tally.trees[name].size
+        def count(codes: Codes) -> Histogram:
+            values = int(codes.max(initial=0)) + 1
             return Histogram(
                 *self._kernel.count_values(
                     self._order, self._starts, boxes, self.part_tuples, self.part_counts, codes, values
                 )
             )
 
-        return Groups(self._sizes()[boxes], LazyHistograms(self._sensitive, count), self._whole, self._tally.trees)
+        return Groups(
+            self._sizes()[boxes],
+            LazyHistograms(self._sensitive, lambda name: count(np.ascontiguousarray(self._tally.column(name)))),
+            self._whole,
+            self._tally.trees,
+            joint=lambda: count(self._joint),
+        )
+
+    @cached_property
+    def _joint(self) -> Codes:
+        return self._tally.joint_codes(self._sensitive)
 
     def _sizes(self) -> Ints:
         return np.add.reduceat(self.part_counts[self._order], self._starts[:-1])

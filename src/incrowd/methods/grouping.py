@@ -5,10 +5,13 @@ Cost: one pass over the tally for the sizes, and one per sensitive column that a
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.groups import Groups, Histogram, LazyHistograms
+from incrowd.hierarchies.tree import Codes
 from incrowd.tally import Tally
 
 Ints = NDArray[np.int64]
@@ -30,21 +33,27 @@ class Grouper:
         """Return the groups `0` to `count - 1`; `group_of[i]` is the group of tuple i."""
         sorted_tuples: list[Ints] = []
 
-        def histogram(name: str) -> Histogram:
+        def histogram(codes: Codes) -> Histogram:
             itself = np.arange(len(group_of))
             if not sorted_tuples:
                 sorted_tuples.extend(self._kernel.sort_by_piece(itself, group_of, count))
             order, starts = sorted_tuples
-            values = self._tally.trees[name].size
+            values = int(codes.max(initial=0)) + 1
             return Histogram(
-                *self._kernel.count_values(
-                    order, starts, np.arange(count), itself, self._tally.counts, self._codes[name], values
-                )
+                *self._kernel.count_values(order, starts, np.arange(count), itself, self._tally.counts, codes, values)
             )
 
         return Groups(
-            self.sizes(group_of, count), LazyHistograms(self._sensitive, histogram), self._whole, self._tally.trees
+            self.sizes(group_of, count),
+            LazyHistograms(self._sensitive, lambda name: histogram(self._codes[name])),
+            self._whole,
+            self._tally.trees,
+            joint=lambda: histogram(self._joint),
         )
+
+    @cached_property
+    def _joint(self) -> Codes:
+        return self._tally.joint_codes(self._sensitive)
 
     def sizes(self, group_of: Ints, count: int) -> Ints:
         """Return the rows of each group."""

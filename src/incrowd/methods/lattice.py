@@ -142,16 +142,28 @@ class Lattice:
         """Return groups as models see them; histograms are counted when a model asks."""
         by_group: list[Ints] = []
 
-        def count(name: str) -> Histogram:
+        def count(codes: Codes) -> Histogram:
             if not by_group:
                 by_group.extend(self._partition.sort_by_piece(np.arange(len(group_of)), group_of, len(sizes)))
             order, starts = by_group
-            codes = np.ascontiguousarray(rows.sensitive[:, self._sensitive.index(name)])
             every, itself = np.arange(len(sizes)), np.arange(len(group_of))
-            values = self.tally.trees[name].size
+            values = int(codes.max(initial=0)) + 1
             return Histogram(*self._partition.count_values(order, starts, every, itself, rows.counts, codes, values))
 
-        return Groups(sizes, LazyHistograms(self._sensitive, count), self._whole, self.tally.trees)
+        def joint() -> Histogram:
+            values = [self.tally.trees[name].size for name in self._sensitive]
+            return count(group_tuples(rows.sensitive, values)[0].astype(np.int32))
+
+        return Groups(
+            sizes,
+            LazyHistograms(
+                self._sensitive,
+                lambda name: count(np.ascontiguousarray(rows.sensitive[:, self._sensitive.index(name)])),
+            ),
+            self._whole,
+            self.tally.trees,
+            joint=joint,
+        )
 
     def distinct(self, codes: Codes, sensitive: Codes, counts: Counts) -> Rows:
         """Add up rows that are the same."""
