@@ -44,6 +44,8 @@ required = st.sampled_from(
         [ic.KAnonymity(2), ic.DistinctLDiversity(2)],
         [ic.EntropyLDiversity(1.8)],
         [ic.ProbabilisticLDiversity(1.5), ic.KAnonymity(2)],
+        [ic.TCloseness(0.3)],
+        [ic.TCloseness(0.15), ic.KAnonymity(2)],
     ]
 )
 
@@ -74,7 +76,7 @@ def cost_of(recoding: Recoding, tally: Tally) -> tuple[float, int]:
     return total / tally.rows, withheld
 
 
-def naive_safe(model: ic.Model, values: Counter[str]) -> bool:
+def naive_safe(model: ic.Model, values: Counter[str], whole: Counter[str]) -> bool:
     size = sum(values.values())
     match model:
         case ic.KAnonymity():
@@ -86,12 +88,16 @@ def naive_safe(model: ic.Model, values: Counter[str]) -> bool:
             return bool(entropy >= np.log(model.l) - 1e-9)
         case ic.ProbabilisticLDiversity():
             return max(values.values()) * model.l <= size
+        case ic.TCloseness():
+            rows = sum(whole.values())
+            return sum(abs(values[s] / size - whole[s] / rows) for s in whole) / 2 <= model.t + 1e-9
     raise AssertionError(model)
 
 
 def naive_best(rows: list[tuple[str | None, ...]], tally: Tally, models: list[ic.Model], limit: float) -> float | None:
     """Try every level vector, one row at a time."""
     best = None
+    whole = Counter(str(secret) for *_, secret in rows)
     trees = [tally.trees[name] for name in "abc"]
     for levels in product(*(range(tree.height + 1) for tree in trees)):
         groups: dict[tuple[object, ...], Counter[str]] = defaultdict(Counter)
@@ -112,7 +118,9 @@ def naive_best(rows: list[tuple[str | None, ...]], tally: Tally, models: list[ic
                 loss += 1.0 if mixed else (len(members) - 1) / max(tree.size - 2, 1)
             groups[tuple(shown)][str(secret)] += 1
             losses[tuple(shown)] = loss / len(trees)
-        failing = {key for key, values in groups.items() if not all(naive_safe(model, values) for model in models)}
+        failing = {
+            key for key, values in groups.items() if not all(naive_safe(model, values, whole) for model in models)
+        }
         withheld = sum(sum(groups[key].values()) for key in failing)
         if withheld > limit * len(rows) + 1e-9 or withheld == len(rows):
             continue

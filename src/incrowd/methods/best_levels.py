@@ -12,6 +12,7 @@ columns with the most values, so it is much smaller than the tally.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,12 +20,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.methods.lattice import Floats, Ints, Lattice, Levels, Rows
-from incrowd.models.model import Model, satisfies_all
+from incrowd.methods.lattice import Floats, Lattice, Levels, Rows
+from incrowd.models.model import Model, least_failing, satisfies_all
 from incrowd.progress import Progress
 from incrowd.recoding import WITHHELD, Recoding
+from incrowd.tally import Counts
 
-_COLUMNS_GROUPED_FIRST = 3
+_COLUMNS_MERGED_FIRST = (3, 6)
+"""Rows are added up by the levels of the three columns with the most values, then by those of the first six."""
 _SAME_COST = 1e-12
 
 
@@ -48,10 +51,9 @@ class LevelSearch:
         # A table without rows is no release, whatever the limit.
         self._most_withheld = min(int(np.floor(limit * self._rows + 1e-9)), self._rows - 1)
         self._min_group = max((model.min_group for model in require), default=1)
-        self._hereditary = [model for model in require if model.hereditary]
         self._prunes_by_verdict = self._most_withheld == 0 and all(model.monotone for model in require)
-        by_size = sorted(range(len(lattice.columns)), key=lambda place: (-lattice.trees[place].size, place))
-        self._grouped_first = np.array(sorted(by_size[:_COLUMNS_GROUPED_FIRST]))
+        columns = range(len(lattice.columns))
+        self._by_size = np.array(sorted(columns, key=lambda place: (-lattice.trees[place].size, place)))
         self._tables: dict[tuple[int, ...], Rows] = {}
         self.looks: list[Look] = []
 
@@ -98,33 +100,32 @@ class LevelSearch:
         if small > self._most_withheld or unwithheld + added > to_beat + _SAME_COST:
             return Look(levels, unwithheld + added, small, small, added)
         judged = lattice.as_groups(rows, group_of, sizes)
-        withheld, extra = self._withholding(satisfies_all(self._require, judged), group_of, rows, losses)
-        below = (small, added)
+        cost_of_withholding = np.bincount(group_of, rows.counts * (1.0 - losses), groups).astype(np.float64)
+        failing = (~satisfies_all(self._require, judged)).astype(np.float64)
+        withheld, extra = self._withholding(failing, sizes, cost_of_withholding)
         if self._prunes_by_verdict:
-            below = (withheld, extra)
-        elif self._hereditary:
-            below = self._withholding(satisfies_all(self._hereditary, judged), group_of, rows, losses)
-        return Look(levels, unwithheld + extra, withheld, *below)
+            return Look(levels, unwithheld + extra, int(withheld), int(withheld), extra)
+        must_fail = np.maximum(sizes < self._min_group, least_failing(self._require, judged))
+        below, added = self._withholding(must_fail, sizes, cost_of_withholding)
+        return Look(levels, unwithheld + extra, int(withheld), math.ceil(below - 1e-6), added)
 
-    def _withholding(
-        self, verdicts: NDArray[np.bool_], group_of: Ints, rows: Rows, losses: Floats
-    ) -> tuple[int, float]:
-        """Return how many rows are in failing groups, and what withholding them adds to the loss."""
-        failing = ~verdicts[group_of]
-        counts = rows.counts[failing]
-        return int(counts.sum()), float((counts * (1.0 - losses[failing])).sum()) / self._rows
+    def _withholding(self, share: Floats, sizes: Counts, cost: Floats) -> tuple[float, float]:
+        """Return how many rows are withheld if a share of each group is, and what that adds to the loss.
 
-    def _table(self, levels: Levels) -> Rows:
-        """Return the rows already grouped by the node's levels of the columns with the most values."""
-        key = tuple(levels[self._grouped_first].tolist())
+        A group's rows all show the same, so that they lose the same; rows of a more specific node lose no more.
+        """
+        return float((share * sizes).sum()), float((share * cost).sum()) / self._rows
+
+    def _table(self, levels: Levels, stage: int = len(_COLUMNS_MERGED_FIRST)) -> Rows:
+        """Return rows already added up by the node's levels of the columns with the most values, stage by stage."""
+        if stage == 0:
+            return self._lattice.rows
+        merged = self._by_size[: _COLUMNS_MERGED_FIRST[stage - 1]]
+        key = (stage, *levels[merged].tolist())
         if key not in self._tables:
-            codes = self._lattice.rows.codes.copy()
-            for place, level in zip(self._grouped_first, key, strict=True):
-                tree = self._lattice.trees[place]
-                first = tree.starts[level][codes[:, place]]
-                # At the root, missing comes first; a known value must stay one, for what it loses is its own.
-                codes[:, place] = np.where(codes[:, place] > 0, np.maximum(first, 1), first)
-            self._tables[key] = self._lattice.distinct(codes, self._lattice.rows.sensitive, self._lattice.rows.counts)
+            partly = np.zeros_like(levels)
+            partly[merged] = levels[merged]
+            self._tables[key] = self._lattice.merge(self._table(levels, stage - 1), partly)
         return self._tables[key]
 
     def recode(self, levels: Levels) -> Recoding:

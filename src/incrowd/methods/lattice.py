@@ -98,6 +98,12 @@ class Lattice:
                 at += len(nodes)
             self.first_key.append(np.array(starts, dtype=np.int64))
             room *= tree.size
+        for name in self._sensitive:  # never generalized: one level, behind those of the quasi-identifiers
+            size = self.tally.trees[name].size
+            keys.append(np.arange(size, dtype=np.int64) * room)
+            self.first_key.append(np.array([at], dtype=np.int64))
+            at += size
+            room *= size
         if room >= 2**62:
             raise SchemaError(
                 f"{len(self.columns)} quasi-identifiers with so many values have more combinations than level vectors "
@@ -127,7 +133,8 @@ class Lattice:
 
     def keys_of(self, nodes: Levels) -> Ints:
         """Return where each vector's keys start, column by column."""
-        return np.stack([first[nodes[:, place]] for place, first in enumerate(self.first_key)], axis=1)
+        columns = range(nodes.shape[1])
+        return np.stack([self.first_key[place][nodes[:, place]] for place in columns], axis=1)
 
     def group(self, rows: Rows, levels: Levels) -> tuple[Ints, int]:
         """Number the groups of rows at some levels."""
@@ -171,6 +178,20 @@ class Lattice:
         index, first = group_tuples(np.concatenate([codes, sensitive], axis=1), sizes)
         totals = np.bincount(index, weights=counts, minlength=len(first)).astype(np.int64)
         return Rows(np.ascontiguousarray(codes[first]), np.ascontiguousarray(sensitive[first]), totals)
+
+    def merge(self, rows: Rows, levels: Levels) -> Rows:
+        """Add up rows that are the same at some levels and in their sensitive values; each is shown by one member."""
+        codes = np.concatenate([rows.codes, rows.sensitive], axis=1)
+        every = np.concatenate([levels, np.zeros(rows.sensitive.shape[1], dtype=np.int8)])
+        group_of = np.empty(len(codes), dtype=np.int64)
+        groups = self.kernel.group_rows(
+            codes, np.arange(len(codes)), self.keys, self.keys_of(every[None])[0], group_of,
+            self.slots, self.slot_keys, self.used,
+        )  # fmt: skip
+        member = np.empty(groups, dtype=np.int64)
+        member[group_of[::-1]] = np.arange(len(codes) - 1, -1, -1)
+        counts = np.bincount(group_of, weights=rows.counts, minlength=groups).astype(np.int64)
+        return Rows(rows.codes[member], rows.sensitive[member], counts)
 
     def all_rows(self) -> Rows:
         """Return the tally's own tuples, in their order."""

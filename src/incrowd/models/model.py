@@ -25,6 +25,8 @@ class Model(Protocol):
     hereditary: ClassVar[bool]
     """Whether a group that fails it has only subgroups that fail it, so that splitting never helps."""
     # A model may also say `looks_at_values: ClassVar[bool] = False`: it needs the sizes of groups and nothing else.
+    # One that is not hereditary may have a method `least_failing(groups)`: the share of each group that must fail
+    # however the group is split. Searches that withhold rows use it to rule out what is more specific.
 
     @property
     def min_group(self) -> int:
@@ -76,6 +78,17 @@ def all_satisfied(verdicts: Iterable[NDArray[np.bool_]], groups: Groups) -> NDAr
 def any_looks_at_values(models: Iterable[Model]) -> bool:
     """Whether any of the models needs to know sensitive values; if none does, rows need not be told apart by them."""
     return any(getattr(model, "looks_at_values", True) for model in models)
+
+
+def least_failing(models: Iterable[Model], groups: Groups) -> NDArray[np.float64]:
+    """Return the share of each group's rows that fail however the group is split, as far as the models know."""
+    share = np.zeros(len(groups))
+    for model in models:
+        if model.hereditary:
+            share = np.maximum(share, ~model.satisfied(groups))
+        elif hasattr(model, "least_failing"):
+            share = np.maximum(share, model.least_failing(groups))
+    return share
 
 
 def satisfies_all(models: Sequence[Model], groups: Groups) -> NDArray[np.bool_]:

@@ -61,6 +61,20 @@ class TCloseness:
         """Return the largest distance of any group."""
         return largest(self._distances(groups))
 
+    def least_failing(self, groups: Groups) -> Floats:
+        """Return the share of each group that must fail however the group is split.
+
+        The distance is convex: the parts' distances are at least the group's own on average. Parts that satisfy t have
+        at most t, others at most `farthest`, so for their share f it holds that f·farthest + (1 − f)·t ≥ distance.
+        """
+        share = np.zeros(len(groups))
+        for name, found in zip(histograms(groups, self.column), self._distances(groups), strict=True):
+            whole = groups.shares(name)
+            farthest = 1.0 - float(whole[whole > 0].min(initial=1.0)) if self.distance == "equal" else 1.0
+            if farthest > self.t + _ROUNDING:
+                share = np.maximum(share, (found - self.t - _ROUNDING) / (farthest - self.t))
+        return np.clip(share, 0.0, 1.0)
+
     def _distances(self, groups: Groups) -> Iterator[Floats]:
         for name, histogram in histograms(groups, self.column).items():
             if self.distance == "equal":
