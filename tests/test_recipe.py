@@ -51,7 +51,7 @@ def example(cls: type) -> Any:
     if cls is ic.Categories:
         return ic.Categories.from_tree({"Europe": ["Italy", "Spain"], "Asia": {"East": ["Japan"]}})
     needed = [f.name for f in fields(cls) if f.default is MISSING and f.default_factory is MISSING]
-    for values in itertools.product((3, 0.5, 2.5, "disease"), repeat=len(needed)):
+    for values in itertools.product((3, 0.5, 2.5, "disease", {"flu": 0.5}), repeat=len(needed)):
         try:
             return cls(**dict(zip(needed, values, strict=True)))
         except (IncrowdError, TypeError):

@@ -12,7 +12,6 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import tomli_w
 
 from incrowd.errors import IncrowdError, RecipeError, did_you_mean
@@ -23,6 +22,7 @@ from incrowd.models.parameters import require_whole
 from incrowd.progress import Progress, silent
 from incrowd.pseudonyms import PseudonymKey
 from incrowd.registry import registered
+from incrowd.releases.release import parameters
 from incrowd.releases.saving import FORMATS
 from incrowd.table import Table, read
 
@@ -301,14 +301,7 @@ def _make(family: str, described: Any, *, key: str = "name") -> Any:
 
 def _parameters(made: Any) -> dict[str, Any]:
     """Return the parameters of a dataclass as TOML can hold them; TOML has no null, so None is left out."""
-    values = {f.name: _plain(getattr(made, f.name)) for f in fields(made)}
-    return {name: value for name, value in values.items() if value is not None and value != []}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return value.item() if isinstance(value, np.generic) else value
+    return {name: value for name, value in parameters(made).items() if value is not None and value != []}
 
 
 def _refuse_unknown(where: str, given: Mapping[str, Any], known: Any) -> None:

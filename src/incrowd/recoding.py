@@ -12,7 +12,7 @@ from incrowd.hierarchies.tree import Codes
 from incrowd.tally import Counts
 
 WITHHELD = -1
-Shown = Literal["region", "hierarchy", "tight"]
+Shown = Literal["region", "hierarchy", "level", "tight"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +21,8 @@ class Recoding:
 
     Part p is `counts[p]` rows of tuple `tuples[p]`; most methods never split a tuple, and then there is one part per
     tuple. `groups[p]` is its group or `WITHHELD`. Group g shows, for `columns[j]`, codes `lows[g, j]` to `highs[g, j]`,
-    the latter not included. `shown` says how such a run is written: as the region between cuts, as nodes of the
-    hierarchy, or as the tight range of the group's own values.
+    the latter not included. `shown` says how such a run is written: as the region between cuts, as the lowest
+    nodes of the hierarchy, as nodes of a level that all groups share, or as the tight range of the group's own values.
     """
 
     tuples: NDArray[np.int64]

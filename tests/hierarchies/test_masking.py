@@ -66,8 +66,9 @@ def test_a_mask_that_would_read_as_anything_is_refused() -> None:
 
 
 def test_a_value_that_looks_like_a_masked_one_is_refused() -> None:
-    with pytest.raises(HierarchyError, match="stands for two different sets"):
+    with pytest.raises(HierarchyError, match="column 'zip': a value looks like the masked form of others") as caught:
         Masking().build("zip", pl.Series(["75*", "751", "752"]))
+    assert "75*" not in str(caught.value)
 
 
 def test_long_values_need_their_steps_stated() -> None:

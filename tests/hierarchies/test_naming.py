@@ -124,7 +124,8 @@ def test_whole_numbers_that_came_as_floats_look_like_whole_numbers() -> None:
 def test_a_region_is_written_with_the_bounds_of_the_intervals_around_it() -> None:
     tree, _ = Intervals(widths=(5, 10)).build("age", pl.Series([17, 23, 26.5, 41, 58], strict=False))
     assert labels_of(tree, (2, 4), (2, 4), (2, 3)) == ["[20, 40)", "[20, 40)", "23"]
-    assert labels_of(tree, (2, 4), (2, 5), shown="hierarchy") == ["[20, 30)", '{"[20, 30)", "[40, 50)"}']
+    assert labels_of(tree, (2, 4), (2, 5), shown="level") == ["[20, 30)", '{"[20, 30)", "[40, 50)"}']
+    assert labels_of(tree, (2, 4), (4, 5), shown="hierarchy") == ["[20, 30)", "41"]  # alone in its interval
 
 
 def test_nodes_of_a_category_tree() -> None:

@@ -60,7 +60,13 @@ class Masking:
         # Nodes are in one piece when values are sorted by their ancestors from the top.
         frame = frame.sort([str(level) for level in range(len(steps), -1, -1)])
         leaves, *ancestors = frame.get_columns()
-        return grow(column, leaves, "text", ancestors, from_data=False), code_among(text, leaves)
+        try:
+            tree = grow(column, leaves, "text", ancestors, from_data=False)
+        except HierarchyError:  # whose message would quote the value
+            raise HierarchyError(
+                f"column '{column}': a value looks like the masked form of others.  Hint: choose another mask."
+            ) from None
+        return tree, code_among(text, leaves)
 
     def _masked(self, step: int) -> pl.Expr:
         value = pl.col("0")

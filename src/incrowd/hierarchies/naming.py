@@ -15,19 +15,20 @@ from incrowd.hierarchies.tree import LONGEST_SET, MISSING, Codes, Tree
 
 
 def label_runs(
-    tree: Tree, lows: Codes, highs: Codes, *, shown: Literal["region", "hierarchy", "tight"] = "region"
+    tree: Tree, lows: Codes, highs: Codes, *, shown: Literal["region", "hierarchy", "level", "tight"] = "region"
 ) -> pl.Series:
     """Return the label of every run `[low, high)` of codes; null for missing on its own.
 
     By region, numbers and dates are shown as ranges between cuts, open at the ends of the column, so that no bound is
-    anybody's extreme value; by hierarchy, as nodes; tight, as the closed range from the smallest value to the largest.
+    anybody's extreme value; by hierarchy, as the lowest nodes that hold just these values, and by level as the highest;
+    tight, as the closed range from the smallest value to the largest.
     """
     keys = lows.astype(np.int64) * (tree.size + 1) + highs
     distinct, index = np.unique(keys, return_inverse=True)
     low, high = (distinct // (tree.size + 1)).astype(np.int32), (distinct % (tree.size + 1)).astype(np.int32)
-    if tree.ordered and shown != "hierarchy":
+    if tree.ordered and shown not in ("hierarchy", "level"):
         return _range_labels(tree, low, high, tight=shown == "tight").gather(index)
-    return _name_labels(tree, low, high).gather(index)
+    return _name_labels(tree, low, high, highest=shown == "level").gather(index)
 
 
 def _range_labels(tree: Tree, lows: Codes, highs: Codes, *, tight: bool) -> pl.Series:
@@ -62,12 +63,14 @@ def _range_labels(tree: Tree, lows: Codes, highs: Codes, *, tight: bool) -> pl.S
     return frame.select(label.alias("label")).to_series()
 
 
-def _name_labels(tree: Tree, lows: Codes, highs: Codes) -> pl.Series:
+def _name_labels(tree: Tree, lows: Codes, highs: Codes, *, highest: bool) -> pl.Series:
     found = pl.Series([None], dtype=pl.String).new_from_index(0, len(lows))
     alone = (lows == MISSING) & (highs == MISSING + 1)
     root = ~alone & ((lows == MISSING) | ((lows == 1) & (highs == tree.size) & (highs - lows > 1)))
     named = np.flatnonzero(~alone & ~root)
     run, level, code = tree.cover(lows[named], highs[named])
+    if not highest:  # a value that is alone in its node is shown as itself
+        level = tree.lowest_levels(level, code)
     nodes = pl.DataFrame({"run": named[run], "level": level, "node": tree.nodes[level, code]})
     written = _write_nodes(tree, nodes.select("level", "node").unique())
     sets = (

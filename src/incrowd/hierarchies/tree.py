@@ -126,6 +126,12 @@ class Tree:
         order = np.argsort(run, kind="stable")
         return run[order], np.concatenate(levels)[order], np.concatenate(codes)[order]
 
+    def lowest_levels(self, levels: NDArray[np.int64], codes: Codes) -> NDArray[np.int64]:
+        """Return the lowest level at which each code's node holds the same codes as at the level given."""
+        same_start = self.starts[:, codes] == self.starts[levels, codes]
+        same_end = self.ends[:, codes] == self.ends[levels, codes]
+        return np.asarray(np.argmax(same_start & same_end, axis=0))
+
     def common_nodes(self, lows: Codes, highs: Codes) -> tuple[Codes, Codes]:
         """Return, for every run of codes, the run of the lowest node that holds all of it.
 

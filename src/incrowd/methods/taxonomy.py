@@ -163,7 +163,7 @@ class Cuts:
         ]
         lows, highs = (np.stack(bounds, axis=1) for bounds in zip(*runs, strict=True))
         everybody = np.arange(len(group_of))
-        return Recoding(everybody, self._tally.counts, group_of, self._columns, lows, highs, "hierarchy")
+        return Recoding(everybody, self._tally.counts, group_of, self._columns, lows, highs, "level")
 
 
 def least_elsewhere(sizes: Ints, nodes: Ints, count: int) -> Ints:

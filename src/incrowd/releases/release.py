@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -135,7 +135,7 @@ class Release:
                 "Labels are tight ranges: a range's bounds are values of people in the group, which shows extreme ones."
             )
         made_up = sorted(name for name in self.form.schema.quasi if self.form.tally.trees[name].from_data)
-        if made_up and self.shown == "hierarchy":
+        if made_up and self.shown in ("hierarchy", "level"):
             found.append(f"Hierarchies made from the data itself: {', '.join(made_up)}.")
         if self.form.schema.kept:
             found.append(
@@ -167,7 +167,16 @@ class Release:
 
 def parameters(made: Any) -> dict[str, Any]:
     """Return the parameters of a model or method as plain numbers and texts, also where NumPy's were given."""
-    return {name: value.item() if isinstance(value, np.generic) else value for name, value in asdict(made).items()}
+    return {field.name: plain(getattr(made, field.name)) for field in fields(made)}
+
+
+def plain(value: Any) -> Any:
+    """Return what JSON and TOML can hold: lists for tuples, Python's numbers for NumPy's."""
+    if isinstance(value, tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def finite(number: float) -> float | None:

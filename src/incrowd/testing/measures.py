@@ -85,13 +85,12 @@ def all_together(case: Case, tally: Tally) -> Generalized:
 
 
 def half_withheld(case: Case, tally: Tally) -> Generalized:
-    """Publish every other tuple in one group, and withhold the rest."""
+    """Publish every other tuple as it is, and withhold the rest."""
     columns = tuple(sorted(case.quasi))
-    lows = np.zeros((1, len(columns)), dtype=np.int32)
-    highs = np.array([[tally.trees[name].size for name in columns]], dtype=np.int32)
+    codes = np.stack([tally.column(name) for name in columns], axis=1)[::2]
     tuples = np.arange(len(tally))
-    groups = np.where(tuples % 2 == 0, 0, WITHHELD)
-    return _show(case, tally, Recoding(tuples, tally.counts, groups, columns, lows, highs))
+    groups = np.where(tuples % 2 == 0, tuples // 2, WITHHELD)
+    return _show(case, tally, Recoding(tuples, tally.counts, groups, columns, codes, codes + np.int32(1)))
 
 
 def _tally(case: Case) -> Tally:

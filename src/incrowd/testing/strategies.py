@@ -155,7 +155,7 @@ def column(draw: st.DrawFn, kind: Kind, rows: int, *, most_values: int = 12) -> 
 
 @st.composite
 def cases(
-    draw: st.DrawFn, *, most_rows: int = _MOST_ROWS, most_quasi: int = 4, most_sensitive: int = 2, most_kept: int = 1
+    draw: st.DrawFn, *, most_rows: int = _MOST_ROWS, most_quasi: int = 4, most_sensitive: int = 2, most_kept: int = 2
 ) -> Case:
     """Draw a table with a role and a hierarchy for each of its columns."""
     rows = draw(st.integers(1, most_rows))
