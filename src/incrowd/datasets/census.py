@@ -38,8 +38,9 @@ def census(rows: int = 30_000, *, seed: int = 0) -> pl.DataFrame:
     return pl.concat(_blocks(rows, seed), rechunk=False)
 
 
-def write_census(path: Path, rows: int, *, seed: int = 0) -> None:
+def write_census(path: str | Path, rows: int, *, seed: int = 0) -> None:
     """Write the table that `census` returns as CSV or Parquet, by the path's suffix, block by block."""
+    path = Path(path)
     _require_not_negative(rows=rows, seed=seed)
 
     def read_blocks(

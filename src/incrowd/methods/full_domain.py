@@ -29,7 +29,7 @@ class FullDomain:
 
     `limit` is the share of rows that may be withheld, from 0 to 1. `weights` make some columns dearer than others;
     `lowest` and `highest` bound the levels of some columns (`highest={"sex": 0}`: sex must not change). `seconds` ends
-    a long search with the best found so far; so does an interrupt.
+    a long search with the best found so far; so does an interrupt, where the search is called from Python.
     """
 
     limit: float = 0.0
