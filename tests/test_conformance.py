@@ -20,7 +20,10 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "recursive-l-diversity": [{"c": 1, "l": 1}, {"c": 0.5, "l": 2}, {"c": 2, "l": 2}, {"c": 3, "l": 3, "column": "s0"}],
     "alpha-k-anonymity": [{"alpha": 0.5, "k": 2}, {"alpha": 1, "k": 3}],
     "t-closeness": [{"t": 0.3}, {"t": 0.2, "distance": "ordered"}, {"t": 0.25, "distance": "hierarchical"}],
-    "confidence-bounds": [{"bounds": {"a": 0.5}, "column": "s0"}, {"bounds": {"b": 0.3}, "default": 0.7, "column": "s1"}],
+    "confidence-bounds": [
+        {"bounds": {"a": 0.5}, "column": "s0"},
+        {"bounds": {"b": 0.3}, "default": 0.7, "column": "s1"},
+    ],
     "delta-disclosure": [{"delta": 1.0}, {"delta": 0.5, "absent": "ignored"}],
     "basic-beta-likeness": [{"beta": 0.5}, {"beta": 2}],
     "enhanced-beta-likeness": [{"beta": 0.5}, {"beta": 2}],
