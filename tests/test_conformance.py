@@ -10,7 +10,7 @@ import pytest
 import incrowd as ic
 from incrowd.registry import registered
 from incrowd.testing import Attempt, Case, check_method, check_metric, check_model
-from incrowd.testing.promises import ignores_column_order
+from incrowd.testing.promises import PROMISES, ignores_column_order
 
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "k-anonymity": [{"k": 1}, {"k": 3}, {"k": 8}],
@@ -66,6 +66,30 @@ def test_model_holds_its_claims(cls: Any, parameters: dict[str, Any]) -> None:
 @pytest.mark.parametrize(("cls", "parameters"), instances("methods"))
 def test_method_keeps_its_promises(cls: Any, parameters: dict[str, Any]) -> None:
     check_method(cls(**parameters), examples=12)
+
+
+TEXTS = ["a", "b", "a, b", "a-b", "{a}", "{a, b}", '"a"', "*", "[1, 2)", "<=50K", " a", "a\n", "é漢", ""]
+HARD = Case(
+    pl.DataFrame(
+        {
+            "text": [TEXTS[row % len(TEXTS)] for row in range(42)],  # what a label could be mistaken for
+            "tenths": [0.1 * (row % 31) for row in range(42)],  # 3 × 0.1 is not 0.3
+            "large": [7_892_273_244_137 + row * (row % 5) for row in range(42)],  # more digits than a rounding keeps
+            "odd": [None, float("nan"), float("inf"), -0.0, 0.0, 2.5] * 7,
+            "sick": [None, "*", "flu", ""] * 10 + ["flu", "*"],
+        }
+    ),
+    quasi=("text", "tenths", "large", "odd"),
+    sensitive=("sick",),
+    hierarchies={"tenths": ic.Intervals(widths=(0.1, 0.3, 0.6)), "large": ic.Intervals(widths=(7, 14, 56))},
+)
+
+
+@pytest.mark.parametrize(("cls", "parameters"), instances("methods"))
+def test_method_keeps_its_promises_on_a_hard_table(cls: Any, parameters: dict[str, Any]) -> None:
+    attempt = Attempt.of(HARD, cls(**parameters), [ic.KAnonymity(3), ic.LDiversity(2)])
+    for promise in PROMISES:
+        promise(attempt)
 
 
 @pytest.mark.parametrize(("cls", "parameters"), instances("metrics"))

@@ -236,6 +236,12 @@ def test_no_border_of_a_relaxed_cut_shows_the_largest_value() -> None:
     assert not published["x"].str.contains("2.6", literal=True).any()
 
 
+def test_ranges_of_a_relaxed_cut_overlap_in_the_median() -> None:
+    frame = column(1, 1, 1, 5, 5, 9, 9, 9)
+    published = ic.publish(ic.read(frame, quasi=["x"]), ic.KAnonymity(3), method=RELAXED).to_polars()
+    assert published["x"].to_list() == ["<9"] * 4 + [">=5"] * 4
+
+
 @settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5), st.sampled_from("abcd")), min_size=4, max_size=60),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -100,13 +101,11 @@ def new_directory(target: Path, *, force: bool) -> Iterator[Path]:
     require_free(target, force=force)
     target = target.absolute()
     new_parents = [parent for parent in target.parents if not parent.exists()]
+    # Named before it is made: an interruption that arrives in between must know what to take away.
+    place = target.parent / f".{target.name}.{secrets.token_hex(6)}"
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    except OSError as error:
-        _remove_empty(new_parents)
-        raise OutputError(f"{target} cannot be written: {error.strerror}.") from error
-    try:
+        place.mkdir(mode=0o700)
         yield place
         place.chmod(0o777 & ~_umask())
         _move_into_place(place, target)

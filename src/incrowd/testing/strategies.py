@@ -13,12 +13,16 @@ from hypothesis import strategies as st
 
 from incrowd.hierarchies import Automatic, Categories, Dates, Flat, Hierarchy, Intervals, Masking
 from incrowd.models import (
+    AlphaKAnonymity,
+    BasicBetaLikeness,
     DistinctLDiversity,
     EntropyLDiversity,
+    FullKAnonymity,
     KAnonymity,
     Model,
     ProbabilisticLDiversity,
     RecursiveLDiversity,
+    TCloseness,
 )
 from incrowd.testing.case import Case
 from incrowd.testing.claims import SENSITIVE, VALUES
@@ -187,11 +191,15 @@ def requirements(draw: st.DrawFn, case: Case) -> list[Model]:
     if case.sensitive:
         column = draw(st.sampled_from([None, *case.sensitive]))
         l = draw(st.integers(1, 3))
-        diverse = [
+        diverse: list[Model] = [
             DistinctLDiversity(l, column=column),
             EntropyLDiversity(draw(st.sampled_from([1.0, 1.5, 2.0])), column=column),
             ProbabilisticLDiversity(draw(st.sampled_from([1.0, 1.5, 2.0])), column=column),
             RecursiveLDiversity(draw(st.sampled_from([0.5, 1.0, 3.0])), l, column=column),
+            AlphaKAnonymity(draw(st.sampled_from([0.5, 0.8])), draw(st.integers(1, 4)), column=column),
+            TCloseness(draw(st.sampled_from([0.2, 0.5])), draw(st.sampled_from(["equal", "ordered"])), column=column),
+            BasicBetaLikeness(draw(st.sampled_from([0.5, 2.0])), column=column),
+            FullKAnonymity(draw(st.integers(1, 3))),
         ]
         found += draw(st.lists(st.sampled_from(diverse), max_size=2, unique=True))
     return found
