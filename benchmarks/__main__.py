@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import loss, speed
+from benchmarks import generalization, loss, speed
 from benchmarks.tables import data_folder
 
 
@@ -24,6 +24,7 @@ def main() -> None:
         console.print("Adult is not at hand (INCROWD_DATA): only the census is measured.")
     else:
         loss.measure(console, folder)
+        generalization.measure(console, folder)
     speed.measure(console, chosen.cache, tuple(int(rows) for rows in chosen.rows))
 
 

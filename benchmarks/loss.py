@@ -10,21 +10,8 @@ from rich.table import Table
 
 import incrowd as ic
 from benchmarks.tables import ADULT_QUASI, adult_hierarchies
-from incrowd.releases.generalized import Generalized
 
 ROWS = 30_162
-
-
-def rank_gcp(form: Generalized) -> float:
-    """Return the mean width of ranges where names count as numbers by their rank, as public Mondrians measure it."""
-    shown, sizes = form.shown, form.group_sizes
-    total = 0.0
-    for place, name in enumerate(shown.columns):
-        tree = form.tally.trees[name]
-        lows, highs = shown.lows[:, place], shown.highs[:, place]
-        widths = tree.widths(lows, highs) if tree.ordered else (highs - lows - 1) / (tree.size - 2)
-        total += float((widths * sizes).sum())
-    return total / form.rows_in / len(shown.columns)
 
 
 def measure(console: Console, folder: Path) -> None:
@@ -56,7 +43,6 @@ def measure(console: Console, folder: Path) -> None:
                         labels,
                         str(k),
                         f"{loss['gcp']:.4f}",
-                        f"{rank_gcp(release.form):.4f}",
                         f"{loss['average group size']:.2f}",
                         f"{len(release.form.shown):,}",
                         f"{loss['discernibility']:,.0f}",

@@ -73,7 +73,7 @@ HARD = Case(
     pl.DataFrame(
         {
             "text": [TEXTS[row % len(TEXTS)] for row in range(42)],  # what a label could be mistaken for
-            "tenths": [0.1 * (row % 31) for row in range(42)],  # 3 × 0.1 is not 0.3
+            "tenths": [row % 31 / 10 for row in range(42)],  # 0.3 / 0.1 is less than 3
             "large": [7_892_273_244_137 + row * (row % 5) for row in range(42)],  # more digits than a rounding keeps
             "odd": [None, float("nan"), float("inf"), -0.0, 0.0, 2.5] * 7,
             "sick": [None, "*", "flu", ""] * 10 + ["flu", "*"],

@@ -237,8 +237,8 @@ def test_no_border_of_a_relaxed_cut_shows_the_largest_value() -> None:
 
 
 def test_ranges_of_a_relaxed_cut_overlap_in_the_median() -> None:
-    frame = column(1, 1, 1, 5, 5, 9, 9, 9)
-    published = ic.publish(ic.read(frame, quasi=["x"]), ic.KAnonymity(3), method=RELAXED).to_polars()
+    table = ic.read(column(1, 1, 1, 5, 5, 9, 9, 9), quasi=["x"], hierarchies={"x": ic.Flat()})
+    published = ic.publish(table, ic.KAnonymity(3), method=RELAXED).to_polars()
     assert published["x"].to_list() == ["<9"] * 4 + [">=5"] * 4
 
 
