@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd as ic
-from incrowd.groups import Groups, Histogram, LazyHistograms, group_tally, histogram
-from incrowd.tally import code_table
+from incrowd.groups import Groups, Histogram, LazyHistograms, histogram
 
 Entry = tuple[int, int, int]
 """A group, a code, and how many rows have both."""
@@ -62,18 +60,6 @@ def test_histogram_equals_counting(listed: list[Entry]) -> None:
     assert entries(found) == [dict(counted) for counted in expected]
     assert found.distinct.tolist() == [len(counted) for counted in expected]
     assert found.largest.tolist() == [max(counted.values(), default=0) for counted in expected]
-
-
-def test_a_tally_is_summed_up_into_groups() -> None:
-    raw = pl.DataFrame({"age": [20, 30, 40, 50], "flu": ["yes", "no", None, "yes"]})
-    tally, _ = code_table(raw, np.array([5, 1, 2, 3]), {"age": ic.Flat(), "flu": ic.Flat()})
-    places = {value: code for code, value in enumerate(tally.trees["flu"].values.to_list())}
-    found = group_tally(tally, np.array([0, 0, 1, 1]), 2, ("flu",), tally.counts)
-    assert found.sizes.tolist() == [6, 5]
-    assert entries(found.sensitive["flu"]) == [
-        {places["yes"]: 5, places["no"]: 1},
-        {places[None]: 2, places["yes"]: 3},
-    ]
 
 
 def test_histograms_are_counted_once_and_only_when_asked_for() -> None:

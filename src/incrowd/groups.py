@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.hierarchies.tree import Tree
-from incrowd.tally import Counts, Tally
+from incrowd.tally import Counts
 
 Group = NDArray[np.int64]
 
@@ -102,11 +102,3 @@ def histogram(group_of: Group, codes: NDArray[np.int32], counts: Counts, groups:
     totals = np.bincount(index, weights=counts, minlength=len(key)).astype(np.int64)
     offsets = np.searchsorted(key, np.arange(groups + 1, dtype=np.int64) * size)
     return Histogram(offsets, (key % size).astype(np.int32), totals)
-
-
-def group_tally(tally: Tally, group_of: Group, groups: int, sensitive: tuple[str, ...], counts: Counts) -> Groups:
-    """Sum a tally's tuples up into groups."""
-    return Groups(
-        sizes=np.bincount(group_of, weights=counts, minlength=groups).astype(np.int64),
-        sensitive={name: histogram(group_of, tally.column(name), counts, groups) for name in sensitive},
-    )

@@ -65,7 +65,9 @@ def partition(
 ) -> list[list[Row]]:
     """Cut rows strictly until no cut leaves two safe pieces of at least `smallest` rows."""
     spread = {name: {row[name] for row in rows} for name in columns}
-    widest_first = sorted(columns, key=lambda name: (-columns[name].width(spread[name]), name))
+    widest_first = sorted(
+        columns, key=lambda name: (-columns[name].width(spread[name]), -len(columns[name].order), name)
+    )
     for name in widest_first:
         if len(spread[name]) == 1:
             continue

@@ -61,9 +61,20 @@ class Mondrian:
             people, place = tally.project(tuple(schema.quasi))
             found = self.search(people, replace(schema, sensitive={}), require, rng=rng, progress=progress)
             return replace(found, tuples=np.arange(len(tally)), counts=tally.counts, groups=found.groups[place])
-        boxes = Boxes(tally, tuple(sorted(schema.quasi)), tuple(sorted(schema.sensitive)))
+        # Of columns that are equally wide the one with the most values is cut first, then the first by name.
+        columns = sorted(schema.quasi, key=lambda name: (-tally.trees[name].size, name))
+        boxes = Boxes(tally, tuple(columns), tuple(sorted(schema.sensitive)))
         require_possible(require, boxes.groups(np.arange(1)))
         min_group = max((model.min_group for model in require), default=1)
         boxes.cut(require, min_group, relaxed=self.cuts == "relaxed", progress=progress)
         lows, highs = boxes.runs(self.labels, min_group)
-        return Recoding(boxes.part_tuples, boxes.part_counts, boxes.group_of, boxes.columns, lows, highs, self.labels)
+        by_name = np.argsort(columns)
+        return Recoding(
+            boxes.part_tuples,
+            boxes.part_counts,
+            boxes.group_of,
+            tuple(sorted(columns)),
+            lows[:, by_name],
+            highs[:, by_name],
+            self.labels,
+        )
