@@ -24,7 +24,6 @@ def measure(console: Console, folder: Path) -> None:
         "labels",
         "k",
         "GCP",
-        "GCP by rank",
         "average group",
         "groups",
         "discernibility",
