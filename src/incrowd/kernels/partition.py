@@ -16,17 +16,26 @@ _NARROWEST = 1e-300
 def rank_columns(
     codes, part_tuples, order, starts, boxes, positions, spans, offsets, sizes, numeric, tight, ranked, widths
 ):  # fmt: skip
-    """Find the occupied range of every column in each listed box, and rank columns by normalized width."""
+    """Find the occupied range of every column in each listed box, and rank columns by normalized width.
+
+    `tight[box]` holds the ranges of the box that this one was cut from: a column that was constant there still is.
+    """
     columns = codes.shape[1]
+    varying = np.empty(columns, dtype=np.int64)
     for index in range(len(boxes)):
         box = boxes[index]
         first = part_tuples[order[starts[box]]]
+        many = 0
         for column in range(columns):
-            tight[box, column, 0] = codes[first, column]
-            tight[box, column, 1] = codes[first, column]
+            if tight[box, column, 0] != tight[box, column, 1]:
+                varying[many] = column
+                many += 1
+                tight[box, column, 0] = codes[first, column]
+                tight[box, column, 1] = codes[first, column]
         for place in range(starts[box] + 1, starts[box + 1]):
             row = part_tuples[order[place]]
-            for column in range(columns):
+            for which in range(many):
+                column = varying[which]
                 code = codes[row, column]
                 if code < tight[box, column, 0]:
                     tight[box, column, 0] = code
@@ -123,7 +132,7 @@ def propose_cuts(
         while attempts[box] < 2 * columns and total >= 2 * min_group:
             column = ranked[box, attempts[box] // 2]
             low, high = tight[box, column, 0], tight[box, column, 1]
-            if widths[box, column] == 0.0 and low == high:
+            if low == high:
                 attempts[box] = 2 * columns  # columns are ranked: nothing behind this one is wider
                 break
             free = attempts[box] % 2 == 1
@@ -166,7 +175,7 @@ def propose_cuts(
             if accepted:
                 cut_columns[box] = column
                 break
-            attempts[box] += 1
+            attempts[box] += 2 if not free and bottom == top and not relaxed else 1
 
 
 @njit(cache=True)

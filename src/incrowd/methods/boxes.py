@@ -90,7 +90,7 @@ class Boxes:
         total = len(self._order)
         count, columns = 1, len(self.columns)
         fresh = np.ones(1, dtype=bool)
-        tight = np.empty((1, columns, 2), dtype=np.int32)
+        tight = np.tile(np.array([0, 1], dtype=np.int32), (1, columns, 1))  # any column may vary
         ranked = np.empty((1, columns), dtype=np.int64)
         widths = np.empty((1, columns), dtype=np.float64)
         attempts = np.zeros(1, dtype=np.int64)
