@@ -93,7 +93,7 @@ def test_a_method_that_breaks_a_promise_is_found(method: Broken, problem: str) -
 
 
 def test_a_bound_that_shows_an_extreme_value_is_found() -> None:
-    case = Case(pl.DataFrame({"a": [1, 1, 5, 5], "x": [1, 8, 2, 9]}), quasi=("a", "x"))
+    case = Case(pl.DataFrame({"a": [1, 2, 5, 6], "x": [1, 8, 2, 9]}), quasi=("a", "x"))
     promises.shows_no_extreme_value(Attempt.of(case, ic.Mondrian(), [ic.KAnonymity(2)]))
     with pytest.raises(AssertionError, match=r"\(1\) are beyond . in 'x'"):
         promises.shows_no_extreme_value(Attempt.of(case, Tight(), [ic.KAnonymity(2)]))
