@@ -58,7 +58,9 @@ class Narrow(Broken):
     """Labels that do not reach as far as the group's values."""
 
     def spoil(self, found: Recoding, tally: Tally, rng: np.random.Generator) -> Recoding:
-        return replace(found, highs=np.maximum(found.highs - 1, found.lows + 1))
+        # Where missing is among the values, what is left would be missing alone, and another promise finds that first.
+        narrowed = np.maximum(found.highs - 1, found.lows + 1)
+        return replace(found, highs=np.where(found.lows == 0, found.highs, narrowed))
 
 
 class Tight(Broken):
@@ -84,7 +86,7 @@ class Meddling(Broken):
     ("method", "problem"),
     [
         (Random(), "follows chance that no seed governs|gives another release"),
-        (Narrow(), "no row of the table is left|shows known values as missing"),
+        (Narrow(), "no row of the table is left"),
     ],
 )
 def test_a_method_that_breaks_a_promise_is_found(method: Broken, problem: str) -> None:

@@ -32,6 +32,8 @@ class Recoding:
     lows: Codes
     highs: Codes
     shown: Shown = "region"
+    levels: tuple[int, ...] | None = None
+    """The level of each column, where all groups share it: its nodes are then shown by their names at that level."""
 
     @property
     def published(self) -> NDArray[np.bool_]:

@@ -217,3 +217,12 @@ def test_a_release_is_published_and_verified() -> None:
     found = ic.check(release.data, quasi=["age", "sex", "education", "marital"], sensitive=["occupation"])
     assert found.k >= 5
     assert found.sensitive["occupation"].distinct_l >= 3
+
+
+def test_a_value_that_is_alone_in_its_group_keeps_its_own_name() -> None:
+    people = pl.DataFrame({"a": ["3", "3", "1", "1"], "s": ["s", "t", "s", "t"]})  # 3 is all that q holds
+    table = ic.read(people, quasi=["a"], sensitive=["s"], hierarchies={"a": TREES["a"]})
+    kept = ic.publish(table, ic.KAnonymity(2), method=FullDomain(highest={"a": 0}))
+    assert set(kept.data["a"]) == {"1", "3"}
+    raised = ic.publish(table, ic.KAnonymity(2), method=FullDomain(lowest={"a": 1}, highest={"a": 1}))
+    assert set(raised.data["a"]) == {"p", "q"}

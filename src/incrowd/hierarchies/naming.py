@@ -15,7 +15,12 @@ from incrowd.hierarchies.tree import LONGEST_SET, MISSING, Codes, Tree
 
 
 def label_runs(
-    tree: Tree, lows: Codes, highs: Codes, *, shown: Literal["region", "hierarchy", "level", "tight"] = "region"
+    tree: Tree,
+    lows: Codes,
+    highs: Codes,
+    *,
+    shown: Literal["region", "hierarchy", "level", "tight"] = "region",
+    level: int | None = None,
 ) -> pl.Series:
     """Return the label of every run `[low, high)` of codes; null for missing on its own.
 
@@ -28,7 +33,7 @@ def label_runs(
     low, high = (distinct // (tree.size + 1)).astype(np.int32), (distinct % (tree.size + 1)).astype(np.int32)
     if tree.ordered and shown not in ("hierarchy", "level"):
         return _range_labels(tree, low, high, tight=shown == "tight").gather(index)
-    return _name_labels(tree, low, high, highest=shown == "level").gather(index)
+    return _name_labels(tree, low, high, highest=shown == "level", level=level).gather(index)
 
 
 def _range_labels(tree: Tree, lows: Codes, highs: Codes, *, tight: bool) -> pl.Series:
@@ -63,15 +68,19 @@ def _range_labels(tree: Tree, lows: Codes, highs: Codes, *, tight: bool) -> pl.S
     return frame.select(label.alias("label")).to_series()
 
 
-def _name_labels(tree: Tree, lows: Codes, highs: Codes, *, highest: bool) -> pl.Series:
+def _name_labels(tree: Tree, lows: Codes, highs: Codes, *, highest: bool, level: int | None) -> pl.Series:
     found = pl.Series([None], dtype=pl.String).new_from_index(0, len(lows))
     alone = (lows == MISSING) & (highs == MISSING + 1)
     root = ~alone & ((lows == MISSING) | ((lows == 1) & (highs == tree.size) & (highs - lows > 1)))
+    if level == tree.height:
+        root = ~alone
     named = np.flatnonzero(~alone & ~root)
-    run, level, code = tree.cover(lows[named], highs[named])
-    if not highest:  # a value that is alone in its node is shown as itself
-        level = tree.lowest_levels(level, code)
-    nodes = pl.DataFrame({"run": named[run], "level": level, "node": tree.nodes[level, code]})
+    run, levels, code = tree.cover(lows[named], highs[named])
+    if level is not None:  # each run is one node of this level, whatever other nodes hold the same
+        run, levels, code = np.arange(len(named)), np.full(len(named), level), lows[named]
+    elif not highest:  # a value that is alone in its node is shown as itself
+        levels = tree.lowest_levels(levels, code)
+    nodes = pl.DataFrame({"run": named[run], "level": levels, "node": tree.nodes[levels, code]})
     written = _write_nodes(tree, nodes.select("level", "node").unique())
     sets = (
         nodes.join(written, on=["level", "node"], how="left", maintain_order="left")

@@ -140,7 +140,14 @@ class LevelSearch:
         member[group_of] = np.arange(len(group_of))
         lows, highs = lattice.runs(rows.codes[member[kept]], levels)
         return Recoding(
-            np.arange(len(rows.counts)), rows.counts, renumbered[group_of], lattice.columns, lows, highs, "level"
+            np.arange(len(rows.counts)),
+            rows.counts,
+            renumbered[group_of],
+            lattice.columns,
+            lows,
+            highs,
+            "level",
+            tuple(levels.tolist()),
         )
 
     def failure(self) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import RecipeError
-from incrowd.methods.lattice import Floats, Ints, Lattice, LevelLimits, Levels, Rows
+from incrowd.methods.lattice import Floats, Ints, Lattice, Levels, Rows
 from incrowd.methods.method import require_possible
 from incrowd.models.model import Model, satisfies_all
 from incrowd.models.parameters import require_number
@@ -31,13 +31,11 @@ class LevelSweep:
     """Every group has levels of its own, as low as its people allow; nothing is withheld.
 
     `labels="hierarchy"` publishes nodes; `"tight"` the smallest range of each group's own values, which shows extreme
-    people's values: the audit flags it. `weights`, `lowest` and `highest` are as for the full-domain search.
+    people's values: the audit flags it. `weights` are as for the full-domain search.
     """
 
     labels: Literal["hierarchy", "tight"] = "hierarchy"
     weights: Mapping[str, float] = field(default_factory=dict)
-    lowest: Mapping[str, int] = field(default_factory=dict)
-    highest: Mapping[str, int] = field(default_factory=dict)
     name: ClassVar[str] = "level-sweep"
 
     def __post_init__(self) -> None:
@@ -62,7 +60,6 @@ class LevelSweep:
             tuple(sorted(schema.sensitive)),
             require,
             weights=self.weights,
-            bounds=LevelLimits(self.lowest, self.highest),
         )
         rows = lattice.all_rows()
         everyone = np.zeros(len(rows.counts), dtype=np.int64)
@@ -115,16 +112,25 @@ def _place_leftovers(
     losses = np.zeros(len(levels))
     if levels:
         np.maximum.at(losses, group_of[~left], _losses_at(lattice, rows, np.array(levels), group_of, left))
-    joined = np.full(len(levels) + 1, -1)
-    for group in (None, *np.argsort(-losses, kind="stable")):
-        if group is not None:
-            joined[group] = 0
-        chosen = left | (joined[group_of] == 0)
-        counts = np.array([rows.counts[chosen].sum()])
+    dearest = np.argsort(-losses, kind="stable")
+    rank = np.full(len(levels) + 1, len(levels))  # the last is for rows without a group
+    rank[dearest] = np.arange(len(levels))
+
+    def joined(groups: int) -> NDArray[np.bool_]:
+        return left | ((group_of >= 0) & (rank[group_of] < groups))
+
+    def safe(groups: int) -> bool:
+        chosen = joined(groups)
         here = Rows(rows.codes[chosen], rows.sensitive[chosen], rows.counts[chosen])
-        if satisfies_all(require, lattice.as_groups(here, np.zeros(int(chosen.sum()), dtype=np.int64), counts)).all():
-            break
-    gone = np.flatnonzero(joined[:-1] == 0)
+        one = np.zeros(len(here.counts), dtype=np.int64)
+        return bool(satisfies_all(require, lattice.as_groups(here, one, np.array([here.counts.sum()]))).all())
+
+    # All groups together are safe: halve the number as long as what is left of them is.
+    too_few, enough = -1, len(levels)
+    while enough - too_few > 1:
+        half = (too_few + enough) // 2
+        too_few, enough = (too_few, half) if safe(half) else (half, enough)
+    chosen, gone = joined(enough), dearest[:enough]
     keep = np.setdiff1d(np.arange(len(levels)), gone)
     renumber = np.full(len(levels) + 1, len(keep))
     renumber[keep] = np.arange(len(keep))

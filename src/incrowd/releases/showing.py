@@ -40,9 +40,10 @@ def show_groups(tally: Tally, recoding: Recoding) -> ShownGroups:
     labels: dict[str, pl.Series] = {}
     for place, name in enumerate(recoding.columns):
         tree = tally.trees[name]
+        level = None if recoding.levels is None else recoding.levels[place]
         if recoding.shown != "tight":
             lows[:, place], highs[:, place] = widen_to_showable(tree, lows[:, place], highs[:, place])
-        labels[name] = label_runs(tree, lows[:, place], highs[:, place], shown=recoding.shown)
+        labels[name] = label_runs(tree, lows[:, place], highs[:, place], shown=recoding.shown, level=level)
         label_codes[:, place] = _number_labels(labels[name], lows[:, place], highs[:, place])
     sizes = [int(label_codes[:, place].max(initial=0)) + 1 for place in range(len(recoding.columns))]
     merged, first = group_tuples(label_codes, sizes)
