@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.hierarchies.tree import Tree
-from incrowd.tally import Counts
+from incrowd.errors import SchemaError
+from incrowd.hierarchies.tree import Codes, Tree
+from incrowd.tally import Counts, Tally
 
 Group = NDArray[np.int64]
 
@@ -45,12 +46,51 @@ class Histogram:
 
 
 @dataclass(frozen=True, eq=False)
+class Regions:
+    """What the labels of each group may stand for: in `columns[j]`, the codes `lows[g, j]` to `highs[g, j] - 1`.
+
+    While a method searches, these are the group's own values, since whatever it will show holds at least them.
+    """
+
+    columns: tuple[str, ...]
+    lows: Codes
+    highs: Codes
+
+    def mass(self, column: str, weights: NDArray[np.floating], groups: Group) -> NDArray[np.float64]:
+        """Return the sum of the weights of the codes that each of some groups may stand for."""
+        place = self.columns.index(column)
+        # Extended precision: the share of a rare value is a small difference of two large sums.
+        before = np.concatenate(([0], np.cumsum(weights, dtype=np.longdouble)))
+        return np.asarray(before[self.highs[groups, place]] - before[self.lows[groups, place]], dtype=np.float64)
+
+    def mass_by_value(
+        self, column: str, weights: NDArray[np.floating], groups: Group, values: NDArray[np.int32]
+    ) -> NDArray[np.float64]:
+        """As `mass`, with weights of the codes (rows) that differ by sensitive value (columns)."""
+        place = self.columns.index(column)
+        before = np.zeros((len(weights) + 1, weights.shape[1]), dtype=np.longdouble)
+        np.cumsum(weights, axis=0, dtype=np.longdouble, out=before[1:])
+        lows, highs = self.lows[groups, place], self.highs[groups, place]
+        return np.asarray(before[highs, values] - before[lows, values], dtype=np.float64)
+
+
+def own_regions(columns: tuple[str, ...], codes: Codes, group_of: Group, groups: int) -> Regions:
+    """Return the smallest regions that hold the codes of each group's tuples."""
+    lows = np.full((groups, len(columns)), np.iinfo(np.int32).max, dtype=np.int32)
+    highs = np.zeros((groups, len(columns)), dtype=np.int32)
+    np.minimum.at(lows, group_of, codes)
+    np.maximum.at(highs, group_of, codes + np.int32(1))
+    return Regions(columns, lows, highs)
+
+
+@dataclass(frozen=True, eq=False)
 class Groups:
     """Sizes of groups, and a histogram of each sensitive column over them.
 
     `whole[name]` counts the rows of the whole table by the column's codes, withheld ones included; where it is not
     given, the groups are the whole table. `trees` are the sensitive columns' hierarchies, for distances between values.
-    `joint` counts the combinations of all sensitive columns together, each by any number of its own.
+    `joint` counts the combinations of all sensitive columns together, each by any number of its own. `table` is the
+    tally that the groups are made of, and `regions` what their labels stand for, for models that know more than sizes.
     """
 
     sizes: Counts
@@ -58,6 +98,8 @@ class Groups:
     whole: Mapping[str, Counts] = field(default_factory=dict)
     trees: Mapping[str, Tree] = field(default_factory=dict)
     joint: Callable[[], Histogram] | None = None
+    table: Tally | None = None
+    regions: Callable[[], Regions] | None = None
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -71,6 +113,21 @@ class Groups:
             counts = np.bincount(entries.values, weights=entries.counts).astype(np.float64)
         total = counts.sum()
         return counts / total if total else counts
+
+    @cached_property
+    def population(self) -> Counts:
+        """How many people of the population each group's labels may stand for."""
+        from incrowd.kernels.stabbing import points_in_boxes  # Numba takes long to import
+
+        if self.table is None or self.table.population is None or self.regions is None:
+            raise SchemaError(
+                "there is no population to compare the table with.  "
+                'Hint: name one when the table is read: population="register.csv".'
+            )
+        people, regions = self.table.population, self.regions()
+        order = [regions.columns.index(name) for name in people.columns]
+        lows, highs = np.ascontiguousarray(regions.lows[:, order]), np.ascontiguousarray(regions.highs[:, order])
+        return np.asarray(points_in_boxes(lows, highs, people.codes, people.counts), dtype=np.int64)
 
 
 class LazyHistograms(Mapping[str, Histogram]):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
-import numpy as np
-
-from incrowd.errors import RecipeError
+from incrowd.errors import RecipeError, SchemaError
 from incrowd.methods import Method, Mondrian
 from incrowd.models import Model
 from incrowd.models.parameters import require_whole
 from incrowd.progress import Progress, silent
 from incrowd.pseudonyms import PseudonymKey
+from incrowd.randomness import randomness, words
 from incrowd.releases.generalized import Generalized
 from incrowd.releases.release import Release
+from incrowd.sampling import as_rate, draw_sample
+from incrowd.schema import Schema
 from incrowd.table import Table
 from incrowd.verification import verify
 
@@ -23,13 +25,16 @@ def publish(
     require: Model | Sequence[Model],
     *,
     method: Method | None = None,
+    sample: float | Fraction = 1,
     seed: int | None = None,
     pseudonym_key: PseudonymKey | None = None,
     progress: Progress = silent,
 ) -> Release:
     """Make a release of a table that satisfies every required model, or raise `Unsatisfiable`.
 
-    Without a `seed`, chance comes from the operating system; with one, the same table gives the same release.
+    With a `sample` below 1, each row is taken with that probability, by a throw of its own, and the rest is not
+    published. Without a `seed`, chance comes from the operating system; with one, the same table gives the same
+    release.
     Without a `pseudonym_key`, pseudonyms are made under a key that is drawn now and forgotten.
 
     >>> import incrowd as ic
@@ -43,23 +48,49 @@ def publish(
         raise RecipeError("nothing is required of the release.  Hint: ask for a model, such as KAnonymity(5).")
     if seed is not None:
         require_whole("publish", "seed", seed, at_least=0)
+    rate = as_rate(sample)
+    refuse_uncovered(models, table.schema)
     method = method or Mondrian()
+    rng = randomness(seed)
     progress("reading", 0.0)
-    counted = table.engine.count(table.schema)
+    counted = table.engine.count(table.schema, table.population)
     progress("reading", 1.0)
-    recoding = method.search(counted.tally, table.schema, models, rng=np.random.default_rng(seed), progress=progress)
-    form = Generalized.of(counted.tally, table.schema, recoding)
+    drawn = None if rate == 1 else draw_sample(counted.tally, rate, rng)
+    tally = counted.tally if drawn is None else drawn.tally
+    recoding = method.search(tally, table.schema, models, rng=rng, progress=progress)
+    if drawn is not None:
+        recoding = drawn.extend(recoding)
+    form = Generalized.of(counted.tally, table.schema, recoding, rows_in=tally.rows)
     guarantees = verify(
-        form.lines(), tuple(table.schema.quasi), tuple(table.schema.sensitive), models, before=counted.tally
+        form.lines(),
+        tuple(table.schema.quasi),
+        tuple(table.schema.sensitive),
+        models,
+        before=tally,
+        stands_for=form.stands_for(),
     )
     key = pseudonym_key or (PseudonymKey.new() if table.schema.pseudonyms else None)
+    shuffle = None if drawn is None else int(words(rng, 1)[0])
     return Release(
         form=form,
         guarantees=tuple(guarantees),
         method=method,
         seed=seed,
         source=table.engine.source,
-        make_batches=lambda: table.engine.apply(counted, recoding, form, key),
+        make_batches=lambda: table.engine.apply(counted, recoding, form, key, shuffle=shuffle),
         shown=recoding.shown,
         pseudonym_key=None if key is None else key.path,
+        rate=rate,
+        population=table.population,
     )
+
+
+def refuse_uncovered(models: Sequence[Model], schema: Schema) -> None:
+    """Refuse columns that are published as they are where a model speaks of all that is published."""
+    uncovered = (*schema.kept, *schema.pseudonyms)
+    for model in models:
+        if uncovered and getattr(model, "covers_all_columns", False):
+            raise SchemaError(
+                f"{model} speaks of every published column, and '{uncovered[0]}' would be published outside of it.  "
+                "Hint: make it sensitive or a quasi-identifier, or drop it."
+            )

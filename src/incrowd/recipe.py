@@ -9,11 +9,13 @@ import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
+from incrowd.engines.sources import Source, open_source
 from incrowd.errors import IncrowdError, RecipeError, did_you_mean
 from incrowd.hierarchies import Automatic, Categories, Exact, Hierarchy
 from incrowd.methods import Method, Mondrian
@@ -24,6 +26,7 @@ from incrowd.pseudonyms import PseudonymKey
 from incrowd.registry import registered
 from incrowd.releases.release import parameters
 from incrowd.releases.saving import FORMATS
+from incrowd.sampling import as_rate
 from incrowd.table import Table, read
 
 if TYPE_CHECKING:
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
 
 VERSION = 1
 ROLES = ("quasi", "sensitive", "identifier", "pseudonym", "keep", "drop")
+_KEYS = (
+    "source", "population", "columns", "others", "models", "method", "output", "seed", "sample", "pseudonyms",
+)  # fmt: skip
 _SOURCE_KEYS = ("path", "url", "query", "separator", "quote", "encoding", "missing")
 _OUTPUT_KEYS = ("directory", "format")
 _DEFAULT_HIERARCHY = {"quasi": Automatic(), "sensitive": Exact()}
@@ -48,8 +54,10 @@ class Recipe:
     method: Method = field(default_factory=Mondrian)
     others: str | None = None
     seed: int | None = None
+    sample: str | int | float = 1
     output: Mapping[str, Any] = field(default_factory=dict)
     pseudonym_key: str | None = None
+    population: Mapping[str, Any] = field(default_factory=dict)
     base: Path = field(default_factory=Path)
     """The directory that relative paths start from."""
 
@@ -76,12 +84,8 @@ class Recipe:
         version = data.pop("incrowd", None)
         if version != VERSION:
             raise RecipeError(f"a recipe starts with `incrowd = {VERSION}`; this one says {version!r}.")
-        _refuse_unknown(
-            "the recipe", data, ("source", "columns", "others", "models", "method", "output", "seed", "pseudonyms")
-        )
-        source = _table("source", data.get("source", {}))
-        _refuse_unknown("[source]", source, _SOURCE_KEYS)
-        _require_texts("[source]", {key: value for key, value in source.items() if key != "missing"})
+        _refuse_unknown("the recipe", data, _KEYS)
+        source, population = _read_source("source", data), _read_source("population", data)
         output = _table("output", data.get("output", {}))
         _refuse_unknown("[output]", output, _OUTPUT_KEYS)
         _require_texts("[output]", output)
@@ -92,6 +96,7 @@ class Recipe:
         _require_texts("[pseudonyms]", pseudonyms)
         if "seed" in data:
             require_whole("the recipe", "seed", data["seed"], at_least=0)
+        as_rate(data.get("sample", 1))
         roles, hierarchies = _read_columns(_table("columns", data.get("columns", {})), base)
         models = data.get("models", [])
         if not isinstance(models, list) or not models:
@@ -104,8 +109,10 @@ class Recipe:
             method=_make("methods", data["method"]) if "method" in data else Mondrian(),
             others=data.get("others"),
             seed=data.get("seed"),
+            sample=data.get("sample", 1),
             output=output,
             pseudonym_key=pseudonyms.get("key"),
+            population=population,
             base=base,
         )
 
@@ -121,14 +128,16 @@ class Recipe:
             **dict.fromkeys(schema.removed, "drop"),
         }
         return cls(
-            source={key: value for key, value in release.source.description.items() if key in _SOURCE_KEYS},
+            source=_described(release.source),
             roles={name: roles[name] for name in release.source.columns},
             hierarchies={**schema.quasi, **schema.sensitive},
             models=tuple(guarantee.model for guarantee in release.guarantees),
             method=release.method,
             seed=release.seed,
+            sample=_written_rate(release.rate),
             output={} if format is None else {"format": format},
             pseudonym_key=None if release.pseudonym_key is None else str(release.pseudonym_key),
+            population={} if release.population is None else _described(release.population),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -144,7 +153,11 @@ class Recipe:
             data["others"] = self.others
         if self.seed is not None:
             data["seed"] = self.seed
+        if self.sample != 1:
+            data["sample"] = self.sample
         data["source"] = dict(self.source)
+        if self.population:
+            data["population"] = dict(self.population)
         data["models"] = [{"name": model.name, **_parameters(model)} for model in self.models]
         data["method"] = {"name": self.method.name, **_parameters(self.method)}
         if self.pseudonym_key is not None:
@@ -166,22 +179,34 @@ class Recipe:
             there = self.base / str(path)
             return Path(os.path.relpath(there.parent.resolve() / there.name, directory.resolve())).as_posix()
 
-        source, output = dict(self.source), dict(self.output)
-        if "path" in source:
-            source["path"] = moved(source["path"])
-        if _is_relative_sqlite(str(source.get("url", ""))):
-            source["url"] = _SQLITE + moved(source["url"].removeprefix(_SQLITE))
+        def moved_source(source: Mapping[str, Any]) -> dict[str, Any]:
+            source = dict(source)
+            if "path" in source:
+                source["path"] = moved(source["path"])
+            if _is_relative_sqlite(str(source.get("url", ""))):
+                source["url"] = _SQLITE + moved(source["url"].removeprefix(_SQLITE))
+            return source
+
+        output = dict(self.output)
         if "directory" in output:
             output["directory"] = moved(output["directory"])
         key = None if self.pseudonym_key is None else moved(self.pseudonym_key)
-        return replace(self, source=source, output=output, pseudonym_key=key, base=directory)
+        return replace(
+            self,
+            source=moved_source(self.source),
+            population=moved_source(self.population),
+            output=output,
+            pseudonym_key=key,
+            base=directory,
+        )
 
     def table(self) -> Table:
         """Open the source and give its columns their roles."""
-        options = dict(self.source)
-        if ("path" in options) == ("url" in options):
-            raise RecipeError('[source] names either a path or a url.  Hint: path = "patients.csv".')
-        location: object = str(self.base / options.pop("path")) if "path" in options else self._url(options.pop("url"))
+        location, options = self._located("source", self.source)
+        population = None
+        if self.population:
+            there, how = self._located("population", self.population)
+            population = open_source(there, **how)
         named: dict[str, list[str]] = {role: [] for role in ROLES}
         for name, role in self.roles.items():
             named[role].append(name)
@@ -195,8 +220,18 @@ class Recipe:
             drop=named["drop"],
             others=self.others,  # type: ignore[arg-type]
             hierarchies=self.hierarchies,
+            population=population,
             **options,
         )
+
+    def _located(self, name: str, described: Mapping[str, Any]) -> tuple[object, dict[str, Any]]:
+        """Return where a table is, seen from the recipe, and how it is to be read."""
+        options = dict(described)
+        if ("path" in options) == ("url" in options):
+            raise RecipeError(f'[{name}] names either a path or a url.  Hint: path = "patients.csv".')
+        if "path" in options:
+            return str(self.base / options.pop("path")), options
+        return self._url(options.pop("url")), options
 
     def _url(self, url: str) -> str:
         """A SQLite file is named relative to the recipe like any other."""
@@ -213,10 +248,29 @@ class Recipe:
             table,
             self.models,
             method=self.method,
+            sample=as_rate(self.sample),
             seed=self.seed if seed is None else seed,
             pseudonym_key=key,
             progress=progress,
         )
+
+
+def _read_source(name: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    source = _table(name, data.get(name, {}))
+    _refuse_unknown(f"[{name}]", source, _SOURCE_KEYS)
+    _require_texts(f"[{name}]", {key: value for key, value in source.items() if key != "missing"})
+    return source
+
+
+def _described(source: Source) -> dict[str, Any]:
+    return {key: value for key, value in source.description.items() if key in _SOURCE_KEYS}
+
+
+def _written_rate(rate: Fraction) -> str | int | float:
+    """Return a rate as TOML can hold it, and as it reads back exactly."""
+    if rate == 1:
+        return 1
+    return float(rate) if Fraction(str(float(rate))) == rate else str(rate)
 
 
 def hierarchy_to_dict(hierarchy: Hierarchy) -> dict[str, Any]:

@@ -6,18 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from incrowd.engines.local import LocalEngine
-from incrowd.engines.sources import open_source
-from incrowd.errors import SchemaError
+from incrowd.engines.sources import Source, open_source
+from incrowd.errors import SchemaError, did_you_mean
 from incrowd.hierarchies import Hierarchy
 from incrowd.schema import Others, Schema
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Where the rows are, and what every column is."""
+    """Where the rows are, and what every column is; `population` is everybody whom a row could be, if that is known."""
 
     engine: LocalEngine
     schema: Schema
+    population: Source | None = None
 
     def __repr__(self) -> str:
         roles = [
@@ -47,12 +48,14 @@ def read(
     quote: str | None = None,
     encoding: str | None = None,
     missing: Sequence[str] = (),
+    population: object = None,
 ) -> Table:
     """Open a table and give its columns their roles. Rows are read when they are needed, not here.
 
     `source` is a CSV, Parquet or Arrow file, a database URL with a `query`, or a pandas, Polars or PyArrow frame.
     `identifiers` and `drop` are not published; `pseudonyms` are identifiers published under a keyed code; `keep` are
-    published as they are. A column that no list names is an error, unless `others` is "keep" or "drop".
+    published as they are. A column that no list names is an error, unless `others` is "keep" or "drop". `population`
+    is a table of everybody who might be in this one, for models that ask how many people a row could be.
 
     >>> import polars as pl
     >>> read(pl.DataFrame({"age": [30, 41], "flu": [True, False]}), quasi=["age"], sensitive=["flu"])
@@ -74,4 +77,15 @@ def read(
         raise SchemaError(
             "no column is a quasi-identifier.  Hint: name those that outsiders may know, such as age or zip."
         )
-    return Table(LocalEngine(opened), schema)
+    people = None if population is None else _open_population(population, schema)
+    return Table(LocalEngine(opened), schema, people)
+
+
+def _open_population(population: object, schema: Schema) -> Source:
+    people = population if isinstance(population, Source) else open_source(population)
+    for name in schema.quasi:
+        if name not in people.columns:
+            raise SchemaError(
+                f"the population lacks the quasi-identifier '{name}'.{did_you_mean(name, people.columns)}"
+            )
+    return people

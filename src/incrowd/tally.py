@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
@@ -16,17 +17,32 @@ Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
+class Population:
+    """Everybody whom a row could be: distinct tuples of the quasi-identifiers, and how many people have each.
+
+    Codes are those of the table's own trees, which hold the population's values too.
+    """
+
+    columns: tuple[str, ...]
+    codes: Codes
+    counts: Counts
+
+
+@dataclass(frozen=True, eq=False)
 class Tally:
     """Distinct tuples of coded values and how many rows have each.
 
     `codes[i, j]` is the code of tuple i in `columns[j]`, a leaf of `trees[columns[j]]`. Tuples are sorted by the codes
     of their columns in the order of the columns' names: neither the rows' order nor the columns' order leaves a trace.
+    `rate` is the probability with which a row of the table was counted, where the tally is that of a sample.
     """
 
     columns: tuple[str, ...]
     codes: Codes
     counts: Counts
     trees: Mapping[str, Tree]
+    rate: Fraction = Fraction(1)
+    population: Population | None = None
 
     @property
     def rows(self) -> int:
@@ -47,7 +63,7 @@ class Tally:
         codes = np.stack([self.column(name) for name in names], axis=1)
         index, first = group_tuples(codes, [self.trees[name].size for name in names])
         counts = np.bincount(index, weights=self.counts, minlength=len(first)).astype(np.int64)
-        return Tally(names, np.ascontiguousarray(codes[first]), counts, self.trees), index
+        return replace(self, columns=names, codes=np.ascontiguousarray(codes[first]), counts=counts), index
 
     def joint_codes(self, names: Sequence[str]) -> Codes:
         """Number the combinations of some columns; return each tuple's number."""
@@ -64,21 +80,39 @@ class Tally:
 
 
 def code_table(
-    distinct: pl.DataFrame, counts: Counts, hierarchies: Mapping[str, Hierarchy]
+    distinct: pl.DataFrame,
+    counts: Counts,
+    hierarchies: Mapping[str, Hierarchy],
+    *,
+    people: pl.DataFrame | None = None,
+    people_counts: Counts | None = None,
 ) -> tuple[Tally, NDArray[np.int64]]:
     """Code a table of distinct raw tuples; return the tally and, for each raw tuple, its place in it.
 
-    Two raw tuples may be one: the texts `39` and `39.0` are the same number.
+    Two raw tuples may be one: the texts `39` and `39.0` are the same number. `people` are the distinct tuples of a
+    population that the rows were drawn from, in some of the table's columns.
     """
     columns = tuple(sorted(hierarchies))
+    known = () if people is None else tuple(name for name in columns if name in people.columns)
     trees: dict[str, Tree] = {}
     codes = np.empty((distinct.height, len(columns)), dtype=np.int32)
+    people_codes = np.empty((0 if people is None else people.height, len(known)), dtype=np.int32)
     for place, name in enumerate(columns):
-        # Without its name, since Polars takes "*" and "^a.*$" for patterns.
-        trees[name], codes[:, place] = _code_column(name, distinct[name].alias(""), hierarchies[name])
+        raw = distinct[name].alias("")  # without its name, since Polars takes "*" and "^a.*$" for patterns
+        if people is not None and name in known:
+            raw = pl.concat([raw, people[name].alias("")])
+        trees[name], coded = _code_column(name, raw, hierarchies[name])
+        codes[:, place] = coded[: distinct.height]
+        if name in known:
+            people_codes[:, known.index(name)] = coded[distinct.height :]
+    population = None
+    if people is not None and people_counts is not None:
+        index, first = group_tuples(people_codes, [trees[name].size for name in known])
+        totals = np.bincount(index, weights=people_counts, minlength=len(first)).astype(np.int64)
+        population = Population(known, np.ascontiguousarray(people_codes[first]), totals)
     index, first = group_tuples(codes, [trees[name].size for name in columns])
     totals = np.bincount(index, weights=counts, minlength=len(first)).astype(np.int64)
-    return Tally(columns, np.ascontiguousarray(codes[first]), totals, trees), index
+    return Tally(columns, np.ascontiguousarray(codes[first]), totals, trees, population=population), index
 
 
 def _code_column(name: str, raw: pl.Series, hierarchy: Hierarchy) -> tuple[Tree, Codes]:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.errors import ConformanceError
-from incrowd.groups import Groups, Histogram, LazyHistograms
+from incrowd.groups import Groups, Histogram, LazyHistograms, Regions
 from incrowd.hierarchies import Exact
 from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import code_among
@@ -23,11 +23,17 @@ COUNT = "\0count of rows"
 
 
 def groups_of(
-    counted: pl.DataFrame, quasi: Sequence[str], sensitive: Sequence[str], *, before: Tally | None = None
+    counted: pl.DataFrame,
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+    *,
+    before: Tally | None = None,
+    stands_for: Regions | None = None,
 ) -> Groups:
     """Group a table of distinct published rows with their counts by its quasi-identifiers.
 
-    Models that compare a group with the whole table compare it with the table `before`, or with this one.
+    Models that compare a group with the whole table compare it with the table `before`, or with this one. What the
+    labels of each row stand for, row by row, is told by `stands_for`.
     """
     # Columns are renamed first: a table may well have a column called "group".
     counts = pl.col(COUNT).cast(pl.Int64).alias("count")
@@ -35,11 +41,10 @@ def groups_of(
     values = [f"s{place}" for place in range(len(sensitive))]
     names = zip((*quasi, *sensitive), (*keys, *values), strict=True)
     placed = counted.select(*(counted[name].alias(ours) for name, ours in names), counts)
-    sizes = (
-        placed.group_by(keys, maintain_order=True).agg(pl.col("count").sum())
-        if keys
-        else placed.select(pl.col("count").sum())
-    )
+    # One row of each group tells what the whole group shows.
+    facts = (pl.col("count").sum(), pl.col("row").first())
+    placed = placed.with_row_index("row")
+    sizes = placed.group_by(keys, maintain_order=True).agg(facts) if keys else placed.select(facts)
     numbered: list[pl.DataFrame] = []
 
     def count(name: str) -> Histogram:
@@ -65,13 +70,26 @@ def groups_of(
         numbered = _number_groups(placed, sizes, keys)
         return _histogram(numbered.join(combinations, on=values, how="left", nulls_equal=True), sizes.height)
 
-    return Groups(sizes["count"].to_numpy(), LazyHistograms(tuple(sensitive), count), whole, trees, joint=joint)
+    def regions() -> Regions:
+        assert stands_for is not None
+        rows = sizes["row"].to_numpy()
+        return Regions(stands_for.columns, stands_for.lows[rows], stands_for.highs[rows])
+
+    return Groups(
+        sizes["count"].to_numpy(),
+        LazyHistograms(tuple(sensitive), count),
+        whole,
+        trees,
+        joint=joint,
+        table=before,
+        regions=None if stands_for is None else regions,
+    )
 
 
 def _number_groups(placed: pl.DataFrame, sizes: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
     if not keys:
         return placed.with_columns(group=pl.lit(0, dtype=pl.UInt32))
-    numbered = sizes.drop("count").with_row_index("group")
+    numbered = sizes.drop("count", "row").with_row_index("group")
     return placed.join(numbered, on=keys, how="left", nulls_equal=True, maintain_order="left")
 
 
@@ -88,9 +106,10 @@ def verify(
     require: Sequence[Model],
     *,
     before: Tally | None = None,
+    stands_for: Regions | None = None,
 ) -> list[Guarantee]:
     """Check every model on the published rows; return the guarantees, or refuse the release."""
-    groups = groups_of(counted, quasi, sensitive, before=before)
+    groups = groups_of(counted, quasi, sensitive, before=before, stands_for=stands_for)
     broken = [model for model in require if not model.satisfied(groups).all()]
     if broken:
         names = ", ".join(str(model) for model in broken)

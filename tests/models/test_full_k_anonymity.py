@@ -7,11 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from crowds import CHECKED, crowd, crowds, drawn_groups, joined_pairs, verdicts
 from hypothesis import given
 from hypothesis import strategies as st
 
+import incrowd as ic
 from incrowd.errors import RecipeError, SchemaError
 from incrowd.groups import Groups, histogram
 from incrowd.models.full_k_anonymity import FullKAnonymity
@@ -87,3 +89,12 @@ def test_parameters_are_checked(k: Any) -> None:
 def test_is_a_value_and_says_what_it_is() -> None:
     is_a_value(FullKAnonymity(3))
     assert str(FullKAnonymity(3)) == "full 3-anonymity"
+
+
+@pytest.mark.parametrize("role", ["keep", "pseudonyms"])
+def test_columns_outside_of_the_promise_are_refused(role: str) -> None:
+    frame = pl.DataFrame({"age": [30, 30, 40, 40], "sick": list("aabb"), "note": list("wxyz")})
+    table = ic.read(frame, quasi=["age"], sensitive=["sick"], **{role: ["note"]})  # type: ignore[arg-type]
+    with pytest.raises(SchemaError, match="full 2-anonymity speaks of every published column, and 'note'"):
+        ic.publish(table, [ic.KAnonymity(2), FullKAnonymity(2)])
+    assert ic.publish(ic.read(frame, quasi=["age"], sensitive=["sick"], drop=["note"]), FullKAnonymity(2)).rows == 4

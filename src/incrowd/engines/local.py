@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,38 +40,40 @@ class LocalEngine:
 
     source: Source
 
-    def count(self, schema: Schema) -> Counted:
-        """Count the distinct tuples of the quasi-identifiers and sensitive columns: one group-by, streamed."""
-        columns = list(schema.tallied)
-        with reading(self.source):
-            distinct = (
-                self.source.frame.select(_numbered(columns))
-                .group_by(_numbers(columns))
-                .agg(pl.len().cast(pl.Int64).alias(_COUNT))
-                .collect(engine="streaming")
-            )
-        if distinct.height == 0:
+    def count(self, schema: Schema, population: Source | None = None) -> Counted:
+        """Count the distinct tuples of the quasi-identifiers and sensitive columns: one group-by, streamed.
+
+        Of a population that the table's people belong to, the quasi-identifiers are counted beside them.
+        """
+        raw, counts = _distinct(self.source, schema.tallied)
+        if raw.height == 0:
             raise EmptyTable("the table has columns but no rows.")
-        raw = distinct.drop(_COUNT).rename(dict(zip(_numbers(columns), columns, strict=True)))
-        tally, tuple_of = code_table(raw, distinct[_COUNT].to_numpy(), {**schema.quasi, **schema.sensitive})
-        return Counted(tally, raw, tuple_of)
+        hierarchies = {**schema.quasi, **schema.sensitive}
+        if population is None:
+            return _counted(raw, code_table(raw, counts, hierarchies))
+        people, people_counts = _distinct(population, tuple(schema.quasi))
+        if people.height == 0:
+            raise EmptyTable("the population has columns but no rows.")
+        people = _as_the_table_spells(people, raw)
+        return _counted(raw, code_table(raw, counts, hierarchies, people=people, people_counts=people_counts))
 
     def apply(
-        self, counted: Counted, recoding: Recoding, form: Generalized, key: PseudonymKey | None
+        self, counted: Counted, recoding: Recoding, form: Generalized, key: PseudonymKey | None, *, shuffle: int | None
     ) -> Iterator[pl.DataFrame]:
         """Yield the published rows, batch by batch, in an order that says nothing.
 
         Without kept columns or pseudonyms the tally holds all there is to publish, and the rows are not read again.
+        Of rows that only such columns tell apart, `shuffle` decides which ones a sample takes: the same each time.
         """
         schema = form.schema
         if not schema.kept and not schema.pseudonyms:
             yield from form.batches(ROWS_PER_BATCH)
             return
-        for rows in self._joined(counted, recoding, form, key or PseudonymKey.new()):
+        for rows in self._joined(counted, recoding, form, key or PseudonymKey.new(), shuffle):
             yield _published(rows, form)
 
     def _joined(
-        self, counted: Counted, recoding: Recoding, form: Generalized, key: PseudonymKey
+        self, counted: Counted, recoding: Recoding, form: Generalized, key: PseudonymKey, shuffle: int | None
     ) -> Iterator[pl.DataFrame]:
         """Yield rows with their group and sensitive codes, sorted by what they will show."""
         schema = form.schema
@@ -93,6 +95,9 @@ class LocalEngine:
             _require_unchanged(rows, np.where(chosen, form.tally.counts, 0))
             # Before anything is sorted: the order of published rows must not follow the identifiers'.
             rows = rows.with_columns(key.pseudonyms(rows[name]) for name in identifiers)
+            rows = rows.sort("tuple", *carried)
+            if shuffle is not None:
+                rows = rows[np.random.default_rng(shuffle).permutation(rows.height)].sort("tuple", maintain_order=True)
             yield _place_rows(rows, recoding, form, carried)
 
     def _scans(self, recoding: Recoding, form: Generalized) -> Iterator[NDArray[np.bool_]]:
@@ -107,6 +112,41 @@ class LocalEngine:
         scan_of_tuple = np.where(group_of_tuple == WITHHELD, -1, scan_of_group[group_of_tuple])
         for scan in range(int(scan_of_group[-1]) + 1):
             yield scan_of_tuple == scan
+
+
+def _counted(raw: pl.DataFrame, coded: tuple[Tally, NDArray[np.int64]]) -> Counted:
+    tally, tuple_of = coded
+    return Counted(tally, raw, tuple_of)
+
+
+def _distinct(source: Source, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
+    """Return the distinct tuples of some columns, and how many rows have each."""
+    numbers = _numbers(list(columns))
+    with reading(source):
+        distinct = (
+            source.frame.select(_numbered(list(columns)))
+            .group_by(numbers)
+            .agg(pl.len().cast(pl.Int64).alias(_COUNT))
+            .collect(engine="streaming")
+        )
+    raw = distinct.drop(_COUNT).rename(dict(zip(numbers, columns, strict=True)))
+    return raw, distinct[_COUNT].to_numpy()
+
+
+def _as_the_table_spells(people: pl.DataFrame, raw: pl.DataFrame) -> pl.DataFrame:
+    """Give the population's columns the table's types, so that equal values are equal."""
+    columns = {}
+    for name in people.columns:
+        if people[name].dtype == raw[name].dtype:
+            columns[name] = people[name]
+            continue
+        try:
+            columns[name] = people[name].cast(raw[name].dtype)
+        except pl.exceptions.PolarsError:
+            raise SourceError(
+                f"column '{name}' of the population holds {people[name].dtype}, that of the table {raw[name].dtype}."
+            ) from None
+    return pl.DataFrame(columns)
 
 
 def _numbered(columns: list[str]) -> list[pl.Expr]:
@@ -126,10 +166,9 @@ def _require_unchanged(rows: pl.DataFrame, counts: Counts) -> None:
 
 
 def _place_rows(rows: pl.DataFrame, recoding: Recoding, form: Generalized, carried: list[str]) -> pl.DataFrame:
-    """Give each row its group; rows of a tuple that groups share are dealt out in the order of their values."""
+    """Give each row its group; rows of a tuple that groups share are dealt out in the order in which they come."""
     order = np.argsort(recoding.tuples, kind="stable")
     tuples = recoding.tuples[order]
-    rows = rows.sort("tuple", *carried)
     tuple_of = rows["tuple"].to_numpy()
     first_row = np.searchsorted(tuple_of, tuple_of, side="left")
     rank = np.arange(len(tuple_of)) - first_row

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.groups import Groups, Histogram, LazyHistograms
+from incrowd.groups import Groups, Histogram, LazyHistograms, Regions
 from incrowd.hierarchies.tree import Codes, Tree
 from incrowd.models.model import Model, satisfies_all
 from incrowd.progress import Progress
@@ -76,7 +76,16 @@ class Boxes:
             self._whole,
             self._tally.trees,
             joint=lambda: count(self._joint),
+            table=self._tally,
+            regions=lambda: self._own_regions(boxes),
         )
+
+    def _own_regions(self, boxes: Ints) -> Regions:
+        """Return the range of each box's own values: whatever is shown of it later holds at least those."""
+        codes = self._codes[self.part_tuples[self._order]]
+        lows = np.minimum.reduceat(codes, self._starts[:-1], axis=0)[boxes]
+        highs = np.maximum.reduceat(codes, self._starts[:-1], axis=0)[boxes]
+        return Regions(self.columns, lows, highs + np.int32(1))
 
     @cached_property
     def _joint(self) -> Codes:

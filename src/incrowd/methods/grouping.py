@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.groups import Groups, Histogram, LazyHistograms
+from incrowd.groups import Groups, Histogram, LazyHistograms, own_regions
 from incrowd.hierarchies.tree import Codes
 from incrowd.tally import Tally
 
@@ -26,6 +26,7 @@ class Grouper:
         self._kernel = partition
         self._tally = tally
         self._sensitive = sensitive
+        self._quasi = tuple(name for name in tally.columns if name not in sensitive)
         self._codes = {name: np.ascontiguousarray(tally.column(name)) for name in sensitive}
         self._whole = {name: tally.value_counts(name) for name in sensitive}
 
@@ -49,7 +50,13 @@ class Grouper:
             self._whole,
             self._tally.trees,
             joint=lambda: histogram(self._joint),
+            table=self._tally,
+            regions=lambda: own_regions(self._quasi, self._quasi_codes, group_of, count),
         )
+
+    @cached_property
+    def _quasi_codes(self) -> Codes:
+        return np.stack([self._tally.column(name) for name in self._quasi], axis=1)
 
     @cached_property
     def _joint(self) -> Codes:

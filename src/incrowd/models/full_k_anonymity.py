@@ -22,12 +22,14 @@ from incrowd.tally import Counts
 class FullKAnonymity:
     """Each combination of quasi-identifiers and sensitive values is shared by at least `k` rows.
 
-    All sensitive columns count, together. Columns that are kept as they are do not: they are outside the promise.
+    All sensitive columns count, together. A table with columns that are kept as they are, or with pseudonyms, is
+    refused: they would be published outside of the promise.
     """
 
     k: int
     name: ClassVar[str] = "full-k-anonymity"
     monotone: ClassVar[bool] = True  # a combination occurs in a union at least as often as in either part
+    covers_all_columns: ClassVar[bool] = True
     hereditary: ClassVar[bool] = False  # {a, a, b} fails k = 2, its subgroup {a, a} does not
 
     def __post_init__(self) -> None:

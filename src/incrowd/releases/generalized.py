@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.errors import QueryError, did_you_mean
+from incrowd.groups import Regions
 from incrowd.recoding import Recoding
 from incrowd.releases.query import Query, matching_codes
 from incrowd.releases.showing import ShownGroups, show_groups
@@ -36,8 +37,8 @@ class Generalized:
     rows_in: int
 
     @classmethod
-    def of(cls, tally: Tally, schema: Schema, recoding: Recoding) -> Generalized:
-        """Count what a recoding of a tally publishes."""
+    def of(cls, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int | None = None) -> Generalized:
+        """Count what a recoding of a tally publishes; `rows_in` is how many rows there were to publish, if not all."""
         shown = show_groups(tally, recoding)
         published = recoding.published
         group_of = shown.group_of[published]
@@ -48,7 +49,8 @@ class Generalized:
         index, first = group_tuples(sensitive, [max(len(shown), 1), *(tally.trees[name].size for name in names)])
         counts = np.bincount(index, weights=recoding.counts[published], minlength=len(first)).astype(np.int64)
         lines = sensitive[first]
-        return cls(schema, tally, shown, lines[:, 0].astype(np.int64), lines[:, 1:], counts, tally.rows)
+        rows = tally.rows if rows_in is None else rows_in
+        return cls(schema, tally, shown, lines[:, 0].astype(np.int64), lines[:, 1:], counts, rows)
 
     @property
     def rows(self) -> int:
@@ -64,6 +66,10 @@ class Generalized:
     def group_sizes(self) -> Counts:
         """Rows in each published group."""
         return np.bincount(self.groups, weights=self.counts, minlength=len(self.shown)).astype(np.int64)
+
+    def stands_for(self) -> Regions:
+        """Return the codes that the labels of each distinct published row stand for."""
+        return Regions(self.shown.columns, self.shown.lows[self.groups], self.shown.highs[self.groups])
 
     def lines(self) -> pl.DataFrame:
         """Return the distinct published rows (labels and sensitive values) with their counts."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,11 +39,19 @@ class Release:
     shown: Shown
     pseudonym_key: Path | None = None
     """The file of the key, never the key itself."""
+    rate: Fraction = Fraction(1)
+    """The probability with which each row of the table was taken into the sample that is published."""
+    population: Source | None = None
 
     @property
     def rows_in(self) -> int:
-        """Rows of the table."""
+        """Rows of the table, or of the sample of it that was taken."""
         return self.form.rows_in
+
+    @property
+    def left_out(self) -> int:
+        """Rows of the table that the sample left out."""
+        return self.form.tally.rows - self.form.rows_in
 
     @property
     def rows(self) -> int:
@@ -87,9 +96,9 @@ class Release:
         """Estimate how many rows satisfy every condition of a query, spreading each group's members evenly.
 
         A condition is a value, a list of values, or a pair `(low, high)`, both included:
-        `{"age": (30, 39), "sex": "F"}`.
+        `{"age": (30, 39), "sex": "F"}`. Of a sample, it estimates the rows of the table that it was taken from.
         """
-        return self.form.count(query)
+        return self.form.count(query) / float(self.rate)
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -98,7 +107,7 @@ class Release:
         sizes = np.sort(form.group_sizes)
         return {
             "format": 1,
-            "rows": {"in": self.rows_in, "published": self.rows, "withheld": self.withheld},
+            "rows": self._row_numbers,
             "guarantees": [
                 {
                     "model": guarantee.model.name,
@@ -125,6 +134,13 @@ class Release:
             },
             "warnings": self.warnings,
         }
+
+    @property
+    def _row_numbers(self) -> dict[str, Any]:
+        numbers: dict[str, Any] = {"in": self.rows_in, "published": self.rows, "withheld": self.withheld}
+        if self.rate < 1:
+            numbers |= {"left out by sampling": self.left_out, "sampling rate": float(self.rate)}
+        return numbers
 
     @property
     def warnings(self) -> list[str]:
