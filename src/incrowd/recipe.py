@@ -105,8 +105,8 @@ class Recipe:
             source=source,
             roles=roles,
             hierarchies=hierarchies,
-            models=tuple(_make("models", model) for model in models),
-            method=_make("methods", data["method"]) if "method" in data else Mondrian(),
+            models=tuple(_make("models", model, base=base) for model in models),
+            method=_make("methods", data["method"], base=base) if "method" in data else Mondrian(),
             others=data.get("others"),
             seed=data.get("seed"),
             sample=data.get("sample", 1),
@@ -331,7 +331,7 @@ def _is_relative_sqlite(url: str) -> bool:
     return url.startswith(_SQLITE) and not url.startswith(_SQLITE + "/")
 
 
-def _make(family: str, described: Any, *, key: str = "name") -> Any:
+def _make(family: str, described: Any, *, key: str = "name", base: Path = Path()) -> Any:
     """Build a registered object from its name and parameters."""
     noun = "hierarchy" if family == "hierarchies" else family.removesuffix("s")
     described = {key: described} if isinstance(described, str) else _table(noun, described)
@@ -348,7 +348,7 @@ def _make(family: str, described: Any, *, key: str = "name") -> Any:
     if lacking:
         raise RecipeError(f"{noun} '{name}' needs {' and '.join(lacking)}.")
     try:
-        return cls(**described)
+        return cls.from_recipe(described, base) if hasattr(cls, "from_recipe") else cls(**described)
     except (TypeError, ValueError) as error:
         raise RecipeError(f"{noun} '{name}': a parameter is of the wrong kind ({error}).") from error
 

@@ -28,6 +28,7 @@ _BUILT_IN: dict[str, tuple[type, ...]] = {
         models.EnhancedBetaLikeness,
         models.FullKAnonymity,
         models.ProsecutorRisk,
+        models.ExpectedConfidence,
     ),
     "methods": (
         methods.Mondrian,
@@ -38,11 +39,14 @@ _BUILT_IN: dict[str, tuple[type, ...]] = {
         methods.InfoGainMondrian,
         methods.TopDownSpecialization,
         methods.BottomUpGeneralization,
+        methods.LocalRecoding,
     ),
     "metrics": (
         metrics.GlobalCertaintyPenalty,
         metrics.Discernibility,
         metrics.AverageGroupSize,
+        metrics.Distortion,
+        metrics.WithheldShare,
     ),
     "hierarchies": (
         hierarchies.Automatic,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -72,7 +73,15 @@ class Tally:
 
     def value_counts(self, name: str) -> Counts:
         """Return how many rows have each code of a column."""
-        return np.bincount(self.column(name), weights=self.counts, minlength=self.trees[name].size).astype(np.int64)
+        if name not in self._value_counts:
+            counts = np.bincount(self.column(name), weights=self.counts, minlength=self.trees[name].size)
+            self._value_counts[name] = counts.astype(np.int64)
+            self._value_counts[name].setflags(write=False)  # shared by all who ask
+        return self._value_counts[name]
+
+    @cached_property
+    def _value_counts(self) -> dict[str, Counts]:
+        return {}
 
     def has_missing(self, name: str) -> bool:
         """Whether any row misses a value in the column."""

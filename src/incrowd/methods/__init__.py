@@ -5,6 +5,7 @@ from incrowd.methods.full_domain import FullDomain
 from incrowd.methods.infogain_mondrian import InfoGainMondrian
 from incrowd.methods.k_member import KMember
 from incrowd.methods.level_sweep import LevelSweep
+from incrowd.methods.local_recoding import LocalRecoding
 from incrowd.methods.method import Method
 from incrowd.methods.microaggregation import Microaggregation
 from incrowd.methods.mondrian import Mondrian
@@ -16,6 +17,7 @@ __all__ = [
     "InfoGainMondrian",
     "KMember",
     "LevelSweep",
+    "LocalRecoding",
     "Method",
     "Microaggregation",
     "Mondrian",

@@ -7,6 +7,7 @@ from incrowd.models.delta_disclosure import DeltaDisclosure
 from incrowd.models.distinct_l_diversity import DistinctLDiversity
 from incrowd.models.enhanced_beta_likeness import EnhancedBetaLikeness
 from incrowd.models.entropy_l_diversity import EntropyLDiversity
+from incrowd.models.expected_confidence import ExpectedConfidence
 from incrowd.models.full_k_anonymity import FullKAnonymity
 from incrowd.models.k_anonymity import KAnonymity
 from incrowd.models.model import Guarantee, Model
@@ -26,6 +27,7 @@ __all__ = [
     "DistinctLDiversity",
     "EnhancedBetaLikeness",
     "EntropyLDiversity",
+    "ExpectedConfidence",
     "FullKAnonymity",
     "Guarantee",
     "KAnonymity",

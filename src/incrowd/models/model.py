@@ -26,6 +26,7 @@ class Model(Protocol):
     """Whether a group that fails it has only subgroups that fail it, so that splitting never helps."""
     # A model may also say `looks_at_values: ClassVar[bool] = False`: it needs the sizes of groups and nothing else.
     # With `covers_all_columns: ClassVar[bool] = True` it speaks of all that is published, and kept columns are refused.
+    # With `needs_table: ClassVar[bool] = True` it judges groups only together with their labels and the whole table.
     # One that is not hereditary may have a method `least_failing(groups)`: the share of each group that must fail
     # however the group is split. Searches that withhold rows use it to rule out what is more specific.
 

@@ -190,6 +190,8 @@ def plain(value: Any) -> Any:
     """Return what JSON and TOML can hold: lists for tuples, Python's numbers for NumPy's."""
     if isinstance(value, tuple):
         return [plain(item) for item in value]
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     return value.item() if isinstance(value, np.generic) else value

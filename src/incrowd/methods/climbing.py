@@ -1,0 +1,249 @@
+"""Rows that climb their columns' hierarchies one by one: where each one is, and the groups that they make there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.groups import Groups, Histogram, Regions
+from incrowd.hierarchies.tree import Codes
+from incrowd.models.model import Model, histograms
+from incrowd.recoding import WITHHELD
+from incrowd.tally import Tally
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_TOP = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """One column's hierarchy as steps: where a code stands at a level, where it comes to next, and what that costs.
+
+    `node[level, code]` numbers the set of codes that is shown, the same for levels that show the same; `above[level,
+    code]` is the next level that shows more, or -1; `nodes_left[level]` counts the nodes of that level and above it.
+    """
+
+    first: Codes
+    node: Ints
+    above: Codes
+    lows: Codes
+    highs: Codes
+    loss: Floats
+    climbed: Floats
+    nodes_left: Ints
+    nodes: int
+    """How many different sets of codes can be shown."""
+
+    @classmethod
+    def of(cls, tally: Tally, column: str, *, lowest: int = 0) -> Ladder:
+        """Make the ladder of a column whose values may be shown at level `lowest` at best."""
+        tree = tally.trees[column]
+        lows, highs = tree.starts.copy(), tree.ends
+        if not tally.has_missing(column):  # the root then holds the known values only
+            lows[-1, 1:] = np.maximum(lows[-1, 1:], min(1, tree.size - 1))
+        levels = np.arange(tree.height + 1, dtype=np.int32)[:, None]
+        same = np.zeros(lows.shape, dtype=bool)
+        same[1:] = (lows[1:] == lows[:-1]) & (highs[1:] == highs[:-1])
+        level = np.maximum.accumulate(np.where(same, 0, levels), axis=0)
+        above = np.full(lows.shape, _TOP, dtype=np.int32)
+        for step in range(tree.height - 1, -1, -1):
+            above[step] = np.where(same[step + 1], above[step + 1], level[step + 1])
+        shown = lows.astype(np.int64) * (tree.size + 1) + highs
+        different, node = np.unique(shown, return_inverse=True)
+        known = [len(np.unique(nodes[1:])) for nodes in tree.nodes]  # code 0, missing, is in no taxonomy
+        return cls(
+            first=level[lowest].astype(np.int32),
+            node=node.reshape(lows.shape),
+            above=above,
+            lows=lows,
+            highs=highs,
+            loss=np.stack([tree.widths(low, high) for low, high in zip(lows, highs, strict=True)]),
+            climbed=np.broadcast_to(level / max(tree.height, 1), lows.shape),
+            nodes_left=np.cumsum(known[::-1])[::-1].astype(np.int64),
+            nodes=len(different),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """The groups of a round: each climber's group, what groups show, and their sizes."""
+
+    group_of: Ints
+    regions: Regions
+    sizes: Ints
+    by_group: Ints
+    offsets: Ints
+    """Climbers in the order of their groups, and where each group starts in it."""
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+
+class Climbers:
+    """Rows on their way up. Those that show the same and have the same sensitive values are one from then on.
+
+    Whatever brought them there, they will climb alike: so there are ever fewer of them, and a round costs ever less.
+    """
+
+    def __init__(
+        self, tally: Tally, columns: tuple[str, ...], ladders: Sequence[Ladder], sensitive: tuple[str, ...]
+    ) -> None:
+        from incrowd.kernels.keys import number_keys  # Numba takes long to import
+        from incrowd.kernels.partition import sort_by_piece
+
+        self._number, self._sort = number_keys, sort_by_piece
+        self._tally, self._columns, self._ladders, self._sensitive = tally, columns, ladders, sensitive
+        self._whole = {name: tally.value_counts(name) for name in sensitive}
+        self._codes = [np.ascontiguousarray(tally.column(name)) for name in columns]
+        self._levels = [ladder.first[codes] for ladder, codes in zip(ladders, self._codes, strict=True)]
+        self._nodes = [ladder.node[*at] for ladder, at in zip(ladders, self._places(), strict=True)]
+        self._values = [np.ascontiguousarray(tally.column(name)) for name in sensitive]
+        self._counts = tally.counts
+        self._climber_of = np.arange(len(tally), dtype=np.int64)
+        self._merge()
+
+    def __len__(self) -> int:
+        return len(self._counts)
+
+    @property
+    def rows(self) -> int:
+        """How many rows are still on their way or have arrived."""
+        return int(self._counts.sum())
+
+    def _places(self) -> list[tuple[Codes, Codes]]:
+        return list(zip(self._levels, self._codes, strict=True))
+
+    def _numbered(self, columns: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> tuple[Ints, int]:
+        """Number the distinct combinations of some columns' values."""
+        key, room = np.zeros(len(self), dtype=np.int64), 1
+        for column, size in zip(columns, sizes, strict=True):
+            if room * size >= 2**62:
+                key, room = self._number(key)
+            key = key * size + column
+            room *= size
+        number, distinct = self._number(key)
+        return number, int(distinct)
+
+    def _merge(self) -> None:
+        """Make one of those that show the same and have the same sensitive values."""
+        sizes = [
+            *(ladder.nodes for ladder in self._ladders),
+            *(self._tally.trees[name].size for name in self._sensitive),
+        ]
+        number, distinct = self._numbered([*self._nodes, *self._values], sizes)
+        if distinct == len(self):
+            return
+        member = np.empty(distinct, dtype=np.int64)
+        member[number] = np.arange(len(self))
+        counts = np.bincount(number, weights=self._counts, minlength=distinct).astype(np.int64)
+        arrived = self._climber_of >= 0
+        self._climber_of = np.where(arrived, number[self._climber_of], WITHHELD)
+        self._pick(member)
+        self._counts = counts
+
+    def _pick(self, members: Ints) -> None:
+        self._codes = [codes[members] for codes in self._codes]
+        self._levels = [levels[members] for levels in self._levels]
+        self._nodes = [nodes[members] for nodes in self._nodes]
+        self._values = [values[members] for values in self._values]
+        self._counts = self._counts[members]
+
+    def groups(self) -> Judged:
+        """Group what is left by what it shows."""
+        group_of, groups = self._numbered(self._nodes, [ladder.nodes for ladder in self._ladders])
+        sizes = np.bincount(group_of, weights=self._counts, minlength=groups).astype(np.int64)
+        by_group, offsets = self._sort(np.arange(len(self)), group_of, groups)
+        member = by_group[offsets[:-1]]
+        runs = [
+            (ladder.lows[levels[member], codes[member]], ladder.highs[levels[member], codes[member]])
+            for ladder, (levels, codes) in zip(self._ladders, self._places(), strict=True)
+        ]
+        lows, highs = (np.stack(ends, axis=1).astype(np.int32) for ends in zip(*runs, strict=True))
+        return Judged(group_of, Regions(self._columns, lows, highs), sizes, by_group, offsets)
+
+    def group_of_tuples(self, judged: Judged) -> Ints:
+        """Return the group of each of the tally's tuples, or that it is withheld."""
+        return np.where(self._climber_of >= 0, judged.group_of[self._climber_of], WITHHELD)
+
+    def unsafe(self, judged: Judged, require: Sequence[Model]) -> Bools:
+        """Return which climbers break a model: a whole group, or those of its members that a model can tell apart."""
+        entries = {
+            name: self._entries(judged, values, self._tally.trees[name].size)
+            for name, values in zip(self._sensitive, self._values, strict=True)
+        }
+        groups = Groups(
+            judged.sizes,
+            {name: histogram for name, (_, histogram) in entries.items()},
+            self._whole,
+            self._tally.trees,
+            joint=lambda: self._joint(judged),
+            table=self._tally,
+            regions=lambda: judged.regions,
+        )
+        unsafe = np.zeros(len(self), dtype=bool)
+        for model in require:
+            if not hasattr(model, "satisfied_entries"):
+                unsafe |= ~model.satisfied(groups)[judged.group_of]
+                continue
+            for name, histogram in histograms(groups, model.column).items():  # type: ignore[attr-defined]
+                entry_of, _ = entries[name]
+                unsafe |= ~model.satisfied_entries(groups, name, histogram)[entry_of]
+        return unsafe
+
+    def _joint(self, judged: Judged) -> Histogram:
+        sizes = [self._tally.trees[name].size for name in self._sensitive]
+        combination, distinct = self._numbered(self._values, sizes)
+        return self._entries(judged, combination.astype(np.int32), distinct)[1]
+
+    def _entries(self, judged: Judged, values: Codes, size: int) -> tuple[Ints, Histogram]:
+        """Count values per group; return each climber's entry in the histogram, and the histogram."""
+        if len(self._sensitive) == 1:  # then each climber is an entry of its own
+            entry_of = np.empty(len(self), dtype=np.int64)
+            entry_of[judged.by_group] = np.arange(len(self))
+            return entry_of, Histogram(judged.offsets, values[judged.by_group], self._counts[judged.by_group])
+        keys, entry_of = np.unique(judged.group_of * size + values, return_inverse=True)
+        counts = np.bincount(entry_of, weights=self._counts, minlength=len(keys)).astype(np.int64)
+        offsets = np.searchsorted(keys, np.arange(len(judged) + 1) * size)
+        return entry_of, Histogram(offsets, (keys % size).astype(np.int32), counts)
+
+    def distortions(self) -> Floats:
+        """Return how far each has climbed, as a mean over columns."""
+        total = np.zeros(len(self))
+        for ladder, (levels, codes) in zip(self._ladders, self._places(), strict=True):
+            total += ladder.climbed[levels, codes]
+        return total / max(len(self._columns), 1)
+
+    def climb(self, chosen: Bools, choose: str) -> Bools:
+        """Let some climb one step in the column that the rule chooses; return those that are at the top."""
+        members = np.flatnonzero(chosen)
+        worth = np.full((len(self._columns), len(members)), -np.inf)
+        for place, (ladder, (levels, codes)) in enumerate(zip(self._ladders, self._places(), strict=True)):
+            code, level = codes[members], levels[members]
+            above = ladder.above[level, code]
+            added = ladder.loss[above, code] - ladder.loss[level, code]
+            value = -added if choose == "least-loss" else ladder.nodes_left[level]
+            worth[place] = np.where(above == _TOP, -np.inf, value)
+        column = worth.argmax(axis=0)  # of equals, the first by name
+        stuck = np.isinf(worth.max(axis=0, initial=-np.inf))
+        for place, (ladder, (levels, codes)) in enumerate(zip(self._ladders, self._places(), strict=True)):
+            moving = members[(column == place) & ~stuck]
+            levels[moving] = ladder.above[levels[moving], codes[moving]]
+            self._nodes[place][moving] = ladder.node[levels[moving], codes[moving]]
+        at_top = np.zeros(len(self), dtype=bool)
+        at_top[members[stuck]] = True
+        return at_top
+
+    def settle(self, gone: Bools) -> None:
+        """Withhold some for good, and make one of those that have become the same."""
+        if gone.any():
+            renumbered = np.where(gone, WITHHELD, np.cumsum(~gone) - 1)
+            arrived = self._climber_of >= 0
+            self._climber_of = np.where(arrived, renumbered[self._climber_of], WITHHELD)
+            self._pick(np.flatnonzero(~gone))
+        self._merge()

@@ -1,0 +1,90 @@
+"""Local recoding from the bottom up: each row climbs on its own until it is safe (Sattar et al. 2014, Algorithm 1).
+
+All rows start as specific as they may be. In every round, all those that are not safe in the groups of that round climb
+one step in one column, and groups are counted again; rows that are safe but have become too distorted are withheld,
+and so is a row at the top of all hierarchies that is still not safe. Rounds go on until everything that is left is safe
+*in what is left*, since withholding changes groups too. The paper compares each record with all others; here equal
+records move together and groups are counts, so that a round costs one pass over the distinct tuples, and there are
+hardly more rounds than there are levels in all hierarchies together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from incrowd.errors import RecipeError, Unsatisfiable
+from incrowd.methods.climbing import Climbers, Ladder
+from incrowd.methods.lattice import LevelLimits, require_known
+from incrowd.models.model import Model
+from incrowd.models.shares import require_share
+from incrowd.progress import Progress
+from incrowd.recoding import Recoding
+from incrowd.schema import Schema
+from incrowd.tally import Tally
+
+Chooser = Literal["left-domain-size", "least-loss"]
+
+
+@dataclass(frozen=True)
+class LocalRecoding:
+    """Every row climbs its columns' hierarchies by itself, no further than it must; too distorted rows are withheld.
+
+    `limit` is the largest distortion that is published: the mean, over columns, of how far a value has climbed (0: as
+    it was, 1: `*` in all columns). `lowest` is the level that a column starts from where the exact value may never be
+    published: `lowest={"age": 1}`. `choose` says which column climbs: the one with most nodes left at its level and
+    above, as in the paper, or the one that adds the least loss.
+    """
+
+    limit: float = 0.6
+    lowest: Mapping[str, int] = field(default_factory=dict)
+    choose: Chooser = "left-domain-size"
+    name: ClassVar[str] = "local-recoding"
+
+    def __post_init__(self) -> None:
+        require_share(self.name, "limit", self.limit, zero=True)
+        if self.choose not in ("left-domain-size", "least-loss"):
+            raise RecipeError(f'{self.name}: choose is "left-domain-size" or "least-loss", not {self.choose!r}.')
+
+    def search(
+        self,
+        tally: Tally,
+        schema: Schema,
+        require: Sequence[Model],
+        *,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Recoding:
+        """Let rows climb until those that are left are safe. Deterministic: `rng` is not used."""
+        columns = tuple(sorted(schema.quasi))
+        require_known([*self.lowest], columns)
+        limits = LevelLimits(lowest=self.lowest)
+        ladders = [Ladder.of(tally, name, lowest=limits.of(name, tally.trees[name].height)[0]) for name in columns]
+        climbers = Climbers(tally, columns, ladders, tuple(sorted(schema.sensitive)))
+        rounds = 0
+        while True:
+            rounds += 1
+            judged = climbers.groups()
+            unsafe = climbers.unsafe(judged, require)
+            distorted = climbers.distortions() > self.limit + 1e-9
+            finished = ~unsafe & distorted
+            stuck = climbers.climb(unsafe, self.choose)
+            if not unsafe.any() and not finished.any():
+                break
+            climbers.settle(finished | stuck)
+            if not len(climbers):
+                raise Unsatisfiable(self._failure(tally, require, rounds))
+            progress("climbing", 1.0 - float(unsafe.mean()))
+        group_of = climbers.group_of_tuples(judged)
+        lows, highs = judged.regions.lows, judged.regions.highs
+        return Recoding(np.arange(len(tally)), tally.counts, group_of, columns, lows, highs, "hierarchy")
+
+    def _failure(self, tally: Tally, require: Sequence[Model], rounds: int) -> str:
+        names = ", ".join(str(model) for model in require)
+        return (
+            f"none of {tally.rows:,} rows satisfies {names} with a distortion of at most {self.limit:g}: after "
+            f"{rounds:,} rounds all were withheld.  Hint: allow more distortion, ask for less, or sample fewer rows."
+        )

@@ -1,0 +1,123 @@
+"""Expected against observed confidence: nobody learns more from the release than before it (Sattar et al. 2014).
+
+Before, an adversary who draws n people at random meets somebody with these labels and this sensitive value with
+probability 1 − (1 − Pr(t))^n: the *expected* confidence. After, they believe that a victim with these labels has the
+value with β · #s / |E|, β being the share of rows that were sampled: the *observed* confidence. There is no threshold
+to guess: a record may be published if the second is not above the first. Cost: one pass over the (group, value) pairs
+per quasi-identifier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import RecipeError
+from incrowd.groups import Groups, Histogram
+from incrowd.knowledge import Dependence, Marginals, Rule, as_rules, read_marginals, record_probabilities
+from incrowd.knowledge.marginals import require_marginals
+from incrowd.models.model import all_satisfied, histograms
+from incrowd.models.parameters import require_whole
+from incrowd.models.shares import Floats, group_shares, groups_without, require_share
+
+
+@dataclass(frozen=True)
+class ExpectedConfidence:
+    """For each row, the observed confidence in its sensitive value is at most the expected one.
+
+    Public knowledge is the table's own frequencies unless `marginals` gives those of some columns (value → probability,
+    or a file, see `incrowd.knowledge.read_marginals`). `rules` say what is known of some people and some value, and
+    `dependence="fitted"` learns from the table how quasi-identifiers go with the sensitive value. `rate` is the share
+    of rows that was sampled and `trials` the n of the formula: both are the release's own unless they are given.
+    """
+
+    marginals: Marginals = field(default_factory=dict, hash=False)
+    rules: tuple[Rule, ...] = ()
+    dependence: Dependence = "independent"
+    rate: float | None = None
+    trials: int | None = None
+    column: str | None = None
+    name: ClassVar[str] = "expected-confidence"
+    monotone: ClassVar[bool] = True  # of a union, labels are more probable, and a value's share is between its shares
+    hereditary: ClassVar[bool] = False  # a part of a group may lack the value that is too frequent
+    needs_table: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require_marginals(self.name, self.marginals)
+        object.__setattr__(self, "marginals", {column: dict(given) for column, given in self.marginals.items()})
+        object.__setattr__(self, "rules", as_rules(self.rules))
+        if self.dependence not in ("independent", "fitted"):
+            raise RecipeError(f'{self.name}: dependence is "independent" or "fitted", not {self.dependence!r}.')
+        if self.rate is not None:
+            require_share(self.name, "rate", self.rate, zero=True)
+        if self.trials is not None:
+            require_whole(self.name, "trials", self.trials, at_least=1)
+
+    @classmethod
+    def from_recipe(cls, parameters: Mapping[str, Any], base: Path) -> ExpectedConfidence:
+        """Read parameters of a recipe, where marginals may be the name of a file."""
+        parameters = dict(parameters)
+        if isinstance(parameters.get("marginals"), str):
+            parameters["marginals"] = read_marginals(base / parameters["marginals"])
+        return cls(**parameters)
+
+    @property
+    def min_group(self) -> int:
+        """A row alone may be safe, where somebody like it was to be expected."""
+        return 1
+
+    def confidences(self, groups: Groups, column: str, histogram: Histogram) -> tuple[Floats, Floats]:
+        """Return the expected and the observed confidence of every (group, value) entry."""
+        probabilities = record_probabilities(
+            groups,
+            column,
+            histogram,
+            marginals=self.marginals,
+            rules=self.rules,
+            dependence=self.dependence,
+        )
+        assert groups.table is not None  # or there were no probabilities
+        trials = groups.table.rows if self.trials is None else self.trials
+        rate = float(groups.table.rate) if self.rate is None else self.rate
+        return expected_confidence(probabilities, trials), rate * group_shares(groups, histogram)
+
+    def satisfied_entries(self, groups: Groups, column: str, histogram: Histogram) -> NDArray[np.bool_]:
+        """Return whether the rows of each (group, value) entry may be published."""
+        expected, observed = self.confidences(groups, column, histogram)
+        return np.less_equal(observed, expected)
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether every row of each group may be published."""
+        return all_satisfied(
+            (
+                groups_without(histogram, ~self.satisfied_entries(groups, column, histogram))
+                for column, histogram in histograms(groups, self.column).items()
+            ),
+            groups,
+        )
+
+    def achieved(self, groups: Groups) -> float:
+        """Return by how much the observed confidence exceeds the expected one at most; above 0, somebody is at risk."""
+        largest = -1.0
+        for column, histogram in histograms(groups, self.column).items():
+            expected, observed = self.confidences(groups, column, histogram)
+            largest = max(largest, float((observed - expected).max(initial=-1.0)))
+        return largest
+
+    def __str__(self) -> str:
+        return "no more confidence than expected" + (f" in {self.column}" if self.column else "")
+
+
+def expected_confidence(probability: float | Floats, trials: int) -> Floats:
+    """Return 1 − (1 − p)^n, right also where p is tiny and n huge.
+
+    >>> expected_confidence(0.15 * 0.5 * 0.05, 100).round(3), expected_confidence(0.15 * 0.5 * 0.05, 1000).round(3)
+    (np.float64(0.313), np.float64(0.977))
+    """
+    with np.errstate(divide="ignore"):  # of a certain event, the logarithm of the contrary is minus infinity
+        return np.asarray(-np.expm1(trials * np.log1p(-np.asarray(probability, dtype=np.float64))))[()]
