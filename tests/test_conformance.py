@@ -34,7 +34,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "microaggregation": [{"labels": "hierarchy"}, {"labels": "tight"}],
     "k-member": [{"labels": "hierarchy"}, {"labels": "tight"}],
     "infogain-mondrian": [{"labels": "region"}, {"labels": "hierarchy"}],
-    "local-recoding": [{"limit": 1.0}, {"limit": 0.8}, {"limit": 1.0, "choose": "least-loss"}],
+    "local-recoding": [{"limit": 1.0}, {"limit": 1.0, "choose": "least-loss"}],
     "distortion": [{}, {"published": True}],
     "mondrian": [
         {"cuts": cuts, "labels": labels}

@@ -8,7 +8,7 @@ from fractions import Fraction
 from incrowd.errors import RecipeError, SchemaError
 from incrowd.methods import Method, Mondrian
 from incrowd.models import Model
-from incrowd.models.parameters import require_whole
+from incrowd.parameters import require_whole
 from incrowd.progress import Progress, silent
 from incrowd.pseudonyms import PseudonymKey
 from incrowd.randomness import randomness, words

@@ -20,7 +20,7 @@ from incrowd.errors import IncrowdError, RecipeError, did_you_mean
 from incrowd.hierarchies import Automatic, Categories, Exact, Hierarchy
 from incrowd.methods import Method, Mondrian
 from incrowd.models import Model
-from incrowd.models.parameters import require_whole
+from incrowd.parameters import require_whole
 from incrowd.progress import Progress, silent
 from incrowd.pseudonyms import PseudonymKey
 from incrowd.registry import registered

@@ -13,7 +13,7 @@ from incrowd.engines.sources import open_source, reading
 from incrowd.errors import RecipeError, SchemaError
 from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import as_text
-from incrowd.models.parameters import require_number
+from incrowd.parameters import require_number
 
 Marginals = Mapping[str, Mapping[str, float]]
 """Column → value or name of a hierarchy's node → probability."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from incrowd.errors import RecipeError, SchemaError, did_you_mean
 from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import as_text
-from incrowd.models.parameters import require_number
+from incrowd.parameters import require_number
 from incrowd.releases.query import matching_codes
 
 Mask = Mapping[str, NDArray[np.bool_]]

@@ -22,8 +22,8 @@ from incrowd.groups import Groups, Histogram
 from incrowd.knowledge import Dependence, Marginals, Rule, as_rules, read_marginals, record_probabilities
 from incrowd.knowledge.marginals import require_marginals
 from incrowd.models.model import all_satisfied, histograms
-from incrowd.models.parameters import require_whole
 from incrowd.models.shares import Floats, group_shares, groups_without, require_share
+from incrowd.parameters import require_whole
 
 
 @dataclass(frozen=True)
