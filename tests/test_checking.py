@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter, defaultdict
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -104,3 +105,63 @@ def test_mistakes(roles: dict, error: type[Exception], message: str) -> None:
 def test_a_table_without_rows_achieves_nothing() -> None:
     with pytest.raises(EmptyTable, match="columns but no rows"):
         ic.check(pl.DataFrame({"age": []}, schema={"age": pl.Int64}), quasi=["age"])
+
+
+CENSUS = ic.datasets.census(2500, seed=21).select("age", "sex", "education", "occupation")
+TREES: dict[str, ic.Hierarchy] = {
+    "age": ic.Intervals(widths=(5, 10, 20, 40)),
+    "education": ic.Categories.from_tree(ic.datasets.CENSUS_TREES["education"]),
+}
+
+
+def original(**options: Any) -> ic.Table:
+    return ic.read(CENSUS, quasi=["age", "sex", "education"], sensitive=["occupation"], hierarchies=TREES, **options)
+
+
+@pytest.mark.parametrize(
+    "method", [ic.LocalRecoding(limit=1), ic.Mondrian(), ic.Mondrian(labels="tight"), ic.Mondrian(labels="hierarchy")]
+)
+@pytest.mark.parametrize("dependence", ["independent", "fitted"])
+def test_a_release_is_judged_by_its_labels_alone_as_when_it_was_made(method: ic.Method, dependence: Any) -> None:
+    model = ic.ExpectedConfidence(dependence=dependence)
+    release = ic.publish(original(), model, method=method)
+    found = ic.check(release.to_polars(), require=[model, ic.KAnonymity(1)], original=original())
+    assert found.models[0].satisfied
+    assert found.models[0].failing_rows == 0
+    assert found.models[0].achieved == pytest.approx(release.guarantees[0].achieved, abs=1e-12)
+
+
+def test_a_table_made_elsewhere_is_judged_by_the_same_criterion() -> None:
+    elsewhere = CENSUS.with_columns(
+        age=pl.format("{}-{}", pl.col("age") // 10 * 10, pl.col("age") // 10 * 10 + 9), education=pl.lit("*")
+    )
+    model = ic.ExpectedConfidence()
+    found = ic.check(elsewhere, require=[model], original=original()).models[0]
+    shares = {name: CENSUS[name].value_counts() for name in ("sex", "occupation")}
+    failing = 0
+    for (age, sex), group in elsewhere.group_by("age", "sex"):
+        low = int(str(age).split("-")[0])
+        p_age = CENSUS.filter(pl.col("age").is_between(low, low + 9)).height / 2500
+        p_sex = shares["sex"].filter(pl.col("sex") == sex)["count"].item() / 2500
+        for (job,), members in group.group_by("occupation"):
+            p_job = shares["occupation"].filter(pl.col("occupation") == job)["count"].item() / 2500
+            if members.height / group.height > 1 - (1 - p_age * p_sex * p_job) ** 2500:
+                failing += members.height
+    assert found.failing_rows == failing
+    assert found.satisfied == (failing == 0)
+
+
+def test_labels_of_another_hierarchy_are_refused_without_a_word_of_rows() -> None:
+    wrong = CENSUS.with_columns(education=pl.lit("somewhere in school"))
+    with pytest.raises(ic.errors.HierarchyError, match="1 label stands for no value of the original table"):
+        ic.check(wrong, require=[ic.ExpectedConfidence()], original=original())
+    with pytest.raises(SchemaError, match="'occupation' has values that the original table does not have"):
+        ic.check(CENSUS.with_columns(occupation=pl.lit("astronaut")), require=[ic.KAnonymity(2)], original=original())
+
+
+def test_without_the_original_only_models_of_groups_can_be_asked() -> None:
+    found = ic.check(CENSUS, quasi=["sex"], sensitive=["occupation"], require=[ic.KAnonymity(5), ic.KAnonymity(10**6)])
+    assert [model.satisfied for model in found.models] == [True, False]
+    assert found.models[1].failing_rows == 2500
+    with pytest.raises(SchemaError, match="without the table that they were made from"):
+        ic.check(CENSUS, quasi=["sex"], sensitive=["occupation"], require=[ic.ExpectedConfidence()])

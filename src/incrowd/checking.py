@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,15 @@ from incrowd.models import (
     DistinctLDiversity,
     EntropyLDiversity,
     KAnonymity,
+    Model,
     ProbabilisticLDiversity,
     RecursiveLDiversity,
 )
 from incrowd.releases.release import finite, size_distribution
+from incrowd.sampling import as_rate
 from incrowd.schema import Schema
-from incrowd.verification import COUNT, groups_of
+from incrowd.table import Table
+from incrowd.verification import COUNT, groups_of, read_regions
 
 
 @dataclass(frozen=True)
@@ -36,8 +40,19 @@ class SensitiveCheck:
 
 
 @dataclass(frozen=True)
+class ModelCheck:
+    """Whether a table satisfies a model, how far it gets, and how many of its groups and rows fail."""
+
+    statement: str
+    satisfied: bool
+    achieved: float | None
+    failing_groups: int
+    failing_rows: int
+
+
+@dataclass(frozen=True)
 class Check:
-    """What a table achieves."""
+    """What a table achieves; `models` are those that it was asked about."""
 
     rows: int
     groups: int
@@ -45,17 +60,21 @@ class Check:
     unique_rows: int
     by_size: dict[str, int]
     sensitive: dict[str, SensitiveCheck]
+    models: tuple[ModelCheck, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return asdict(self)
+        return {**asdict(self), "models": [asdict(model) for model in self.models]}
 
 
 def check(
     source: object,
     *,
-    quasi: Iterable[str],
-    sensitive: Iterable[str] = (),
+    quasi: Iterable[str] | None = None,
+    sensitive: Iterable[str] | None = None,
+    require: Sequence[Model] = (),
+    original: Table | None = None,
+    sample: float | Fraction | str = 1,
     query: str | None = None,
     separator: str | None = None,
     quote: str | None = None,
@@ -64,12 +83,19 @@ def check(
 ) -> Check:
     """Read off what a table achieves; a missing value is a value like any other.
 
+    Models that compare a release with the table it was made from need the `original`, with its roles and hierarchies,
+    by which the labels are read; quasi-identifiers and sensitive columns are then the original's. `sample` is the share
+    of the original's rows that was sampled for the release.
+
     >>> import incrowd as ic
     >>> check(ic.datasets.senellart_patients(), quasi=["zip", "age"], sensitive=["disease"]).k
     1
     """
     opened = open_source(source, query=query, separator=separator, quote=quote, encoding=encoding, missing=missing)
-    schema = Schema.of(opened.columns, quasi=quasi, sensitive=sensitive, others="drop")
+    if original is not None:
+        quasi = original.schema.quasi if quasi is None else quasi
+        sensitive = original.schema.sensitive if sensitive is None else sensitive
+    schema = Schema.of(opened.columns, quasi=quasi or (), sensitive=sensitive or (), others="drop")
     if not schema.quasi:
         raise SchemaError("no column is a quasi-identifier.  Hint: name those that outsiders may know.")
     columns = cs.by_name(*schema.tallied)
@@ -77,7 +103,31 @@ def check(
         counted = opened.frame.group_by(columns).agg(pl.len().alias(COUNT)).collect(engine="streaming")
     if counted.height == 0:
         raise EmptyTable("the table has columns but no rows.")
-    return check_groups(groups_of(counted, tuple(schema.quasi), tuple(schema.sensitive)))
+    names = tuple(schema.quasi), tuple(schema.sensitive)
+    found = check_groups(groups_of(counted, *names))
+    if not require:
+        return found
+    if original is None:
+        groups = groups_of(counted, *names)
+    else:
+        before = original.engine.count(original.schema, original.population).tally
+        before = replace(before, rate=as_rate(sample))  # who was in the sample is not known, and need not be
+        groups = groups_of(counted, *names, before=before, stands_for=read_regions(counted, names[0], before))
+    return replace(found, models=tuple(_check_model(model, groups) for model in require))
+
+
+def _check_model(model: Model, groups: Groups) -> ModelCheck:
+    good = model.satisfied(groups)
+    failing = int(groups.sizes[~good].sum())
+    if hasattr(model, "failing_rows"):  # it can tell rows of one group apart
+        failing = model.failing_rows(groups)
+    return ModelCheck(
+        statement=str(model),
+        satisfied=bool(good.all()),
+        achieved=finite(model.achieved(groups)),
+        failing_groups=int(np.count_nonzero(~good)),
+        failing_rows=failing,
+    )
 
 
 def check_groups(groups: Groups) -> Check:

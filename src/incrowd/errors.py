@@ -66,6 +66,18 @@ class UncoveredValue(HierarchyError):
         return text + ".  Hint: add them to the hierarchy, or correct them in the table."
 
 
+class UnreadableLabel(UncoveredValue):
+    """A label of a published table stands for no value of its column."""
+
+    def describe(self, *, quote_values: bool) -> str:
+        """Return the message, with the labels only where they may be seen."""
+        noun = "label stands" if self.total == 1 else "labels stand"
+        text = f"column '{self.column}': {self.total} {noun} for no value of the original table"
+        if quote_values:
+            text += ": " + ", ".join(repr(value) for value in self.values)
+        return text + ".  Hint: give the column the hierarchy that the labels were made with."
+
+
 class RecipeError(IncrowdError):
     """A recipe cannot be read or asks for something that does not exist."""
 

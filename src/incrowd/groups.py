@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -56,6 +56,10 @@ class Regions:
     lows: Codes
     highs: Codes
 
+    def of(self, rows: NDArray[np.integer]) -> Regions:
+        """Return the regions of some of the groups."""
+        return Regions(self.columns, self.lows[rows], self.highs[rows])
+
     def mass(self, column: str, weights: NDArray[np.floating], groups: Group) -> NDArray[np.float64]:
         """Return the sum of the weights of the codes that each of some groups may stand for."""
         place = self.columns.index(column)
@@ -72,6 +76,30 @@ class Regions:
         np.cumsum(weights, axis=0, dtype=np.longdouble, out=before[1:])
         lows, highs = self.lows[groups, place], self.highs[groups, place]
         return np.asarray(before[highs, values] - before[lows, values], dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRegions(Regions):
+    """Regions that are read off labels, which may stand for any codes: `masks[j][label_of[g, j]]` in `columns[j]`."""
+
+    label_of: NDArray[np.int64]
+    masks: tuple[NDArray[np.bool_], ...]
+
+    def mass(self, column: str, weights: NDArray[np.floating], groups: Group) -> NDArray[np.float64]:
+        """Return the sum of the weights of the codes that each of some groups may stand for."""
+        place = self.columns.index(column)
+        return np.asarray((self.masks[place] @ weights)[self.label_of[groups, place]], dtype=np.float64)
+
+    def mass_by_value(
+        self, column: str, weights: NDArray[np.floating], groups: Group, values: NDArray[np.int32]
+    ) -> NDArray[np.float64]:
+        """As `mass`, with weights of the codes (rows) that differ by sensitive value (columns)."""
+        place = self.columns.index(column)
+        return np.asarray((self.masks[place] @ weights)[self.label_of[groups, place], values], dtype=np.float64)
+
+    def of(self, rows: NDArray[np.integer]) -> LabelledRegions:
+        """Return the regions of some of the groups."""
+        return replace(self, lows=self.lows[rows], highs=self.highs[rows], label_of=self.label_of[rows])
 
 
 def own_regions(columns: tuple[str, ...], codes: Codes, group_of: Group, groups: int) -> Regions:

@@ -56,5 +56,5 @@ def draw_sample(tally: Tally, rate: Fraction, rng: np.random.Generator) -> Sampl
         raise Unsatisfiable(
             f"a sample at rate {float(rate):g} of {tally.rows:,} rows came out empty.  Hint: sample more, or all rows."
         )
-    sampled = replace(tally, codes=tally.codes[chosen], counts=kept[chosen], rate=tally.rate * rate)
+    sampled = replace(tally, codes=tally.codes[chosen], counts=kept[chosen], rate=tally.rate * rate, drawn_from=tally)
     return Sample(sampled, chosen, tally.counts - kept)

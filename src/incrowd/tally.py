@@ -35,7 +35,8 @@ class Tally:
 
     `codes[i, j]` is the code of tuple i in `columns[j]`, a leaf of `trees[columns[j]]`. Tuples are sorted by the codes
     of their columns in the order of the columns' names: neither the rows' order nor the columns' order leaves a trace.
-    `rate` is the probability with which a row of the table was counted, where the tally is that of a sample.
+    `rate` is the probability with which a row of the table was counted, where the tally is that of a sample, and
+    `drawn_from` the tally of all rows.
     """
 
     columns: tuple[str, ...]
@@ -44,6 +45,7 @@ class Tally:
     trees: Mapping[str, Tree]
     rate: Fraction = Fraction(1)
     population: Population | None = None
+    drawn_from: Tally | None = None
 
     @property
     def rows(self) -> int:

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from incrowd.errors import ConformanceError
-from incrowd.groups import Groups, Histogram, LazyHistograms, Regions
+from incrowd.errors import ConformanceError, SchemaError
+from incrowd.groups import Groups, Histogram, LabelledRegions, LazyHistograms, Regions
 from incrowd.hierarchies import Exact
-from incrowd.hierarchies.tree import Tree
-from incrowd.hierarchies.values import code_among
+from incrowd.hierarchies.meaning import label_masks
+from incrowd.hierarchies.tree import Codes, Tree
+from incrowd.hierarchies.values import as_text, code_among
 from incrowd.models.model import Guarantee, Model
 from incrowd.tally import Tally
 
@@ -61,7 +62,7 @@ def groups_of(
             trees[name], found_codes = Exact().build(name, found)
         else:
             trees[name] = before.trees[name]
-            found_codes = code_among(found, trees[name].values.slice(1))
+            found_codes = _known_codes(name, found, trees[name])
         codes[name] = pl.DataFrame({ours: found, "code": found_codes})
     whole = {} if before is None else {name: before.value_counts(name) for name in sensitive}
 
@@ -72,8 +73,7 @@ def groups_of(
 
     def regions() -> Regions:
         assert stands_for is not None
-        rows = sizes["row"].to_numpy()
-        return Regions(stands_for.columns, stands_for.lows[rows], stands_for.highs[rows])
+        return stands_for.of(sizes["row"].to_numpy())
 
     return Groups(
         sizes["count"].to_numpy(),
@@ -83,6 +83,37 @@ def groups_of(
         joint=joint,
         table=before,
         regions=None if stands_for is None else regions,
+    )
+
+
+def _known_codes(name: str, found: pl.Series, tree: Tree) -> Codes:
+    known = tree.values.slice(1)
+    if found.dtype != known.dtype:  # a file elsewhere may have written numbers as text
+        found, known = as_text(found), as_text(known)
+    codes = code_among(found, known)
+    if (codes < 0).any():
+        raise SchemaError(f"sensitive column '{name}' has values that the original table does not have.")
+    return codes
+
+
+def read_regions(counted: pl.DataFrame, quasi: Sequence[str], before: Tally) -> LabelledRegions:
+    """Read what the labels of each row of a published table stand for, whoever wrote them."""
+    columns = tuple(sorted(quasi))
+    label_of, masks, lows, highs = [], [], [], []
+    for name in columns:
+        shown = counted[name].alias("")
+        labels = shown.unique(maintain_order=True)
+        numbered = pl.DataFrame({"label": labels}).with_row_index("number")
+        number = pl.DataFrame({"label": shown}).join(
+            numbered, on="label", how="left", nulls_equal=True, maintain_order="left"
+        )["number"]
+        mask = label_masks(name, before.trees[name], labels)
+        label_of.append(number.to_numpy().astype(np.int64))
+        masks.append(mask)
+        lows.append(mask.argmax(axis=1)[label_of[-1]].astype(np.int32))
+        highs.append((mask.shape[1] - mask[:, ::-1].argmax(axis=1))[label_of[-1]].astype(np.int32))
+    return LabelledRegions(
+        columns, np.stack(lows, axis=1), np.stack(highs, axis=1), np.stack(label_of, axis=1), tuple(masks)
     )
 
 

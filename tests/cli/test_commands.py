@@ -209,3 +209,22 @@ def test_names_that_the_terminal_cannot_show_are_no_error() -> None:
     assert (done.code, done.err) == (0, "")
     done = incrowd("check", "t.csv", "-q", "Größe", "-s", "東京", "--json", encoding="ascii")
     assert list(json.loads(done.out)["sensitive"]) == ["東京"]
+
+
+def test_check_judges_a_release_by_the_recipe_that_it_comes_with() -> None:
+    table = ic.read("people.csv", quasi=["age", "sex"], sensitive=["occupation"], others="drop")
+    method = ic.LocalRecoding(limit=1)
+    ic.publish(table, ic.ExpectedConfidence(), method=method, sample=0.8, seed=1).save("confident")
+    done = incrowd("check", "confident/data.csv", "--recipe", "confident/recipe.toml")
+    assert done.code == 0
+    assert "no more confidence than expected" in done.out
+    assert "holds, achieved" in done.out
+    raw = incrowd("check", "people.csv", "--recipe", "confident/recipe.toml", "--json")
+    assert raw.code == 1
+    assert json.loads(raw.out)["models"][0]["failing_rows"] > 0
+
+
+def test_check_asks_for_quasi_identifiers() -> None:
+    done = incrowd("check", "people.csv")
+    assert done.code == 2
+    assert "name the quasi-identifiers" in done.err

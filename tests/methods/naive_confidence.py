@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from incrowd.hierarchies import Hierarchy
@@ -23,7 +24,7 @@ def label_probability(label: str | None, values: Counter[Any], hierarchy: Hierar
 
 def worst_excess(
     published: Sequence[Row],
-    sampled: Sequence[Row],
+    table: Sequence[Row],
     quasi: Sequence[str],
     sensitive: str,
     hierarchies: Mapping[str, Hierarchy],
@@ -31,7 +32,7 @@ def worst_excess(
     rate: float,
 ) -> float:
     """Return the largest observed minus expected confidence over all published rows."""
-    shares = {name: Counter(row[name] for row in sampled) for name in (*quasi, sensitive)}
+    shares = {name: Counter(row[name] for row in table) for name in (*quasi, sensitive)}
     groups: dict[tuple[Any, ...], list[Any]] = {}
     for row in published:
         groups.setdefault(tuple(row[name] for name in quasi), []).append(row[sensitive])
@@ -39,7 +40,7 @@ def worst_excess(
     worst = -1.0
     for labels, values in groups.items():
         for value in set(values):
-            probability = shares[sensitive][value] / len(sampled)
+            probability = shares[sensitive][value] / len(table)
             for name, label in zip(quasi, labels, strict=True):
                 if (name, label) not in known:
                     known[name, label] = label_probability(
@@ -47,7 +48,7 @@ def worst_excess(
                     )
                 probability *= known[name, label]
             nobody = 1.0
-            for _ in range(len(sampled)):
+            for _ in range(int(Fraction(str(rate)) * len(table))):
                 nobody *= 1.0 - probability
             observed = rate * values.count(value) / len(values)
             worst = max(worst, observed - (1.0 - nobody))

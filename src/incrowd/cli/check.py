@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
     from incrowd.checking import Check
+    from incrowd.models import Model
+    from incrowd.table import Table
 
 
 def check(
     file: Annotated[str, typer.Argument(help="A CSV, Parquet or Arrow file, or a database URL.")],
     quasi: Annotated[
-        list[str], typer.Option("--quasi", "-q", help="Quasi-identifiers; repeat, or separate by commas.")
-    ],
+        list[str] | None, typer.Option("--quasi", "-q", help="Quasi-identifiers; repeat, or separate by commas.")
+    ] = None,
     sensitive: Annotated[
         list[str] | None, typer.Option("--sensitive", "-s", help="Sensitive columns; repeat, or separate by commas.")
     ] = None,
     k: Annotated[int | None, typer.Option("--k", help="Fail (exit code 1) unless the table is k-anonymous.")] = None,
     l: Annotated[
         int | None, typer.Option("--l", help="Fail (exit code 1) unless every sensitive column is distinct l-diverse.")
+    ] = None,
+    recipe: Annotated[
+        Path | None,
+        typer.Option(
+            "--recipe",
+            help="Check the models of this recipe against its table; roles are the recipe's. Fail (exit code 1) if one "
+            "does not hold.",
+        ),
     ] = None,
     query: Annotated[str | None, typer.Option(help="A SELECT or a table's name, for a database.")] = None,
     separator: Annotated[str | None, typer.Option(help="Separator of a CSV file (default: found out).")] = None,
@@ -34,24 +45,44 @@ def check(
     from incrowd.checking import check as check_table
     from incrowd.cli.showing import print_json, showing_progress, summary_table
 
+    if recipe is None and not quasi:
+        raise typer.BadParameter("name the quasi-identifiers, or a --recipe that does", param_hint="--quasi")
     with showing_progress(quiet=as_json) as progress:
         progress("counting", 0.0)
+        original, models, sample = _asked(recipe)
         found = check_table(
             file,
-            quasi=_names(quasi),
-            sensitive=_names(sensitive or []),
+            quasi=_names(quasi) if quasi else None,
+            sensitive=_names(sensitive) if sensitive else None,
+            require=models,
+            original=original,
+            sample=sample,
             query=query,
             separator=separator,
             encoding=encoding,
             missing=missing or (),
         )
-    failures = _failures(found, k, l)
+    failures = _failures(found, k, l) + [
+        f"{model.statement}: {model.failing_rows:,} rows in {model.failing_groups:,} groups fail"
+        for model in found.models
+        if not model.satisfied
+    ]
     if as_json:
         print_json({**found.to_dict(), "failures": failures})
     else:
         Console().print(summary_table("Checked", [*_lines(found), *(("not satisfied", text) for text in failures)]))
     if failures:
         raise typer.Exit(1)
+
+
+def _asked(recipe: Path | None) -> tuple[Table | None, tuple[Model, ...], float | str]:
+    """Return the table and the models of a recipe, and the share of the table that it samples."""
+    from incrowd.recipe import Recipe
+
+    if recipe is None:
+        return None, (), 1
+    loaded = Recipe.load(recipe)
+    return loaded.table(), loaded.models, loaded.sample
 
 
 def _names(given: list[str]) -> list[str]:
@@ -80,6 +111,10 @@ def _lines(found: Check) -> list[tuple[str, str]]:
         ("unique rows", f"{found.unique_rows:,} ({found.unique_rows / found.rows:.1%})"),
         ("groups by size", ", ".join(f"{size}: {number:,}" for size, number in found.by_size.items())),
     ]
+    for model in found.models:
+        verdict = "holds" if model.satisfied else "does not hold"
+        reached = "" if model.achieved is None else f", achieved {model.achieved:.4g}"
+        lines.append((model.statement, verdict + reached))
     for name, column in found.sensitive.items():
         bound = "for no c" if column.recursive_c is None else f"for c > {column.recursive_c:.4g}"
         lines.append(

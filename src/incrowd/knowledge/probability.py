@@ -38,7 +38,7 @@ def record_probabilities(
             "how probable the labels are cannot be told without the table that they were made from.  "
             "Hint: publish the table here, or check the release together with its original."
         )
-    regions, tally = groups.regions(), groups.table
+    regions, tally = groups.regions(), groups.table.drawn_from or groups.table
     group_of, values, every_group = histogram.group_of, histogram.values, np.arange(len(groups))
     weights = {
         name: marginal_shares(name, tally.trees[name], marginals[name])

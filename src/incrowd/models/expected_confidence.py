@@ -33,7 +33,8 @@ class ExpectedConfidence:
     Public knowledge is the table's own frequencies unless `marginals` gives those of some columns (value → probability,
     or a file, see `incrowd.knowledge.read_marginals`). `rules` say what is known of some people and some value, and
     `dependence="fitted"` learns from the table how quasi-identifiers go with the sensitive value. `rate` is the share
-    of rows that was sampled and `trials` the n of the formula: both are the release's own unless they are given.
+    of rows that was sampled and `trials` the n of the formula, the table's rows times the rate: both are the release's
+    own unless they are given.
     """
 
     marginals: Marginals = field(default_factory=dict, hash=False)
@@ -82,7 +83,9 @@ class ExpectedConfidence:
             dependence=self.dependence,
         )
         assert groups.table is not None  # or there were no probabilities
-        trials = groups.table.rows if self.trials is None else self.trials
+        everybody = groups.table.drawn_from or groups.table
+        # As many as a sample has on average: how many it has this time is nothing that an adversary must know.
+        trials = int(everybody.rows * groups.table.rate) if self.trials is None else self.trials
         rate = float(groups.table.rate) if self.rate is None else self.rate
         return expected_confidence(probabilities, trials), rate * group_shares(groups, histogram)
 
@@ -90,6 +93,14 @@ class ExpectedConfidence:
         """Return whether the rows of each (group, value) entry may be published."""
         expected, observed = self.confidences(groups, column, histogram)
         return np.less_equal(observed, expected)
+
+    def failing_rows(self, groups: Groups) -> int:
+        """Return how many rows, at least, may not be published; others of the same group may."""
+        failing = 0
+        for column, histogram in histograms(groups, self.column).items():
+            unsafe = ~self.satisfied_entries(groups, column, histogram)
+            failing = max(failing, int(histogram.counts[unsafe].sum()))
+        return failing
 
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether every row of each group may be published."""
