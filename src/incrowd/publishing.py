@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from incrowd.errors import RecipeError, SchemaError
+from incrowd.forms import ShowGeneralized, Showing
 from incrowd.methods import Method, Mondrian
 from incrowd.models import Model
 from incrowd.parameters import require_whole
 from incrowd.progress import Progress, silent
 from incrowd.pseudonyms import PseudonymKey
 from incrowd.randomness import randomness, words
-from incrowd.releases.generalized import Generalized
 from incrowd.releases.release import Release
 from incrowd.sampling import as_rate, draw_sample
 from incrowd.schema import Schema
 from incrowd.table import Table
-from incrowd.verification import verify
 
 
 def publish(
@@ -25,6 +24,7 @@ def publish(
     require: Model | Sequence[Model],
     *,
     method: Method | None = None,
+    form: Showing | None = None,
     sample: float | Fraction = 1,
     seed: int | None = None,
     pseudonym_key: PseudonymKey | None = None,
@@ -32,9 +32,10 @@ def publish(
 ) -> Release:
     """Make a release of a table that satisfies every required model, or raise `Unsatisfiable`.
 
-    With a `sample` below 1, each row is taken with that probability, by a throw of its own, and the rest is not
-    published. Without a `seed`, chance comes from the operating system; with one, the same table gives the same
-    release.
+    The `method` finds who hides together, and the `form` is how they are shown: unless it is given, the method's own,
+    which is generalized values for most. With a `sample` below 1, each row is taken with that probability, by a throw
+    of its own, and the rest is not published. Without a `seed`, chance comes from the operating system; with one, the
+    same table gives the same release.
     Without a `pseudonym_key`, pseudonyms are made under a key that is drawn now and forgotten.
 
     >>> import incrowd as ic
@@ -60,27 +61,22 @@ def publish(
     recoding = method.search(tally, table.schema, models, rng=rng, progress=progress)
     if drawn is not None:
         recoding = drawn.extend(recoding)
-    form = Generalized.of(counted.tally, table.schema, recoding, rows_in=tally.rows)
-    guarantees = verify(
-        form.lines(),
-        tuple(table.schema.quasi),
-        tuple(table.schema.sensitive),
-        models,
-        before=tally,
-        stands_for=form.stands_for(),
+    shown = (form or recoding.form or ShowGeneralized()).show(
+        counted.tally, table.schema, recoding, rows_in=tally.rows, rng=rng
     )
+    guarantees = shown.verify(models, tally)
     key = pseudonym_key or (PseudonymKey.new() if table.schema.pseudonyms else None)
     shuffle = None if drawn is None else int(words(rng, 1)[0])
     return Release(
-        form=form,
+        form=shown,
         guarantees=tuple(guarantees),
         method=method,
         seed=seed,
         source=table.engine.source,
-        make_batches=lambda: table.engine.apply(counted, recoding, form, key, shuffle=shuffle),
-        shown=recoding.shown,
+        make_batches=lambda: table.engine.apply(counted, recoding, shown, key, shuffle=shuffle),
         pseudonym_key=None if key is None else key.path,
         rate=rate,
+        asked_form=form,
         population=table.population,
     )
 

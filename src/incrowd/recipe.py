@@ -17,6 +17,7 @@ import tomli_w
 
 from incrowd.engines.sources import Source, open_source
 from incrowd.errors import IncrowdError, RecipeError, did_you_mean
+from incrowd.forms import Showing
 from incrowd.hierarchies import Automatic, Categories, Exact, Hierarchy
 from incrowd.methods import Method, Mondrian
 from incrowd.models import Model
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 VERSION = 1
 ROLES = ("quasi", "sensitive", "identifier", "pseudonym", "keep", "drop")
 _KEYS = (
-    "source", "population", "columns", "others", "models", "method", "output", "seed", "sample", "pseudonyms",
+    "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
 )  # fmt: skip
 _SOURCE_KEYS = ("path", "url", "query", "separator", "quote", "encoding", "missing")
 _OUTPUT_KEYS = ("directory", "format")
@@ -52,6 +53,7 @@ class Recipe:
     hierarchies: Mapping[str, Hierarchy]
     models: tuple[Model, ...]
     method: Method = field(default_factory=Mondrian)
+    form: Showing | None = None
     others: str | None = None
     seed: int | None = None
     sample: str | int | float = 1
@@ -107,6 +109,7 @@ class Recipe:
             hierarchies=hierarchies,
             models=tuple(_make("models", model, base=base) for model in models),
             method=_make("methods", data["method"], base=base) if "method" in data else Mondrian(),
+            form=_make("forms", data["form"], base=base) if "form" in data else None,
             others=data.get("others"),
             seed=data.get("seed"),
             sample=data.get("sample", 1),
@@ -133,6 +136,7 @@ class Recipe:
             hierarchies={**schema.quasi, **schema.sensitive},
             models=tuple(guarantee.model for guarantee in release.guarantees),
             method=release.method,
+            form=release.asked_form,
             seed=release.seed,
             sample=_written_rate(release.rate),
             output={} if format is None else {"format": format},
@@ -160,6 +164,8 @@ class Recipe:
             data["population"] = dict(self.population)
         data["models"] = [{"name": model.name, **_parameters(model)} for model in self.models]
         data["method"] = {"name": self.method.name, **_parameters(self.method)}
+        if self.form is not None:
+            data["form"] = {"name": self.form.name, **_parameters(self.form)}
         if self.pseudonym_key is not None:
             data["pseudonyms"] = {"key": self.pseudonym_key}
         if self.output:
@@ -248,6 +254,7 @@ class Recipe:
             table,
             self.models,
             method=self.method,
+            form=self.form,
             sample=as_rate(self.sample),
             seed=self.seed if seed is None else seed,
             pseudonym_key=key,

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.hierarchies.tree import Codes
 from incrowd.tally import Counts
+
+if TYPE_CHECKING:
+    from incrowd.forms.showing import Showing
 
 WITHHELD = -1
 Shown = Literal["region", "hierarchy", "level", "tight"]
@@ -34,6 +37,8 @@ class Recoding:
     shown: Shown = "region"
     levels: tuple[int, ...] | None = None
     """The level of each column, where all groups share it: its nodes are then shown by their names at that level."""
+    form: Showing | None = None
+    """How the groups are to be shown, where the method is made for one form."""
 
     @property
     def published(self) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
 
-from incrowd import hierarchies, methods, metrics, models
+from incrowd import forms, hierarchies, methods, metrics, models
 from incrowd.errors import RecipeError
 
 _BUILT_IN: dict[str, tuple[type, ...]] = {
@@ -41,6 +41,7 @@ _BUILT_IN: dict[str, tuple[type, ...]] = {
         methods.BottomUpGeneralization,
         methods.LocalRecoding,
     ),
+    "forms": (forms.ShowGeneralized,),
     "metrics": (
         metrics.GlobalCertaintyPenalty,
         metrics.Discernibility,
@@ -62,7 +63,7 @@ _BUILT_IN: dict[str, tuple[type, ...]] = {
 
 @cache
 def registered(family: str) -> Mapping[str, Any]:
-    """Return the classes of a family (`models`, `methods`, `metrics`, `hierarchies`) by name, plugins included."""
+    """Return the classes of a family (`models`, `methods`, `forms`, `metrics`, `hierarchies`) by name, with plugins."""
     found: dict[str, Any] = {cls.name: cls for cls in _BUILT_IN[family]}  # type: ignore[attr-defined]
     for entry in entry_points(group=f"incrowd.{family}"):
         cls = entry.load()

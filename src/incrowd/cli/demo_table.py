@@ -53,7 +53,7 @@ def person_table(people: Path, release: Release) -> Table:
         table.add_column("before", overflow="fold")
         table.add_column("now", overflow="fold", style="green")
         for row, name in zip(cells, QUASI, strict=False):
-            row += [str(person[name]), str(release.form.shown.labels[name][group])]
+            row += [str(person[name]), str(release.generalized.shown.labels[name][group])]
         cells[-1] += ["1", str(release.form.group_sizes[group])]
     for name, row in zip((*QUASI, "rows like this"), cells, strict=True):
         table.add_row(name, *(Text(cell) for cell in row), end_section=name == QUASI[-1])
@@ -62,7 +62,7 @@ def person_table(people: Path, release: Release) -> Table:
 
 def _group_of(person: Mapping[str, Any], release: Release) -> int:
     """Return the group whose labels cover a person."""
-    shown = release.form.shown
+    shown = release.generalized.shown
     covers = np.ones(len(shown), dtype=bool)
     for column, name in enumerate(shown.columns):
         values = release.form.tally.trees[name].values.cast(pl.String)

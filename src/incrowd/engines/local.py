@@ -14,6 +14,7 @@ from incrowd.engines.sources import Source, reading
 from incrowd.errors import EmptyTable, SourceError
 from incrowd.pseudonyms import PseudonymKey
 from incrowd.recoding import WITHHELD, Recoding
+from incrowd.releases.form import Form
 from incrowd.releases.generalized import Generalized
 from incrowd.schema import Schema
 from incrowd.tally import Counts, Tally, code_table
@@ -58,7 +59,7 @@ class LocalEngine:
         return _counted(raw, code_table(raw, counts, hierarchies, people=people, people_counts=people_counts))
 
     def apply(
-        self, counted: Counted, recoding: Recoding, form: Generalized, key: PseudonymKey | None, *, shuffle: int | None
+        self, counted: Counted, recoding: Recoding, form: Form, key: PseudonymKey | None, *, shuffle: int | None
     ) -> Iterator[pl.DataFrame]:
         """Yield the published rows, batch by batch, in an order that says nothing.
 
@@ -66,7 +67,7 @@ class LocalEngine:
         Of rows that only such columns tell apart, `shuffle` decides which ones a sample takes: the same each time.
         """
         schema = form.schema
-        if not schema.kept and not schema.pseudonyms:
+        if not isinstance(form, Generalized) or not (schema.kept or schema.pseudonyms):
             yield from form.batches(ROWS_PER_BATCH)
             return
         for rows in self._joined(counted, recoding, form, key or PseudonymKey.new(), shuffle):

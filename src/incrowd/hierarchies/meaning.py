@@ -55,7 +55,7 @@ class _Reader:
     def read(self, label: object) -> Mask | None:
         """Return the codes that a label stands for, or None if it says nothing of this column."""
         if label is None or label == "":
-            return np.arange(self._tree.size) == MISSING
+            return np.equal(np.arange(self._tree.size), MISSING)
         text = str(label)
         if text in self._named:
             return self._named[text]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -12,12 +13,13 @@ from numpy.typing import NDArray
 
 from incrowd.errors import QueryError, did_you_mean
 from incrowd.groups import Regions
-from incrowd.recoding import Recoding
+from incrowd.models.model import Guarantee, Model
+from incrowd.recoding import Recoding, Shown
 from incrowd.releases.query import Query, matching_codes
 from incrowd.releases.showing import ShownGroups, show_groups
 from incrowd.schema import Schema
 from incrowd.tally import Counts, Tally, group_tuples
-from incrowd.verification import COUNT
+from incrowd.verification import COUNT, verify
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,8 @@ class Generalized:
     sensitive: NDArray[np.int32]
     counts: Counts
     rows_in: int
+    written: Shown = "region"
+    name: ClassVar[str] = "generalized"
 
     @classmethod
     def of(cls, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int | None = None) -> Generalized:
@@ -50,7 +54,8 @@ class Generalized:
         counts = np.bincount(index, weights=recoding.counts[published], minlength=len(first)).astype(np.int64)
         lines = sensitive[first]
         rows = tally.rows if rows_in is None else rows_in
-        return cls(schema, tally, shown, lines[:, 0].astype(np.int64), lines[:, 1:], counts, rows)
+        groups = lines[:, 0].astype(np.int64)
+        return cls(schema, tally, shown, groups, lines[:, 1:], counts, rows, recoding.shown)
 
     @property
     def rows(self) -> int:
@@ -66,6 +71,38 @@ class Generalized:
     def group_sizes(self) -> Counts:
         """Rows in each published group."""
         return np.bincount(self.groups, weights=self.counts, minlength=len(self.shown)).astype(np.int64)
+
+    def verify(self, require: Sequence[Model], before: Tally) -> list[Guarantee]:
+        """Check every model on the labels that are published; return the guarantees, or refuse the release."""
+        quasi, sensitive = tuple(self.schema.quasi), tuple(self.schema.sensitive)
+        return verify(self.lines(), quasi, sensitive, require, before=before, stands_for=self.stands_for())
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return what is published besides the rows: nothing."""
+        return {}
+
+    def losses(self) -> dict[str, Any]:
+        """Return the certainty penalties, in total and by column, and what the groups' sizes cost."""
+        from incrowd.metrics import AverageGroupSize, Discernibility, GlobalCertaintyPenalty, certainty_penalties
+
+        return {
+            "gcp": GlobalCertaintyPenalty().measure(self.tally, self),
+            "ncp": certainty_penalties(self.tally, self),
+            "discernibility": Discernibility().measure(self.tally, self),
+            "average group size": AverageGroupSize().measure(self.tally, self),
+        }
+
+    def warnings(self) -> list[str]:
+        """Return what the labels show beyond their groups."""
+        found = []
+        if self.written == "tight":
+            found.append(
+                "Labels are tight ranges: a range's bounds are values of people in the group, which shows extreme ones."
+            )
+        made_up = sorted(name for name in self.schema.quasi if self.tally.trees[name].from_data)
+        if made_up and self.written in ("hierarchy", "level"):
+            found.append(f"Hierarchies made from the data itself: {', '.join(made_up)}.")
+        return found
 
     def stands_for(self) -> Regions:
         """Return the codes that the labels of each distinct published row stand for."""

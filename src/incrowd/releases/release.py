@@ -13,16 +13,16 @@ import numpy as np
 import polars as pl
 
 from incrowd.engines.sources import Source
-from incrowd.errors import ConformanceError
+from incrowd.errors import ConformanceError, QueryError
 from incrowd.methods.method import Method
-from incrowd.metrics import AverageGroupSize, Discernibility, GlobalCertaintyPenalty, certainty_penalties
 from incrowd.models.model import Guarantee
 from incrowd.progress import Progress, silent
-from incrowd.recoding import Shown
+from incrowd.releases.form import Form
 from incrowd.releases.generalized import Generalized
 from incrowd.releases.query import Query
 
 if TYPE_CHECKING:
+    from incrowd.forms import Showing
     from incrowd.releases.saving import Format
 
 
@@ -30,18 +30,26 @@ if TYPE_CHECKING:
 class Release:
     """A table that can be published, and the evidence for it."""
 
-    form: Generalized
+    form: Form
     guarantees: tuple[Guarantee, ...]
     method: Method
     seed: int | None
     source: Source
     make_batches: Callable[[], Iterator[pl.DataFrame]]
-    shown: Shown
     pseudonym_key: Path | None = None
     """The file of the key, never the key itself."""
     rate: Fraction = Fraction(1)
     """The probability with which each row of the table was taken into the sample that is published."""
     population: Source | None = None
+    asked_form: Showing | None = None
+    """The form that was asked for, where it is not the method's own."""
+
+    @property
+    def generalized(self) -> Generalized:
+        """The release's form where it is generalized values: groups with labels."""
+        if not isinstance(self.form, Generalized):
+            raise QueryError(f"this release is {self.form.name}: its groups have no labels.")
+        return self.form
 
     @property
     def rows_in(self) -> int:
@@ -103,8 +111,7 @@ class Release:
     @cached_property
     def summary(self) -> dict[str, Any]:
         """What a machine may want to know about the release; holds no value of any row."""
-        form, tally = self.form, self.form.tally
-        sizes = np.sort(form.group_sizes)
+        sizes = np.sort(self.form.group_sizes)
         return {
             "format": 1,
             "rows": self._row_numbers,
@@ -126,14 +133,15 @@ class Release:
                 "largest": int(sizes[-1]) if len(sizes) else 0,
                 "by size": size_distribution(sizes),
             },
-            "loss": {
-                "gcp": GlobalCertaintyPenalty().measure(tally, form),
-                "ncp": certainty_penalties(tally, form),
-                "discernibility": Discernibility().measure(tally, form),
-                "average group size": AverageGroupSize().measure(tally, form),
-            },
+            "form": self.form.name,
+            "loss": self.form.losses(),
             "warnings": self.warnings,
         }
+
+    @property
+    def tables(self) -> Mapping[str, pl.DataFrame]:
+        """What is published besides the rows, by name: some forms need more than one table."""
+        return self.form.tables()
 
     @property
     def _row_numbers(self) -> dict[str, Any]:
@@ -145,14 +153,7 @@ class Release:
     @property
     def warnings(self) -> list[str]:
         """What a careful reader should know before signing."""
-        found = []
-        if self.shown == "tight":
-            found.append(
-                "Labels are tight ranges: a range's bounds are values of people in the group, which shows extreme ones."
-            )
-        made_up = sorted(name for name in self.form.schema.quasi if self.form.tally.trees[name].from_data)
-        if made_up and self.shown in ("hierarchy", "level"):
-            found.append(f"Hierarchies made from the data itself: {', '.join(made_up)}.")
+        found = self.form.warnings()
         if self.form.schema.kept:
             found.append(
                 f"Columns published as they are, outside of every guarantee: {', '.join(self.form.schema.kept)}."
@@ -178,7 +179,7 @@ class Release:
 
     def __repr__(self) -> str:
         promises = ", ".join(str(guarantee.model) for guarantee in self.guarantees)
-        return f"Release({self.rows} rows in {len(self.form.shown)} groups, {self.withheld} withheld; {promises})"
+        return f"Release({self.rows} rows in {len(self.form.group_sizes)} groups, {self.withheld} withheld; {promises})"
 
 
 def parameters(made: Any) -> dict[str, Any]:

@@ -184,10 +184,10 @@ def shows_no_extreme_value(attempt: Attempt) -> None:
 
     Bounds of a hierarchy that was declared are public anyway. Tight ranges show extremes, and the release warns of it.
     """
-    if attempt.release.shown == "tight":
+    if attempt.release.generalized.written == "tight":
         warned = any("tight" in warning for warning in attempt.release.warnings)
         expect(warned, "tight ranges without a warning", attempt)
-    if attempt.release.shown != "region":
+    if attempt.release.generalized.written != "region":
         return
     for name in attempt.case.quasi:
         from_data = isinstance(attempt.case.hierarchy(name), Automatic | Flat)
