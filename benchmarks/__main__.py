@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import generalization, loss, speed
+from benchmarks import confidence, generalization, loss, speed
 from benchmarks.tables import data_folder
 
 
@@ -25,7 +25,9 @@ def main() -> None:
     else:
         loss.measure(console, folder)
         generalization.measure(console, folder)
-    speed.measure(console, chosen.cache, tuple(int(rows) for rows in chosen.rows))
+    sizes = tuple(int(rows) for rows in chosen.rows)
+    speed.measure(console, chosen.cache, sizes)
+    confidence.measure(console, chosen.cache, sizes)
 
 
 main()
