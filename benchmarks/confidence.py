@@ -78,9 +78,7 @@ def _measure_adult(console: Console, folder: Path) -> None:
         others="drop",
         hierarchies=hierarchies,
     )
-    table = Table(
-        title="The same criterion on Adult, 45,222 rows, six quasi-identifiers, β = 0.9", title_justify="left"
-    )
+    table = Table(title="The same criterion on Adult, 45,222 rows, six quasi-identifiers, β = 0.9")
     for name in ("method", "withheld", "distortion", "GCP", "mean group"):
         table.add_column(name, justify="left" if name == "method" else "right")
     ways: dict[str, ic.Method] = {

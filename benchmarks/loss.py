@@ -43,7 +43,7 @@ def measure(console: Console, folder: Path) -> None:
                         str(k),
                         f"{loss['gcp']:.4f}",
                         f"{loss['average group size']:.2f}",
-                        f"{len(release.form.shown):,}",
+                        f"{len(release.generalized.shown):,}",
                         f"{loss['discernibility']:,.0f}",
                     )
     console.print(table)
