@@ -48,6 +48,13 @@ _BUILT_IN: dict[str, tuple[type, ...]] = {
         metrics.AverageGroupSize,
         metrics.Distortion,
         metrics.WithheldShare,
+        metrics.IyengarLoss,
+        metrics.Precision,
+        metrics.Height,
+        metrics.NonUniformEntropy,
+        metrics.Ambiguity,
+        metrics.KLDivergence,
+        metrics.Granularity,
     ),
     "hierarchies": (
         hierarchies.Automatic,
