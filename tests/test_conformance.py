@@ -29,6 +29,8 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "enhanced-beta-likeness": [{"beta": 0.5}, {"beta": 2}],
     "full-k-anonymity": [{"k": 1}, {"k": 2}],
     "prosecutor-risk": [{"risk": 0.5}, {"risk": 0.2}],
+    "marketer-risk": [{"risk": 0.5}, {"risk": 0.2}],
+    "population-uniqueness": [{"share": 0.1, "fraction": 0.05}, {"share": 0.05, "fraction": 0.5}],
     "full-domain": [{}, {"limit": 0.3}, {"limit": 1.0}],
     "level-sweep": [{"labels": "hierarchy"}, {"labels": "tight"}],
     "microaggregation": [{"labels": "hierarchy"}, {"labels": "tight"}],
@@ -47,7 +49,15 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 Sensitive columns are called `s0` and `s1` where models are checked.
 """
 
-OPTIONS: dict[str, dict[str, bool]] = {"t-closeness": {"nominal": False}, "confidence-bounds": {"nominal": False}}
+ELSEWHERE = {"k-map", "delta-presence", "journalist-risk", "expected-confidence", "k-dgs"}
+"""What needs more than the suite's tables have (a population, labels) or refuses them, and has tests of its own."""
+
+OPTIONS: dict[str, dict[str, bool]] = {
+    "t-closeness": {"nominal": False},
+    "confidence-bounds": {"nominal": False},
+    "marketer-risk": {"local": False},
+    "population-uniqueness": {"local": False},
+}
 """What `check_model` must be told of a model, by its registered name: `local=False`, `nominal=False`."""
 
 
@@ -56,7 +66,7 @@ def instances(family: str) -> list[Any]:
     return [
         pytest.param(cls, parameters, id="-".join([name, *map(str, parameters.values())]))
         for name, cls in registered(family).items()
-        if not getattr(cls, "needs_table", False)  # judged with labels and the table: has a test of its own
+        if name not in ELSEWHERE
         for parameters in PARAMETERS.get(name, [{}])
     ]
 

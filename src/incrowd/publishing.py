@@ -9,6 +9,7 @@ from incrowd.errors import RecipeError, SchemaError
 from incrowd.forms import ShowGeneralized, Showing
 from incrowd.methods import Method, Mondrian
 from incrowd.models import Model
+from incrowd.models.whole_table import for_each_group
 from incrowd.parameters import require_whole
 from incrowd.progress import Progress, silent
 from incrowd.pseudonyms import PseudonymKey
@@ -49,16 +50,19 @@ def publish(
         raise RecipeError("nothing is required of the release.  Hint: ask for a model, such as KAnonymity(5).")
     if seed is not None:
         require_whole("publish", "seed", seed, at_least=0)
+    method = method or Mondrian()
+    models += tuple(model for model in getattr(method, "guarantees", ()) if model not in models)
     rate = as_rate(sample)
     refuse_uncovered(models, table.schema)
-    method = method or Mondrian()
     rng = randomness(seed)
     progress("reading", 0.0)
     counted = table.engine.count(table.schema, table.population)
     progress("reading", 1.0)
     drawn = None if rate == 1 else draw_sample(counted.tally, rate, rng)
     tally = counted.tally if drawn is None else drawn.tally
-    recoding = method.search(tally, table.schema, models, rng=rng, progress=progress)
+    # Only some methods make all groups at once, and can tell what holds of all of them together.
+    searched = models if getattr(method, "judges_all_groups", False) else for_each_group(models)
+    recoding = method.search(tally, table.schema, searched, rng=rng, progress=progress)
     if drawn is not None:
         recoding = drawn.extend(recoding)
     shown = (form or recoding.form or ShowGeneralized()).show(

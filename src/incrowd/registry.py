@@ -29,6 +29,11 @@ _BUILT_IN: dict[str, tuple[type, ...]] = {
         models.FullKAnonymity,
         models.ProsecutorRisk,
         models.ExpectedConfidence,
+        models.KMap,
+        models.DeltaPresence,
+        models.JournalistRisk,
+        models.MarketerRisk,
+        models.PopulationUniqueness,
     ),
     "methods": (
         methods.Mondrian,
@@ -40,6 +45,7 @@ _BUILT_IN: dict[str, tuple[type, ...]] = {
         methods.TopDownSpecialization,
         methods.BottomUpGeneralization,
         methods.LocalRecoding,
+        methods.KDGS,
     ),
     "forms": (forms.ShowGeneralized,),
     "metrics": (

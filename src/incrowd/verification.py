@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from incrowd.errors import ConformanceError, SchemaError
+from incrowd.errors import ConformanceError, SchemaError, Unsatisfiable
 from incrowd.groups import Groups, Histogram, LabelledRegions, LazyHistograms, Regions
 from incrowd.hierarchies import Exact
 from incrowd.hierarchies.meaning import label_masks
@@ -144,6 +144,12 @@ def verify(
     broken = [model for model in require if not model.satisfied(groups).all()]
     if broken:
         names = ", ".join(str(model) for model in broken)
+        if all(getattr(model, "whole_table", False) for model in broken):
+            reached = ", ".join(f"{model.achieved(groups):.4g}" for model in broken)
+            raise Unsatisfiable(
+                f"all groups together do not satisfy {names}, which was only known once they were all made: {reached} "
+                "is reached.  Hint: use the full-domain search, or Mondrian with strict cuts and regions as labels."
+            )
         raise ConformanceError(
             f"the method's table does not satisfy {names}; nothing was published. Please report this."
         )

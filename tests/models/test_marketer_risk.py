@@ -9,9 +9,12 @@ from crowds import CHECKED, verdicts
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.errors import RecipeError
+import incrowd as ic
+from incrowd.errors import RecipeError, Unsatisfiable
 from incrowd.groups import Groups
 from incrowd.models.marketer_risk import MarketerRisk
+from incrowd.models.whole_table import for_each_group
+from incrowd.testing import check_model
 from incrowd.testing.claims import is_a_value
 
 SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=8)
@@ -51,6 +54,46 @@ def test_is_the_mean_over_rows_and_holds_its_claims(sizes: list[int], risk: floa
         assert all(verdicts(model, sized(*joined)))
     else:
         assert not any(verdicts(model, sized(*split)))
+
+
+@CHECKED
+@given(sizes=SIZES, risk=st.integers(1, 60).map(lambda k: 1 / k) | st.floats(0.01, 1))
+def test_every_group_within_the_bound_means_the_mean_is(sizes: list[int], risk: float) -> None:
+    (of_each,) = for_each_group([MarketerRisk(risk)])
+    if all(verdicts(of_each, sized(*sizes))):
+        assert all(verdicts(MarketerRisk(risk), sized(*sizes)))
+
+
+def test_holds_the_claims_of_every_model() -> None:
+    check_model(MarketerRisk(0.25), local=False, examples=40)
+
+
+# --- releases ---
+
+
+@pytest.mark.parametrize("cuts", ["strict", "relaxed"])
+def test_mondrian_holds_every_group_to_the_mean(cuts: Any) -> None:
+    table = ic.read(ic.datasets.census(600), quasi=["age", "sex", "education"], others="drop")
+    release = ic.publish(table, MarketerRisk(0.1), method=ic.Mondrian(cuts=cuts))
+    sizes = release.form.group_sizes
+    assert sizes.min() >= 10
+    assert release.guarantees[0].achieved == len(sizes) / 600 < 0.1
+    ten = ic.publish(table, ic.KAnonymity(10), method=ic.Mondrian(cuts=cuts))
+    assert release.to_polars().equals(ten.to_polars())
+
+
+def test_the_full_domain_search_lets_large_groups_make_up_for_small_ones() -> None:
+    table = ic.read(ic.datasets.census(600), quasi=["age", "sex"], others="drop")
+    release = ic.publish(table, MarketerRisk(0.1), method=ic.FullDomain())
+    sizes = release.form.group_sizes
+    assert sizes.min() < 10
+    assert len(sizes) / sizes.sum() <= 0.1
+
+
+def test_more_than_all_rows_in_one_group_can_give_is_unsatisfiable() -> None:
+    table = ic.read(ic.datasets.census(9), quasi=["age", "sex"], others="drop")
+    with pytest.raises(Unsatisfiable, match=r"marketer risk of at most 0.1: all 9 rows together reach 0.1111"):
+        ic.publish(table, MarketerRisk(0.1))
 
 
 @pytest.mark.parametrize("risk", [0, -0.1, 1.1, "x", None])

@@ -72,8 +72,9 @@ def _name_labels(tree: Tree, lows: Codes, highs: Codes, *, highest: bool, level:
     found = pl.Series([None], dtype=pl.String).new_from_index(0, len(lows))
     alone = (lows == MISSING) & (highs == MISSING + 1)
     root = ~alone & ((lows == MISSING) | ((lows == 1) & (highs == tree.size) & (highs - lows > 1)))
-    if level == tree.height:
-        root = ~alone
+    if level is not None:  # what a level shows must not depend on the other values of the column
+        root = np.full(len(lows), level == tree.height)
+        alone &= ~root
     named = np.flatnonzero(~alone & ~root)
     run, levels, code = tree.cover(lows[named], highs[named])
     if level is not None:  # each run is one node of this level, whatever other nodes hold the same

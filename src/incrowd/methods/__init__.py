@@ -3,6 +3,7 @@
 from incrowd.methods.bottom_up_generalization import BottomUpGeneralization
 from incrowd.methods.full_domain import FullDomain
 from incrowd.methods.infogain_mondrian import InfoGainMondrian
+from incrowd.methods.k_dgs import KDGS
 from incrowd.methods.k_member import KMember
 from incrowd.methods.level_sweep import LevelSweep
 from incrowd.methods.local_recoding import LocalRecoding
@@ -15,6 +16,7 @@ __all__ = [
     "BottomUpGeneralization",
     "FullDomain",
     "InfoGainMondrian",
+    "KDGS",
     "KMember",
     "LevelSweep",
     "LocalRecoding",

@@ -7,7 +7,7 @@ rounds, plus one for each refusal in a row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -18,16 +18,29 @@ from incrowd.hierarchies.tree import Codes, Tree
 from incrowd.models.model import Model, satisfies_all
 from incrowd.progress import Progress
 from incrowd.recoding import Shown
-from incrowd.tally import Tally
+from incrowd.tally import Tally, group_tuples
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
 class Boxes:
-    """The state of one search: the open boxes, and the finished ones as groups."""
+    """The state of one search: the open boxes, and the finished ones as groups.
 
-    def __init__(self, tally: Tally, columns: tuple[str, ...], sensitive: tuple[str, ...]) -> None:
+    `labels` is how groups will be shown. By region, a box shrinks to the nearest cuts around its own values (`trims`).
+    Which cuts these are is known at the end, so models that ask what a box stands for are told of its own values alone;
+    where that is too little for them, boxes may be shown whole.
+    """
+
+    def __init__(
+        self,
+        tally: Tally,
+        columns: tuple[str, ...],
+        sensitive: tuple[str, ...],
+        *,
+        labels: Shown = "region",
+        weights: Mapping[str, float] | None = None,
+    ) -> None:
         from incrowd.kernels import partition  # Numba takes long to import
 
         self._kernel = partition
@@ -44,7 +57,26 @@ class Boxes:
         self._starts = np.array([0, len(tally)], dtype=np.int64)
         self._lows = np.array([[0 if tally.has_missing(name) else 1 for name in columns]], dtype=np.int32)
         self._highs = np.array([[tally.trees[name].size for name in columns]], dtype=np.int32)
+        self._bounds = self._lows, self._highs
         self._finished: list[tuple[Codes, Codes, Codes]] = []
+        self._labels = labels
+        self.trims = True
+        self._weights = np.array([weights.get(name, 1.0) for name in columns]) if weights else None
+        self._fixed: tuple[int, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def part_by(self, names: Sequence[str]) -> None:
+        """Start from one box for each combination of values in some columns, which are then shown as they are."""
+        self._fixed = tuple(self.columns.index(name) for name in names)
+        fixed = list(self._fixed)
+        box_of, member = group_tuples(self._codes[:, fixed], self._tree_sizes[fixed].tolist())
+        self._order, self._starts = self._kernel.sort_by_piece(self._order, box_of, len(member))
+        self._lows, self._highs = (np.repeat(bound, len(member), axis=0) for bound in (self._lows, self._highs))
+        self._lows[:, fixed] = self._codes[member][:, fixed]
+        self._highs[:, fixed] = self._lows[:, fixed] + 1
+        self._bounds = self._lows, self._highs
 
     def _pack(self, trees: list[Tree]) -> None:
         """Lay the columns' trees one after the other, for the compiled code."""
@@ -77,15 +109,19 @@ class Boxes:
             self._tally.trees,
             joint=lambda: count(self._joint),
             table=self._tally,
-            regions=lambda: self._own_regions(boxes),
+            regions=lambda: self._regions_of(boxes),
         )
 
-    def _own_regions(self, boxes: Ints) -> Regions:
-        """Return the range of each box's own values: whatever is shown of it later holds at least those."""
+    def _regions_of(self, boxes: Ints) -> Regions:
+        """Return what some boxes would show: whole, as nodes, or at least the range of their own values."""
+        if self._labels == "region" and not self.trims:
+            return Regions(self.columns, *(bound[boxes] for bound in self._bounds))
         codes = self._codes[self.part_tuples[self._order]]
         lows = np.minimum.reduceat(codes, self._starts[:-1], axis=0)[boxes]
-        highs = np.maximum.reduceat(codes, self._starts[:-1], axis=0)[boxes]
-        return Regions(self.columns, lows, highs + np.int32(1))
+        highs = np.maximum.reduceat(codes, self._starts[:-1], axis=0)[boxes] + np.int32(1)
+        return Regions(
+            self.columns, *(self._nodes_around(lows, highs) if self._labels == "hierarchy" else (lows, highs))
+        )
 
     @cached_property
     def _joint(self) -> Codes:
@@ -97,22 +133,25 @@ class Boxes:
     def cut(self, require: Sequence[Model], min_group: int, *, relaxed: bool, progress: Progress) -> None:
         """Cut all boxes, round by round, until none is open."""
         total = len(self._order)
-        count, columns = 1, len(self.columns)
-        fresh = np.ones(1, dtype=bool)
-        tight = np.tile(np.array([0, 1], dtype=np.int32), (1, columns, 1))  # any column may vary
-        ranked = np.empty((1, columns), dtype=np.int64)
-        widths = np.empty((1, columns), dtype=np.float64)
-        attempts = np.zeros(1, dtype=np.int64)
+        count, columns = len(self), len(self.columns)
+        fresh = np.ones(count, dtype=bool)
+        tight = np.tile(np.array([0, 1], dtype=np.int32), (count, columns, 1))  # any column may vary
+        ranked = np.empty((count, columns), dtype=np.int64)
+        widths = np.empty((count, columns), dtype=np.float64)
+        attempts = np.zeros(count, dtype=np.int64)
         while count:
             self._kernel.rank_columns(
                 self._codes, self.part_tuples, self._order, self._starts, np.flatnonzero(fresh), self._positions,
                 self._spans, self._offsets, self._tree_sizes, self._numeric, tight, ranked, widths,
             )  # fmt: skip
+            if self._weights is not None:
+                ranked[fresh] = _rank(widths[fresh], self._weights)
             cut_columns, cuts, quotas = self.propose(tight, ranked, widths, attempts, min_group, relaxed=relaxed)
             pieces = np.where(cut_columns >= 0, 2, 1)
             first_piece = np.cumsum(pieces) - pieces
             parent = np.repeat(np.arange(count), pieces)
             lows, highs = self._piece_regions(parent, first_piece, cut_columns, cuts, quotas)
+            self._bounds = lows, highs
             self._deal_out(cut_columns, cuts, quotas, first_piece, int(pieces.sum()))
 
             cut_boxes = cut_columns >= 0
@@ -214,14 +253,18 @@ class Boxes:
     def regions(self, min_group: int) -> tuple[Codes, Codes]:
         """Return every group's region, column by column."""
         for column in range(len(self.columns)):
-            self._trim(column, min_group)
+            if column not in self._fixed:
+                self._trim(column, min_group)
         return self.lows, self.highs
 
     def nodes(self) -> tuple[Codes, Codes]:
         """Return, for every group and column, the codes of the lowest node that holds all of the group's values."""
+        return self._nodes_around(self.tight_lows, self.tight_highs)
+
+    def _nodes_around(self, lows: Codes, highs: Codes) -> tuple[Codes, Codes]:
         runs = [
-            tree.common_nodes(self.tight_lows[:, place], self.tight_highs[:, place])
-            for place, tree in enumerate(self._tally.trees[name] for name in self.columns)
+            self._tally.trees[name].common_nodes(lows[:, place], highs[:, place])
+            for place, name in enumerate(self.columns)
         ]
         lows, highs = (np.stack(bounds, axis=1) for bounds in zip(*runs, strict=True))
         return lows, highs
@@ -232,7 +275,8 @@ class Boxes:
         Boxes of a sparse table are mostly empty. Any cut made anywhere in the column will do as a border if at least
         `min_group` people are on either side of it: beyond the outermost cuts a range stays open, so nobody's extreme
         value is shown, and a group's region still holds all of its people and touches no other group's. Only a relaxed
-        cut can fail this, where the people of the median are on both sides and few are beyond them.
+        cut can fail this, where the people of the median are on both sides and few are beyond them. A box that is shown
+        whole is not shrunk; its border moves out where it may not be shown.
         """
         borders = np.unique([self.lows[:, column], self.highs[:, column]])
         if self._numeric[column]:
@@ -241,10 +285,16 @@ class Boxes:
             below = np.concatenate(([0], np.cumsum(rows)))[borders]
             ends = (borders <= 1) | (borders == size)  # 1 is the border of missing, and no number
             borders = borders[ends | (np.minimum(below, self._tally.rows - below) >= min_group)]
-        first = np.searchsorted(borders, self.tight_lows[:, column], side="right") - 1
-        last = np.searchsorted(borders, self.tight_highs[:, column], side="left")
+        lows, highs = (self.tight_lows, self.tight_highs) if self.trims else (self.lows, self.highs)
+        first = np.searchsorted(borders, lows[:, column], side="right") - 1
+        last = np.searchsorted(borders, highs[:, column], side="left")
         self.lows[:, column] = borders[first]
         self.highs[:, column] = borders[last]
+
+
+def _rank(widths: Floats, weights: Floats) -> Ints:
+    """Rank columns by weighted width; of those without, the ones that vary come first, since they can be cut."""
+    return np.lexsort((-widths, -widths * weights))
 
 
 def _levels_for_cutting(tree: Tree) -> tuple[Codes, Codes]:

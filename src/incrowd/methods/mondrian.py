@@ -7,16 +7,20 @@ there are some log2(rows / k) rounds, plus one for each refusal in a row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from incrowd.errors import RecipeError
+from incrowd.errors import RecipeError, Unsatisfiable
+from incrowd.groups import Groups
 from incrowd.methods.boxes import Boxes
+from incrowd.methods.lattice import require_known
 from incrowd.methods.method import require_possible
-from incrowd.models.model import Model, any_looks_at_values
+from incrowd.models.model import Model, any_looks_at_values, satisfies_all
+from incrowd.models.parameters import require_number
+from incrowd.models.whole_table import for_each_group
 from incrowd.progress import Progress
 from incrowd.recoding import Recoding, Shown
 from incrowd.schema import Schema
@@ -34,17 +38,31 @@ class Mondrian:
     `labels="region"` publishes the region between the cuts (a range open at the ends, a set of values or nodes);
     `"hierarchy"` publishes, for each column, the lowest node of its hierarchy that covers the group; `"tight"`
     publishes the smallest range that holds a group's own values, which shows extreme people's: the audit flags it.
+
+    `weights` make some columns count for more when the widest is chosen: at twice the weight, a column is cut until it
+    is half as wide as others; at 0, only where no other can be cut. Columns that are `fixed` are published as they are:
+    each of their values, or combination of values, is a box of its own from the start.
     """
 
     cuts: Literal["strict", "relaxed"] = "strict"
     labels: Shown = "region"
+    weights: Mapping[str, float] = field(default_factory=dict)
+    fixed: tuple[str, ...] = ()
     name: ClassVar[str] = "mondrian"
+    judges_all_groups: ClassVar[bool] = True  # it holds each group to what implies a model of all of them
 
     def __post_init__(self) -> None:
         if self.cuts not in ("strict", "relaxed"):
             raise RecipeError(f'mondrian: cuts is "strict" or "relaxed", not {self.cuts!r}.')
         if self.labels not in ("region", "hierarchy", "tight"):
             raise RecipeError(f'mondrian: labels is "region", "hierarchy" or "tight", not {self.labels!r}.')
+        if not isinstance(self.weights, Mapping):
+            raise RecipeError(f"mondrian: weights are a number for each of some columns, not {self.weights!r}.")
+        for column, weight in self.weights.items():
+            require_number(self.name, f"the weight of {column}", weight, least=0)
+        if not isinstance(self.fixed, tuple | list) or any(not isinstance(name, str) for name in self.fixed):
+            raise RecipeError(f"mondrian: fixed is a list of columns, not {self.fixed!r}.")
+        object.__setattr__(self, "fixed", tuple(dict.fromkeys(self.fixed)))
 
     def search(
         self,
@@ -61,12 +79,14 @@ class Mondrian:
             people, place = tally.project(tuple(schema.quasi))
             found = self.search(people, replace(schema, sensitive={}), require, rng=rng, progress=progress)
             return replace(found, tuples=np.arange(len(tally)), counts=tally.counts, groups=found.groups[place])
+        require_known([*self.weights, *self.fixed], tuple(schema.quasi))
         # Of columns that are equally wide the one with the most values is cut first, then the first by name.
         columns = sorted(schema.quasi, key=lambda name: (-tally.trees[name].size, name))
-        boxes = Boxes(tally, tuple(columns), tuple(sorted(schema.sensitive)))
-        require_possible(require, boxes.groups(np.arange(1)))
-        min_group = max((model.min_group for model in require), default=1)
-        boxes.cut(require, min_group, relaxed=self.cuts == "relaxed", progress=progress)
+        boxes = Boxes(tally, tuple(columns), tuple(sorted(schema.sensitive)), labels=self.labels, weights=self.weights)
+        of_each = for_each_group(require)
+        self._start(boxes, require, of_each)
+        min_group = max((model.min_group for model in of_each), default=1)
+        boxes.cut(of_each, min_group, relaxed=self.cuts == "relaxed", progress=progress)
         lows, highs = boxes.runs(self.labels, min_group)
         by_name = np.argsort(columns)
         return Recoding(
@@ -78,3 +98,31 @@ class Mondrian:
             highs[:, by_name],
             self.labels,
         )
+
+    def _start(self, boxes: Boxes, require: Sequence[Model], of_each: Sequence[Model]) -> None:
+        """Part the table by its fixed columns; show boxes whole if that, or a model, takes more than trimmed ones."""
+        whole = np.arange(1)
+        boxes.trims = not any(getattr(model, "needs_everybody", False) for model in require)
+        if boxes.trims:
+            boxes.trims = bool(satisfies_all(require, boxes.groups(whole)).all())
+        if not boxes.trims:
+            require_possible(require, boxes.groups(whole))
+        if self.fixed:
+            boxes.part_by(self.fixed)
+            parts = np.arange(len(boxes))
+            boxes.trims = boxes.trims and bool(satisfies_all(of_each, boxes.groups(parts)).all())
+            if not boxes.trims:
+                self._require_parts(of_each, boxes.groups(parts))
+
+    def _require_parts(self, of_each: Sequence[Model], parts: Groups) -> None:
+        """Raise `Unsatisfiable` if the rows of a fixed value cannot be published by themselves."""
+        failing = [model for model in of_each if not model.satisfied(parts).all()]
+        if failing:
+            number = int((~satisfies_all(of_each, parts)).sum())
+            columns = " and ".join(f"'{name}'" for name in self.fixed)
+            what = "values" if len(self.fixed) == 1 else "combinations of values"
+            raise Unsatisfiable(
+                f"{columns} must not be generalized, but by themselves the rows of {number:,} of {len(parts):,} {what} "
+                f"do not satisfy {', '.join(str(model) for model in failing)}.  "
+                "Hint: fix fewer columns, or ask for less."
+            )

@@ -4,13 +4,18 @@ from incrowd.models.alpha_k_anonymity import AlphaKAnonymity
 from incrowd.models.beta_likeness import BasicBetaLikeness
 from incrowd.models.confidence_bounds import ConfidenceBounds
 from incrowd.models.delta_disclosure import DeltaDisclosure
+from incrowd.models.delta_presence import DeltaPresence
 from incrowd.models.distinct_l_diversity import DistinctLDiversity
 from incrowd.models.enhanced_beta_likeness import EnhancedBetaLikeness
 from incrowd.models.entropy_l_diversity import EntropyLDiversity
 from incrowd.models.expected_confidence import ExpectedConfidence
 from incrowd.models.full_k_anonymity import FullKAnonymity
+from incrowd.models.journalist_risk import JournalistRisk
 from incrowd.models.k_anonymity import KAnonymity
+from incrowd.models.k_map import KMap
+from incrowd.models.marketer_risk import MarketerRisk
 from incrowd.models.model import Guarantee, Model
+from incrowd.models.population_uniqueness import PopulationUniqueness
 from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from incrowd.models.prosecutor_risk import ProsecutorRisk
 from incrowd.models.recursive_l_diversity import RecursiveLDiversity
@@ -24,15 +29,20 @@ __all__ = [
     "BasicBetaLikeness",
     "ConfidenceBounds",
     "DeltaDisclosure",
+    "DeltaPresence",
     "DistinctLDiversity",
     "EnhancedBetaLikeness",
     "EntropyLDiversity",
     "ExpectedConfidence",
     "FullKAnonymity",
     "Guarantee",
+    "JournalistRisk",
     "KAnonymity",
+    "KMap",
     "LDiversity",
+    "MarketerRisk",
     "Model",
+    "PopulationUniqueness",
     "ProbabilisticLDiversity",
     "ProsecutorRisk",
     "RecursiveLDiversity",

@@ -1,6 +1,7 @@
 """Marketer risk: the share of all rows that an adversary who links everybody gets right (El Emam & Dankar 2008).
 
-One right row per group is to be expected, so it is groups / rows. Cost: one pass over the groups.
+One right row per group is to be expected, so it is groups / rows: the mean prosecutor risk. Cost: one pass over the
+groups.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.groups import Groups
+from incrowd.models.prosecutor_risk import ProsecutorRisk
 from incrowd.models.shares import require_share
 
 
@@ -20,9 +22,13 @@ class MarketerRisk:
     """The mean of 1/size over all rows, which is the number of groups over that of rows, is at most `risk`.
 
     This is a property of all groups together: every group gets the same verdict, that of the groups it is judged with.
-    It belongs in an audit, or with a method that judges its final groups at once and withholds none of them: where a
-    few groups are judged at a time, or large ones are withheld for another model's sake, the mean of those that are
-    published can be above that of those that were judged.
+    A method that judges a few groups at a time holds each of them to the mean, which is stricter than need be: 1/size
+    of at most `risk`. One that judges all groups at once, such as the full-domain search, lets large groups make up for
+    small ones. Where it then withholds large ones for another model's sake, the mean of those that are published can be
+    above the risk, and the release is refused.
+
+    The adversary knows who is in the table. For one who does not, `JournalistRisk(risk, average=True)` takes the mean
+    over a population.
 
     >>> MarketerRisk(0.5).satisfied(Groups(sizes=np.array([3, 1])))
     array([ True,  True])
@@ -33,9 +39,15 @@ class MarketerRisk:
     monotone: ClassVar[bool] = True  # joining two groups leaves one group less on the same rows
     hereditary: ClassVar[bool] = True  # splitting one leaves one more; true of all groups over the same rows
     looks_at_values: ClassVar[bool] = False
+    whole_table: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_share(self.name, "risk", self.risk, zero=False)
+
+    @property
+    def for_each_group(self) -> ProsecutorRisk:
+        """A mean of rows that are all below a bound is below it."""
+        return ProsecutorRisk(self.risk)
 
     @property
     def min_group(self) -> int:

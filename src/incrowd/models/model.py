@@ -27,6 +27,8 @@ class Model(Protocol):
     # A model may also say `looks_at_values: ClassVar[bool] = False`: it needs the sizes of groups and nothing else.
     # With `covers_all_columns: ClassVar[bool] = True` it speaks of all that is published, and kept columns are refused.
     # With `needs_table: ClassVar[bool] = True` it judges groups only together with their labels and the whole table.
+    # With `whole_table: ClassVar[bool] = True` its verdict depends on all groups together; `for_each_group` is then a
+    # model that implies it group by group, and `needs_everybody` says that nobody of the population may be left out.
     # One that is not hereditary may have a method `least_failing(groups)`: the share of each group that must fail
     # however the group is split. Searches that withhold rows use it to rule out what is more specific.
 

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from incrowd.errors import QueryError, did_you_mean
 from incrowd.groups import Regions
+from incrowd.hierarchies import labels
+from incrowd.hierarchies.tree import MISSING
 from incrowd.models.model import Guarantee, Model
 from incrowd.recoding import Recoding, Shown
 from incrowd.releases.query import Query, matching_codes
@@ -106,7 +108,11 @@ class Generalized:
 
     def stands_for(self) -> Regions:
         """Return the codes that the labels of each distinct published row stand for."""
-        return Regions(self.shown.columns, self.shown.lows[self.groups], self.shown.highs[self.groups])
+        lows, highs = self.shown.lows.copy(), self.shown.highs.copy()
+        for place, name in enumerate(self.shown.columns):
+            anything = self.shown.labels[name].eq_missing(labels.ANY).to_numpy()  # missing included, for all one sees
+            lows[anything, place], highs[anything, place] = MISSING, self.tally.trees[name].size
+        return Regions(self.shown.columns, lows[self.groups], highs[self.groups])
 
     def lines(self) -> pl.DataFrame:
         """Return the distinct published rows (labels and sensitive values) with their counts."""

@@ -1,0 +1,74 @@
+"""A column as everybody knows it: the values it may have, whatever the table holds.
+
+Differential privacy hides whether somebody is in the table, so nothing may depend on which values happen to be there.
+Category trees list their values; numbers need intervals with a lower and an upper bound, or with cuts. What the data
+itself must tell (a flat or automatic hierarchy) is refused.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+
+from incrowd.errors import SchemaError
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.intervals import Intervals
+from incrowd.hierarchies.tree import Codes, Tree
+
+_MOST_VALUES = 100_000
+
+
+def public_tree(column: str, hierarchy: Hierarchy) -> Tree:
+    """Return the tree of all values that a column may have; refuse a hierarchy that only the data can complete.
+
+    Numbers from a lower to an upper bound are taken as whole numbers where the bounds and widths are, and else in steps
+    of the finest width. One value more at each end stands for everything beyond.
+    """
+    if isinstance(hierarchy, Categories):
+        return hierarchy.build(column, pl.Series([], dtype=pl.String))[0]
+    if isinstance(hierarchy, Intervals):
+        return hierarchy.build(column, _numbers(column, hierarchy))[0]
+    raise SchemaError(
+        f"column '{column}': its values are known from the data only, and differential privacy must not depend on "
+        f"which are there.  Hint: declare them, as categories or as intervals with lower and upper, in place of "
+        f"'{hierarchy.name}'."
+    )
+
+
+def public_codes(column: str, table: Tree, public: Tree) -> Codes:
+    """Return, for each code of the table's tree, the public one: numbers go to the value at or below them."""
+    if not public.ordered:
+        if public.size != table.size:
+            raise SchemaError(f"column '{column}': its values are not those of its hierarchy.")
+        return np.arange(table.size, dtype=np.int32)
+    known = public.values.slice(1).cast(pl.Float64).to_numpy()
+    values = table.values.slice(1).cast(pl.Float64).to_numpy()
+    place = np.clip(np.searchsorted(known, values, side="right"), 1, len(known))
+    return np.concatenate(([0], place)).astype(np.int32)
+
+
+def _numbers(column: str, hierarchy: Intervals) -> pl.Series:
+    if hierarchy.cuts:
+        cuts = sorted(hierarchy.cuts[0])
+        step = min((high - low for low, high in pairwise(cuts)), default=1.0)
+        return _grid(column, cuts[0], cuts[-1], step, whole=all(float(cut).is_integer() for cut in cuts))
+    if hierarchy.lower is None or hierarchy.upper is None:
+        raise SchemaError(
+            f"column '{column}': differential privacy needs to know where its numbers begin and end, without looking.  "
+            "Hint: give its intervals a lower and an upper bound."
+        )
+    numbers = (hierarchy.widths[0], hierarchy.origin, hierarchy.lower, hierarchy.upper)
+    whole = all(float(number).is_integer() for number in numbers)
+    return _grid(column, hierarchy.lower, hierarchy.upper, hierarchy.widths[0], whole=whole)
+
+
+def _grid(column: str, lower: float, upper: float, step: float, *, whole: bool) -> pl.Series:
+    if whole and upper - lower <= _MOST_VALUES:
+        return pl.Series(np.arange(int(lower) - 1, int(upper) + 1))
+    steps = int(np.ceil((upper - lower) / step))
+    if steps > _MOST_VALUES:
+        raise SchemaError(f"column '{column}': {steps:,} intervals are too many.  Hint: make the finest ones wider.")
+    return pl.Series(np.concatenate(([lower - step], lower + step * np.arange(steps), [upper])).astype(np.float64))

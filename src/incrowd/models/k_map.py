@@ -1,0 +1,57 @@
+"""k-map: every published row could be at least k people of the population (Sweeney 2002).
+
+Where k-anonymity counts the rows that look alike, k-map counts the people whom each of them could be: a single row is
+safe if enough people who are not in the table look the same. It protects only against those who do not know who is in
+the table. Cost: one count of the population in all groups' regions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.groups import Groups
+from incrowd.models.parameters import require_whole
+
+
+@dataclass(frozen=True)
+class KMap:
+    """The labels of each row hold for at least `k` people of the population, which is given when the table is read.
+
+    People are counted as the population's table has them, also where it has fewer than the published one.
+
+    >>> import incrowd as ic
+    >>> frame = ic.datasets.census(2000)
+    >>> table = ic.read(frame[:200], quasi=["age", "sex", "education"], others="drop", population=frame)
+    >>> release = ic.publish(table, KMap(10))
+    >>> release.guarantees[0].achieved >= 10
+    True
+    """
+
+    k: int
+    name: ClassVar[str] = "k-map"
+    monotone: ClassVar[bool] = True  # what is shown of a union holds for all whom either part's labels hold for
+    hereditary: ClassVar[bool] = True  # and what is shown of a part for no others than what is shown of the group
+    looks_at_values: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require_whole(self.name, "k", self.k, at_least=1)
+
+    @property
+    def min_group(self) -> int:
+        """A row alone will do if it could be enough people."""
+        return 1
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether each group's labels hold for at least k people."""
+        return groups.population >= self.k
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the smallest number of people that the labels of any row hold for."""
+        return float(groups.population.min()) if len(groups) else float("inf")
+
+    def __str__(self) -> str:
+        return f"{self.k}-map"

@@ -1,0 +1,109 @@
+"""Population uniqueness: few of the published rows belong to people whom nobody in the population is like.
+
+A row that is alone in the table is at risk only if nobody else in the population looks the same. With a table of the
+population this is counted; without one, it is estimated from the sizes of groups and the share of the population that
+the table is (Bethlehem, Keller & Pannekoek 1990; Dankar et al. 2012). Cost: one count of the population in all groups'
+regions, or an estimate over the distinct sizes of groups.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import RecipeError
+from incrowd.groups import Groups
+from incrowd.models.k_anonymity import KAnonymity
+from incrowd.models.k_map import KMap
+from incrowd.models.model import Model
+from incrowd.models.shares import require_share
+from incrowd.models.superpopulation import pitman_stays_alone, zayatz_stays_alone
+
+_ESTIMATES = {"pitman": pitman_stays_alone, "zayatz": zayatz_stays_alone}
+_PITMAN_UP_TO = 0.1
+
+
+@dataclass(frozen=True)
+class PopulationUniqueness:
+    """At most a `share` of the rows is unique in the population, counted or expected.
+
+    Without a `fraction`, the population that is given when the table is read is counted: a row is unique if its labels
+    hold for one person, or for nobody. With a `fraction`, the table is taken for a random sample of that share of a
+    population which is not at hand, and the number is estimated. `estimator` is then "pitman" or "zayatz"; by default
+    Pitman's for fractions of up to a tenth and Zayatz' above, after the decision rule of Dankar et al. An estimate is
+    no bound: on some tables it is a third of the truth. Where the table itself is sampled before it is published, the
+    fraction is that of the whole table.
+
+    This is a property of all groups together: every group gets the same verdict. A method that judges a few groups at a
+    time lets no row be unique at all.
+
+    >>> round(PopulationUniqueness(0.01, fraction=0.05).achieved(Groups(sizes=np.array([1, 1, 1, 2, 5, 10]))), 3)
+    0.008
+    """
+
+    share: float
+    fraction: float | None = None
+    estimator: Literal["pitman", "zayatz"] | None = None
+    name: ClassVar[str] = "population-uniqueness"
+    monotone: ClassVar[bool] = False  # counted, it is; but an estimate may rise when groups are joined
+    hereditary: ClassVar[bool] = False
+    looks_at_values: ClassVar[bool] = False
+    whole_table: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require_share(self.name, "share", self.share, zero=True)
+        if self.fraction is not None:
+            require_share(self.name, "fraction", self.fraction, zero=False)
+        if self.estimator not in (None, *_ESTIMATES):
+            raise RecipeError(f'{self.name}: estimator is "pitman" or "zayatz", not {self.estimator!r}.')
+        if self.estimator is not None and self.fraction is None:
+            raise RecipeError(
+                f"{self.name}: an estimator needs the share of the population that the table is.  "
+                "Hint: fraction=0.05 for one person in twenty."
+            )
+
+    @property
+    def for_each_group(self) -> Model:
+        """Where no row is unique, their share is 0."""
+        return KMap(2) if self.fraction is None else KAnonymity(2)
+
+    @property
+    def min_group(self) -> int:
+        """A few rows may well be unique."""
+        return 1
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether few enough rows are unique, the same for every group."""
+        if self.fraction is not None and _share_alone(groups) <= self.share:  # an estimate would only be smaller
+            return np.ones(len(groups), dtype=bool)
+        return np.full(len(groups), self.achieved(groups) <= self.share)
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the share of rows that are unique in the population."""
+        if not len(groups):
+            return 0.0
+        if self.fraction is None:
+            return int(groups.sizes[groups.population <= 1].sum()) / int(groups.sizes.sum())
+        alone = _share_alone(groups)
+        if not alone:
+            return 0.0
+        fraction = self.fraction * (1.0 if groups.table is None else float(groups.table.rate))
+        estimator = self.estimator or ("pitman" if fraction <= _PITMAN_UP_TO else "zayatz")
+        return alone * _ESTIMATES[estimator](groups.sizes, fraction)
+
+    def least_failing(self, groups: Groups) -> NDArray[np.float64]:
+        """Return 1 for all groups where too many rows are unique for certain: in smaller groups no fewer are."""
+        counted = self.fraction is None and not self.satisfied(groups).all()
+        return np.full(len(groups), float(counted))
+
+    def __str__(self) -> str:
+        estimated = "" if self.fraction is None else f" (estimated, from {self.fraction:.4g} of it)"
+        return f"at most {self.share:.4g} of rows unique in the population{estimated}"
+
+
+def _share_alone(groups: Groups) -> float:
+    rows = int(groups.sizes.sum())
+    return int((groups.sizes == 1).sum()) / rows if rows else 0.0
