@@ -49,7 +49,15 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 Sensitive columns are called `s0` and `s1` where models are checked.
 """
 
-ELSEWHERE = {"k-map", "delta-presence", "journalist-risk", "expected-confidence", "k-dgs"}
+ELSEWHERE = {
+    "k-map",
+    "delta-presence",
+    "journalist-risk",
+    "expected-confidence",
+    "k-dgs",
+    "diffgen",
+    "consistent-diffgen",
+}
 """What needs more than the suite's tables have (a population, labels) or refuses them, and has tests of its own."""
 
 OPTIONS: dict[str, dict[str, bool]] = {

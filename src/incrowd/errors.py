@@ -10,7 +10,8 @@
     ├── QueryError               a question to a release names what it does not have
     ├── Unsatisfiable            no table that the method can reach satisfies every required model
     ├── ConformanceError         a method published what its models forbid: a fault, never a user's mistake
-    └── OutputError              the release cannot be written where it was asked to go
+    ├── OutputError              the release cannot be written where it was asked to go
+    └── BudgetSpent              a question would cost more privacy than is left
 
 A message says what was wrong, where, and what to do. It may quote names of columns, labels of hierarchies and
 parameters; values of the table it quotes only where a user must see them to mend a hierarchy, at most five
@@ -96,6 +97,10 @@ class ConformanceError(IncrowdError):
 
 class OutputError(IncrowdError):
     """The release cannot be written where it was asked to go."""
+
+
+class BudgetSpent(IncrowdError):
+    """A question would cost more privacy than is left; nothing was computed from the table for it."""
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:

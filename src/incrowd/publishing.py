@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import cast
 
 from incrowd.errors import RecipeError, SchemaError
 from incrowd.forms import ShowGeneralized, Showing
 from incrowd.methods import Method, Mondrian
+from incrowd.methods.private import PrivateMethod
 from incrowd.models import Model
 from incrowd.models.whole_table import for_each_group
 from incrowd.parameters import require_whole
+from incrowd.private_publishing import is_private, publish_private
 from incrowd.progress import Progress, silent
 from incrowd.pseudonyms import PseudonymKey
 from incrowd.randomness import randomness, words
@@ -22,9 +25,9 @@ from incrowd.table import Table
 
 def publish(
     table: Table,
-    require: Model | Sequence[Model],
+    require: Model | Sequence[Model] = (),
     *,
-    method: Method | None = None,
+    method: Method | PrivateMethod | None = None,
     form: Showing | None = None,
     sample: float | Fraction = 1,
     seed: int | None = None,
@@ -46,13 +49,17 @@ def publish(
     True
     """
     models = tuple(require) if isinstance(require, Sequence) else (require,)
-    if not models:
+    method = method or Mondrian()
+    if not models and not is_private(method) and not getattr(method, "guarantees", ()):
         raise RecipeError("nothing is required of the release.  Hint: ask for a model, such as KAnonymity(5).")
     if seed is not None:
         require_whole("publish", "seed", seed, at_least=0)
-    method = method or Mondrian()
+    if is_private(method):
+        if form is not None:
+            raise RecipeError(f"{method.name} publishes noisy counts, and no other form.")
+        return publish_private(table, models, method, rate=as_rate(sample), seed=seed, progress=progress)
     models += tuple(model for model in getattr(method, "guarantees", ()) if model not in models)
-    rate = as_rate(sample)
+    rate, method = as_rate(sample), cast("Method", method)
     refuse_uncovered(models, table.schema)
     rng = randomness(seed)
     progress("reading", 0.0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +71,31 @@ def happens(rng: np.random.Generator, probability: Fraction, number: int) -> NDA
     if rest and undecided.size:
         happened[undecided] = happens(rng, rest, undecided.size)
     return np.asarray(happened)
+
+
+def below(rng: np.random.Generator, bound: int, number: int) -> NDArray[np.int64]:
+    """Return independent whole numbers from 0 up to, but not including, a bound; all are equally likely.
+
+    Words that would favour small numbers are thrown away. Words are cut into halves or quarters where that throws away
+    at most one in 256, because the operating system's words are what takes the time.
+    """
+    if not 1 <= bound <= 2**63:
+        raise ValueError("a bound is between 1 and 2**63")
+    pieces = np.uint16 if bound <= 2**8 else np.uint32 if bound <= 2**24 else np.uint64
+    bits = np.iinfo(pieces).bits
+    excess = 2**bits % bound
+    drawn = _pieces(rng, pieces, number)
+    if excess:
+        refused = np.flatnonzero(drawn >= pieces(2**bits - excess))
+        while refused.size:
+            drawn[refused] = _pieces(rng, pieces, refused.size)
+            refused = refused[drawn[refused] >= pieces(2**bits - excess)]
+    return (drawn % pieces(bound) if bound > 1 else drawn * pieces(0)).astype(np.int64)
+
+
+def _pieces(rng: np.random.Generator, pieces: type[np.uint16 | np.uint32 | np.uint64], number: int) -> NDArray[Any]:
+    per_word = 64 // np.iinfo(pieces).bits
+    return words(rng, -(-number // per_word)).view(pieces)[:number].copy()
 
 
 def sample_counts(rng: np.random.Generator, rate: Fraction, counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -101,14 +101,16 @@ class Recipe:
         as_rate(data.get("sample", 1))
         roles, hierarchies = _read_columns(_table("columns", data.get("columns", {})), base)
         models = data.get("models", [])
-        if not isinstance(models, list) or not models:
+        method = _make("methods", data["method"], base=base) if "method" in data else Mondrian()
+        promises = getattr(method, "private", False) or getattr(method, "guarantees", ())
+        if not isinstance(models, list) or not (models or promises):
             raise RecipeError('no model is required.  Hint: add [[models]] with name = "k-anonymity" and k = 5.')
         return cls(
             source=source,
             roles=roles,
             hierarchies=hierarchies,
             models=tuple(_make("models", model, base=base) for model in models),
-            method=_make("methods", data["method"], base=base) if "method" in data else Mondrian(),
+            method=method,
             form=_make("forms", data["form"], base=base) if "form" in data else None,
             others=data.get("others"),
             seed=data.get("seed"),
@@ -134,7 +136,7 @@ class Recipe:
             source=_described(release.source),
             roles={name: roles[name] for name in release.source.columns},
             hierarchies={**schema.quasi, **schema.sensitive},
-            models=tuple(guarantee.model for guarantee in release.guarantees),
+            models=tuple(guarantee.model for guarantee in release.guarantees if guarantee.basis == "verified"),
             method=release.method,
             form=release.asked_form,
             seed=release.seed,
@@ -162,7 +164,8 @@ class Recipe:
         data["source"] = dict(self.source)
         if self.population:
             data["population"] = dict(self.population)
-        data["models"] = [{"name": model.name, **_parameters(model)} for model in self.models]
+        if self.models:
+            data["models"] = [{"name": model.name, **_parameters(model)} for model in self.models]
         data["method"] = {"name": self.method.name, **_parameters(self.method)}
         if self.form is not None:
             data["form"] = {"name": self.form.name, **_parameters(self.form)}

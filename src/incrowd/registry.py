@@ -46,6 +46,8 @@ _BUILT_IN: dict[str, tuple[type, ...]] = {
         methods.BottomUpGeneralization,
         methods.LocalRecoding,
         methods.KDGS,
+        methods.DiffGen,
+        methods.ConsistentDiffGen,
     ),
     "forms": (forms.ShowGeneralized,),
     "metrics": (

@@ -1,6 +1,7 @@
 """How to get a safe table: who hides together."""
 
 from incrowd.methods.bottom_up_generalization import BottomUpGeneralization
+from incrowd.methods.diffgen import ConsistentDiffGen, DiffGen
 from incrowd.methods.full_domain import FullDomain
 from incrowd.methods.infogain_mondrian import InfoGainMondrian
 from incrowd.methods.k_dgs import KDGS
@@ -13,10 +14,12 @@ from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.top_down_specialization import TopDownSpecialization
 
 __all__ = [
+    "KDGS",
     "BottomUpGeneralization",
+    "ConsistentDiffGen",
+    "DiffGen",
     "FullDomain",
     "InfoGainMondrian",
-    "KDGS",
     "KMember",
     "LevelSweep",
     "LocalRecoding",

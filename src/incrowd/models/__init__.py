@@ -5,6 +5,7 @@ from incrowd.models.beta_likeness import BasicBetaLikeness
 from incrowd.models.confidence_bounds import ConfidenceBounds
 from incrowd.models.delta_disclosure import DeltaDisclosure
 from incrowd.models.delta_presence import DeltaPresence
+from incrowd.models.differential_privacy import DifferentialPrivacy
 from incrowd.models.distinct_l_diversity import DistinctLDiversity
 from incrowd.models.enhanced_beta_likeness import EnhancedBetaLikeness
 from incrowd.models.entropy_l_diversity import EntropyLDiversity
@@ -30,6 +31,7 @@ __all__ = [
     "ConfidenceBounds",
     "DeltaDisclosure",
     "DeltaPresence",
+    "DifferentialPrivacy",
     "DistinctLDiversity",
     "EnhancedBetaLikeness",
     "EntropyLDiversity",

@@ -55,9 +55,14 @@ class Guarantee:
     model: Model
     basis: Basis
     achieved: float
+    note: str = ""
+    """What takes away from it: a seeded run of a private method is not for publication."""
 
     def __str__(self) -> str:
-        return f"{self.model} ({self.basis}; achieved {self.achieved:.4g})"
+        note = f"; {self.note}" if self.note else ""
+        if self.basis == "by construction":
+            return f"{self.model} (by construction{note})"
+        return f"{self.model} ({self.basis}; achieved {self.achieved:.4g}{note})"
 
 
 def histograms(groups: Groups, column: str | None) -> Mapping[str, Histogram]:

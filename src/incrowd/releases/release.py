@@ -122,6 +122,7 @@ class Release:
                     "statement": str(guarantee.model),
                     "basis": guarantee.basis,
                     "achieved": finite(guarantee.achieved),
+                    **({"note": guarantee.note} if guarantee.note else {}),
                 }
                 for guarantee in self.guarantees
             ],
@@ -145,6 +146,8 @@ class Release:
 
     @property
     def _row_numbers(self) -> dict[str, Any]:
+        if getattr(self.form, "private", False):  # how many rows there were would give somebody away
+            return {"published": self.rows, "sampling rate": float(self.rate)}
         numbers: dict[str, Any] = {"in": self.rows_in, "published": self.rows, "withheld": self.withheld}
         if self.rate < 1:
             numbers |= {"left out by sampling": self.left_out, "sampling rate": float(self.rate)}

@@ -21,7 +21,9 @@ from incrowd.releases.release import Release
 
 Format = Literal["csv", "parquet", "arrow"]
 FORMATS: tuple[str, ...] = get_args(Format)
-_MEMBERS = {"recipe.toml", "summary.json", *(f"data.{format}" for format in FORMATS)}
+_TABLES = ("data", "counts", "sensitive")
+"""What releases of all forms are made of."""
+_MEMBERS = {"recipe.toml", "summary.json", *(f"{table}.{format}" for table in _TABLES for format in FORMATS)}
 _BY_SUFFIX = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
 
 
@@ -41,6 +43,8 @@ def save(
     chosen = format or natural_format(release)
     with new_directory(directory, force=force) as place:
         write_data(release, place / f"data.{chosen}", chosen, progress)
+        for name, table in release.tables.items():
+            _write_frame(table, place / f"{name}.{chosen}", chosen, release)
         recipe = Recipe.of(release, format=chosen).relative_to(directory)
         (place / "recipe.toml").write_text(recipe.to_toml(), encoding="utf-8")
         summary = json.dumps(release.summary, indent=2, ensure_ascii=False, allow_nan=False)
@@ -51,6 +55,15 @@ def save(
 def natural_format(release: Release) -> str:
     """Return the format of the file that the table came from; CSV for anything else."""
     return _BY_SUFFIX.get(Path(str(release.source.description.get("path", ""))).suffix.lower(), "csv")
+
+
+def _write_frame(table: pl.DataFrame, path: Path, format: str, release: Release) -> None:
+    if format == "parquet":
+        table.write_parquet(path)
+    elif format == "arrow":
+        table.write_ipc(path)
+    else:
+        table.write_csv(path, separator=str(release.source.description.get("separator", ",")))
 
 
 def write_data(release: Release, path: Path, format: str, progress: Progress = silent) -> None:

@@ -1,0 +1,167 @@
+"""The tree of boxes that specializations make, with noisy counts of every class.
+
+Every specialization splits the boxes that hold its run. `leaf_counts` puts noise on the last boxes only (DiffGen);
+`grow_tree` puts it on every box of the tree (Consistent DiffGen), and goes on below a box only if its noisy count says
+that somebody is there: whoever knows the counts above could have decided so. Cost: boxes, and for each specialization
+one pass over the distinct tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.diffgen.cuts import Cut, Specialization
+from incrowd.diffgen.specializing import People
+from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
+from incrowd.errors import Unsatisfiable
+from incrowd.hierarchies.tree import Codes
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+MOST_BOXES = 20_000_000
+"""So many noisy counts fit the memory of a small machine, and are drawn in half a minute."""
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyTree:
+    """Boxes from the root down: children come after their parents, and those of one parent one after the other.
+
+    `parents[b]` is the box above (-1 for the root), `lows[b]`/`highs[b]` the runs of its columns, `noisy[b]` the noisy
+    count of each class, and `variances[b]` that of the noise, infinite where nothing was counted.
+    """
+
+    parents: Ints
+    lows: Codes
+    highs: Codes
+    noisy: Ints
+    variances: Floats
+
+    @property
+    def leaves(self) -> Ints:
+        """Boxes without children."""
+        has_children = np.zeros(len(self.parents), dtype=bool)
+        has_children[self.parents[self.parents >= 0]] = True
+        return np.flatnonzero(~has_children)
+
+
+def longest_path(cuts: Sequence[Cut]) -> int:
+    """Return how many boxes of the tree a person can be in, at most: the root, and one for each specialization."""
+    return 1 + sum(max(cut.depth.values()) for cut in cuts)
+
+
+def grow_tree(
+    people: People,
+    roots: Sequence[tuple[int, int]],
+    steps: Sequence[Specialization],
+    cuts: Sequence[Cut],
+    *,
+    epsilon: Fraction,
+    patience: float,
+    rng: np.random.Generator,
+) -> NoisyTree:
+    """Count every box of the tree with noise; a person is in at most one box per step, so ε is shared by the path.
+
+    A box whose noisy count, over all classes, is below `patience` standard deviations is not divided any further.
+    """
+    share = epsilon / longest_path(cuts)
+    spread = variance(noise_scale(Fraction(1), share))
+    smallest = patience * np.sqrt(spread * people.class_count)
+    tree = _Growing(people, roots, rng, share)
+    for step in steps:
+        tree.specialize(step, smallest)
+    return tree.grown(spread)
+
+
+class _Growing:
+    """The tree so far: all boxes, and which of them are still leaves."""
+
+    def __init__(
+        self, people: People, roots: Sequence[tuple[int, int]], rng: np.random.Generator, share: Fraction
+    ) -> None:
+        self._people, self._rng, self._share = people, rng, share
+        self._box_of = np.zeros(len(people.counts), dtype=np.int64)
+        self._parents = [np.array([-1], dtype=np.int64)]
+        self._lows = [np.array([[low for low, _ in roots]], dtype=np.int32)]
+        self._highs = [np.array([[high for _, high in roots]], dtype=np.int32)]
+        self._noisy = [self._count(0, 1)]
+        self._open = np.array([0])
+        self._total = 1
+
+    def _count(self, first: int, boxes: int) -> Ints:
+        people = self._people
+        inside = self._box_of >= first
+        key = (self._box_of[inside] - first) * people.class_count + people.classes[inside]
+        counts = np.bincount(key, weights=people.counts[inside], minlength=boxes * people.class_count)
+        counted = counts.astype(np.int64).reshape(boxes, people.class_count)
+        return noisy_counts(self._rng, counted, epsilon=self._share)
+
+    def specialize(self, step: Specialization, smallest: float) -> None:
+        """Split the boxes that hold the run and in which somebody seems to be."""
+        lows, highs = np.concatenate(self._lows), np.concatenate(self._highs)
+        noisy = np.concatenate(self._noisy)
+        leaves, column = self._open, step.column
+        holds = (lows[leaves, column] == step.run[0]) & (highs[leaves, column] == step.run[1])
+        split = leaves[holds & (noisy[leaves].sum(axis=1) >= smallest)]
+        if not split.size:
+            return
+        children, first = len(step.children), self._total
+        if first + len(split) * children > MOST_BOXES:
+            raise Unsatisfiable(_too_many(first + len(split) * children))
+        child_lows, child_highs = np.repeat(lows[split], children, axis=0), np.repeat(highs[split], children, axis=0)
+        child_lows[:, column] = np.tile([low for low, _ in step.children], len(split))
+        child_highs[:, column] = np.tile([high for _, high in step.children], len(split))
+        self._parents.append(np.repeat(split, children))
+        self._lows.append(child_lows)
+        self._highs.append(child_highs)
+        self._total = first + len(split) * children
+        self._move(split, step, first)
+        self._noisy.append(self._count(first, len(split) * children))
+        self._open = np.concatenate([np.setdiff1d(leaves, split), np.arange(first, self._total)])
+
+    def _move(self, split: Ints, step: Specialization, first: int) -> None:
+        """Take the people of the boxes that were split to the new ones."""
+        place = np.full(first, -1, dtype=np.int64)
+        place[split] = np.arange(len(split))
+        moving = np.flatnonzero(place[self._box_of] >= 0)
+        edges = np.array([low for low, _ in step.children[1:]])
+        child = np.searchsorted(edges, self._people.codes[moving, step.column], side="right")
+        self._box_of[moving] = first + place[self._box_of[moving]] * len(step.children) + child
+
+    def grown(self, spread: float) -> NoisyTree:
+        parents = np.concatenate(self._parents)
+        lows, highs = np.concatenate(self._lows), np.concatenate(self._highs)
+        return NoisyTree(parents, lows, highs, np.concatenate(self._noisy), np.full(len(parents), spread))
+
+
+def leaf_counts(people: People, cuts: Sequence[Cut], *, epsilon: Fraction, rng: np.random.Generator) -> NoisyTree:
+    """Count the last boxes with noise, also those where nobody is; the boxes above are not counted."""
+    sizes = [len(cut.runs) for cut in cuts]
+    boxes = int(np.prod(sizes, dtype=object))
+    if boxes * people.class_count > MOST_BOXES:
+        raise Unsatisfiable(_too_many(boxes * people.class_count))
+    key = np.zeros(len(people.counts), dtype=np.int64)
+    for column, cut in enumerate(cuts):
+        starts = np.array([low for low, _ in cut.runs])
+        key = key * len(starts) + np.searchsorted(starts, people.codes[:, column], side="right") - 1
+    counts = np.bincount(
+        key * people.class_count + people.classes, weights=people.counts, minlength=boxes * people.class_count
+    )
+    noisy = noisy_counts(rng, counts.astype(np.int64).reshape(boxes, people.class_count), epsilon=epsilon)
+    places = np.stack(np.unravel_index(np.arange(boxes), sizes), axis=1)
+    runs = [np.array(cut.runs, dtype=np.int32)[places[:, column]] for column, cut in enumerate(cuts)]
+    lows, highs = (np.stack([run[:, end] for run in runs], axis=1) for end in (0, 1))
+    spread = variance(noise_scale(Fraction(1), epsilon))
+    return NoisyTree(np.full(boxes, -1, dtype=np.int64), lows, highs, noisy, np.full(boxes, spread))
+
+
+def _too_many(boxes: int) -> str:
+    return (
+        f"{boxes:,} noisy counts are more than fit the memory: every combination of values gets one, also where nobody "
+        "is.  Hint: ask for fewer specializations, or use the consistent variant, which leaves empty boxes alone."
+    )

@@ -1,0 +1,153 @@
+"""DiffGen (Mohammed, Chen, Fung & Yu 2011) and Consistent DiffGen (Qian, Song & Liang): tables with noisy counts.
+
+From everything generalized to `*`, the exponential mechanism chooses what to make more specific, step by step; then
+the boxes are counted with noise. DiffGen counts the last boxes only, also the many where nobody is. Consistent DiffGen
+counts every box of the tree, makes the counts agree, and leaves empty branches empty. Cost: steps × distinct tuples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.diffgen.consistency import algorithm_2, least_squares, non_negative, whole
+from incrowd.diffgen.noisy_tree import NoisyTree, grow_tree, leaf_counts
+from incrowd.diffgen.specializing import People, Specializer
+from incrowd.diffgen.utilities import Utility
+from incrowd.dp.accountant import Accountant
+from incrowd.dp.budget import Budget
+from incrowd.dp.exact import Exact
+from incrowd.errors import RecipeError
+from incrowd.hierarchies.tree import MISSING
+from incrowd.methods.private import PublicTable, require_steps
+from incrowd.models.parameters import require_number
+from incrowd.progress import Progress
+
+Adjustment = Literal["least-squares", "algorithm-2"]
+Counted = tuple[NoisyTree, NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class DiffGen:
+    """Noisy counts of the boxes that `steps` specializations make, under ε-differential privacy.
+
+    `utility` is what a specialization is chosen for: "max" and "infogain" are the paper's, about the sensitive columns
+    as classes; "gini" looks at all columns together; "width" needs no classes. `structure` is the share of ε that the
+    choices get. Columns named in `missing` may have missing values; elsewhere they are refused.
+    """
+
+    epsilon: Exact
+    steps: int = 10
+    utility: Utility | None = None
+    structure: Exact = "1/2"
+    missing: tuple[str, ...] = ()
+    name: ClassVar[str] = "diffgen"
+    private: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _check(self.name, self.epsilon, self.steps, self.utility, self.structure)
+        object.__setattr__(self, "missing", tuple(self.missing))
+
+    @property
+    def budget(self) -> Budget:
+        """All that it may spend."""
+        return Budget(self.epsilon)
+
+    def measure(
+        self, table: PublicTable, *, rng: np.random.Generator, progress: Progress, accountant: Accountant
+    ) -> Counted:
+        """Choose and count; return the boxes and what is published of each, noise below 0 being no count."""
+        specializer, budget = _specialize(self, table, rng, progress, accountant)
+        accountant.spend("counts of all boxes", budget)
+        tree = leaf_counts(table.people, specializer.cuts, epsilon=budget.epsilon, rng=rng)
+        return tree, np.maximum(tree.noisy, 0)
+
+
+@dataclass(frozen=True)
+class ConsistentDiffGen:
+    """As DiffGen, with every box of the tree counted, and counts that agree, are whole, and are never negative.
+
+    `adjust` is how counts are made to agree: exact least squares on the actual tree, or the paper's Algorithm 2. Below
+    a box whose count is less than `patience` standard deviations of the noise, nothing more is counted.
+    """
+
+    epsilon: Exact
+    steps: int = 16
+    utility: Utility | None = None
+    structure: Exact = "1/4"
+    adjust: Adjustment = "least-squares"
+    patience: float = 1.0
+    missing: tuple[str, ...] = ()
+    name: ClassVar[str] = "consistent-diffgen"
+    private: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        _check(self.name, self.epsilon, self.steps, self.utility, self.structure)
+        object.__setattr__(self, "missing", tuple(self.missing))
+        require_number(self.name, "patience", self.patience, least=0)
+        if self.adjust not in ("least-squares", "algorithm-2"):
+            raise RecipeError(f'{self.name}: adjust is "least-squares" or "algorithm-2", not {self.adjust!r}.')
+
+    @property
+    def budget(self) -> Budget:
+        """All that it may spend."""
+        return Budget(self.epsilon)
+
+    def measure(
+        self, table: PublicTable, *, rng: np.random.Generator, progress: Progress, accountant: Accountant
+    ) -> Counted:
+        """Choose, count and adjust; return the boxes and what is published of each leaf."""
+        specializer, budget = _specialize(self, table, rng, progress, accountant)
+        accountant.spend("counts of all boxes of the tree", budget)
+        tree = grow_tree(
+            table.people,
+            [(MISSING if allowed else 1, tree.size) for tree, allowed in zip(table.trees, table.missing, strict=True)],
+            specializer.steps,
+            specializer.cuts,
+            epsilon=budget.epsilon,
+            patience=self.patience,
+            rng=rng,
+        )
+        noisy = tree.noisy.astype(np.float64)
+        agreed = (
+            least_squares(tree.parents, noisy, tree.variances)
+            if self.adjust == "least-squares"
+            else algorithm_2(tree.parents, noisy)
+        )
+        counts = whole(tree.parents, non_negative(tree.parents, agreed, tree.variances))
+        return tree, counts[tree.leaves]
+
+
+def _check(name: str, epsilon: Exact, steps: int, utility: Utility | None, structure: Exact) -> None:
+    Budget(epsilon)
+    require_steps(name, steps)
+    if utility not in (None, "max", "infogain", "gini", "width"):
+        raise RecipeError(f'{name}: utility is "max", "infogain", "gini" or "width", not {utility!r}.')
+    if not 0 < Budget(structure).epsilon < 1:
+        raise RecipeError(f"{name}: structure is a share of ε, above 0 and below 1, not {structure!r}.")
+
+
+def _specialize(
+    method: DiffGen | ConsistentDiffGen,
+    table: PublicTable,
+    rng: np.random.Generator,
+    progress: Progress,
+    accountant: Accountant,
+) -> tuple[Specializer, Budget]:
+    """Spend the structure's share of the budget; return what was chosen, and what is left for counting."""
+    utility = method.utility or _default_utility(method, table.people)
+    if utility != "width" and table.people.class_count < 2:
+        raise RecipeError(f'{method.name}: "{utility}" is about classes, and there is no sensitive column to be one.')
+    specializer = Specializer(table.people, table.trees, table.missing, utility, rng, accountant)
+    specializer.run(method.steps, method.budget * Budget(method.structure).epsilon, progress)
+    # What the choices did not need, where there were fewer than they might have been, goes into the counts.
+    return specializer, method.budget.less(specializer.spent)
+
+
+def _default_utility(method: DiffGen | ConsistentDiffGen, people: People) -> Utility:
+    if people.class_count < 2:
+        return "width"
+    return "max" if isinstance(method, DiffGen) else "gini"

@@ -1,0 +1,110 @@
+"""What methods under differential privacy are given: the table in public codes, and nothing that depends on it else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.diffgen.noisy_tree import NoisyTree
+from incrowd.diffgen.specializing import People
+from incrowd.dp.accountant import Accountant
+from incrowd.dp.budget import Budget
+from incrowd.errors import SchemaError
+from incrowd.hierarchies.public import public_codes, public_tree
+from incrowd.hierarchies.tree import Tree
+from incrowd.models.parameters import require_whole
+from incrowd.progress import Progress
+from incrowd.schema import Schema
+from incrowd.tally import Tally
+
+_MOST_CLASSES = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class PublicTable:
+    """A table in the codes of public trees; `public` has these trees and no rows at all."""
+
+    public: Tally
+    trees: Sequence[Tree]
+    missing: Sequence[bool]
+    people: People
+    class_codes: NDArray[np.int32]
+
+
+class PrivateMethod(Protocol):
+    """A method whose promise is its own construction. Implementations are frozen dataclasses, one file each."""
+
+    name: ClassVar[str]
+    private: ClassVar[bool]
+    missing: tuple[str, ...]
+
+    @property
+    def budget(self) -> Budget:
+        """All that it may spend."""
+        ...
+
+    def measure(
+        self, table: PublicTable, *, rng: np.random.Generator, progress: Progress, accountant: Accountant
+    ) -> tuple[NoisyTree, NDArray[np.int64]]:
+        """Return the boxes that were counted, and what is published of each leaf by class."""
+        ...
+
+
+def require_steps(owner: str, steps: object) -> None:
+    """Refuse anything but a number of specializations."""
+    require_whole(owner, "steps", steps, at_least=1)
+
+
+def public_table(tally: Tally, schema: Schema, missing: Sequence[str]) -> PublicTable:
+    """Write a tally in public codes; columns whose values only the data can tell are refused."""
+    hierarchies = {**schema.quasi, **schema.sensitive}
+    for name in missing:
+        if name not in hierarchies:
+            raise SchemaError(f"missing values are allowed in '{name}', which is no published column.")
+    trees = {name: public_tree(name, hierarchy) for name, hierarchy in sorted(hierarchies.items())}
+    codes = {}
+    for name, tree in trees.items():
+        if tally.has_missing(name) and name not in missing:
+            raise SchemaError(
+                f"column '{name}' has missing values, which must be announced before anybody looks: they are values "
+                f'like any other.  Hint: say missing=("{name}",).'
+            )
+        codes[name] = public_codes(name, tally.trees[name], tree)[tally.column(name)]
+    quasi, sensitive = sorted(schema.quasi), sorted(schema.sensitive)
+    class_codes, classes = _classes(sensitive, trees, codes, missing, len(tally))
+    people = People(
+        np.stack([codes[name] for name in quasi], axis=1).astype(np.int32), classes, len(class_codes), tally.counts
+    )
+    columns = tuple(trees)
+    nobody = Tally(columns, np.empty((0, len(columns)), dtype=np.int32), np.empty(0, dtype=np.int64), trees)
+    return PublicTable(
+        nobody, [trees[name] for name in quasi], [name in missing for name in quasi], people, class_codes
+    )
+
+
+def _classes(
+    sensitive: Sequence[str],
+    trees: dict[str, Tree],
+    codes: dict[str, NDArray[np.int32]],
+    missing: Sequence[str],
+    tuples: int,
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the sensitive codes of every class, all combinations of public values, and the class of each tuple."""
+    starts = [0 if name in missing else 1 for name in sensitive]
+    sizes = [trees[name].size - start for name, start in zip(sensitive, starts, strict=True)]
+    number = int(np.prod(sizes, dtype=object)) if sizes else 1
+    if number > _MOST_CLASSES:
+        raise SchemaError(
+            f"the sensitive columns have {number:,} combinations of values, each of which would be counted.  "
+            "Hint: make some of them quasi-identifiers."
+        )
+    places = np.stack(np.unravel_index(np.arange(number), sizes), axis=1) if sizes else np.empty((1, 0))
+    class_codes = (places + np.array(starts, dtype=np.int64)).astype(np.int32)
+    classes = np.zeros(tuples, dtype=np.int64)
+    for name, start, size in zip(sensitive, starts, sizes, strict=True):
+        classes = classes * size + codes[name] - start
+    return class_codes, classes

@@ -1,0 +1,79 @@
+"""The path of methods under differential privacy: count, measure with noise, show; nothing of the table is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from fractions import Fraction
+from typing import TypeGuard
+
+from incrowd.dp.accountant import Accountant
+from incrowd.dp.amplification import amplified
+from incrowd.engines.local import ROWS_PER_BATCH
+from incrowd.errors import SchemaError
+from incrowd.methods.private import PrivateMethod, public_table
+from incrowd.models.differential_privacy import DifferentialPrivacy
+from incrowd.models.model import Guarantee, Model
+from incrowd.progress import Progress
+from incrowd.randomness import is_secure, randomness
+from incrowd.releases.noisy import NoisyCounts
+from incrowd.releases.release import Release
+from incrowd.sampling import draw_sample
+from incrowd.schema import Schema
+from incrowd.table import Table
+
+SEEDED = "made with a seed, so not for publication"
+
+
+def is_private(method: object) -> TypeGuard[PrivateMethod]:
+    """Whether a method's promise is differential privacy."""
+    return bool(getattr(method, "private", False))
+
+
+def publish_private(
+    table: Table,
+    require: Sequence[Model],
+    method: PrivateMethod,
+    *,
+    rate: Fraction,
+    seed: int | None,
+    progress: Progress,
+) -> Release:
+    """Make a release of noisy counts; a sample makes it cost less privacy."""
+    refuse_linked_columns(table.schema)
+    rng = randomness(seed)
+    progress("reading", 0.0)
+    tally = table.engine.count(table.schema).tally
+    progress("reading", 1.0)
+    public = public_table(tally, table.schema, method.missing)
+    if rate < 1:
+        public = public_table(draw_sample(tally, rate, rng).tally, table.schema, method.missing)
+    # What is promised was said before anybody looked; what a run comes to spend of it may depend on the table.
+    promised = amplified(method.budget, rate) if rate < 1 else method.budget
+    accountant = Accountant(limit=promised)
+    with accountant.sampled(rate) if rate < 1 else nullcontext():
+        tree, counts = method.measure(public, rng=rng, progress=progress, accountant=accountant)
+    promise = Guarantee(
+        DifferentialPrivacy(str(promised.epsilon), str(promised.delta)),
+        "by construction",
+        float(promised.epsilon),
+        note="" if is_secure(rng) else SEEDED,
+    )
+    form = NoisyCounts.of(public.public, table.schema, tree, counts, public.class_codes, accountant, promise)
+    return Release(
+        form=form,
+        guarantees=tuple(form.verify(require, tally)),
+        method=method,  # type: ignore[arg-type]
+        seed=seed,
+        source=table.engine.source,
+        make_batches=lambda: form.batches(ROWS_PER_BATCH),
+        rate=rate,
+    )
+
+
+def refuse_linked_columns(schema: Schema) -> None:
+    """Refuse columns that would be published as they are beside noisy counts."""
+    for name in (*schema.kept, *schema.pseudonyms):
+        raise SchemaError(
+            f"column '{name}' cannot be published beside noisy counts.  Hint: drop it, or make it a quasi-identifier."
+        )

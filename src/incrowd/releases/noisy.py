@@ -1,0 +1,169 @@
+"""A release of noisy counts: boxes that were chosen, and counted, under differential privacy.
+
+Nothing in it, not even the number of rows, is the table's own. A box's label and counts are all that is published; an
+analyst may use them as a contingency table, as so many generalized rows, or as a weighted training set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from incrowd.diffgen.noisy_tree import NoisyTree
+from incrowd.dp.accountant import Accountant
+from incrowd.errors import SchemaError
+from incrowd.models.model import Guarantee, Model
+from incrowd.recoding import Recoding
+from incrowd.releases.generalized import Generalized
+from incrowd.releases.query import Query, matching_codes
+from incrowd.schema import Schema
+from incrowd.tally import Counts, Tally
+from incrowd.verification import COUNT
+
+WEIGHT = "weight"
+
+
+@dataclass(frozen=True, eq=False)
+class NoisyCounts:
+    """Boxes of public codes with whole, non-negative noisy counts of each class.
+
+    `boxes` holds the published ones as generalized lines; `tree` is what was counted, for the error of an answer.
+    `class_codes[c]` are the sensitive codes that class c stands for.
+    """
+
+    boxes: Generalized
+    tree: NoisyTree
+    class_codes: NDArray[np.int32]
+    accountant: Accountant
+    promise: Guarantee
+    name: ClassVar[str] = "noisy counts"
+    private: ClassVar[bool] = True
+
+    @classmethod
+    def of(
+        cls,
+        public: Tally,
+        schema: Schema,
+        tree: NoisyTree,
+        leaf_counts: NDArray[np.int64],
+        class_codes: NDArray[np.int32],
+        accountant: Accountant,
+        promise: Guarantee,
+    ) -> NoisyCounts:
+        """Show the leaves of a tree; `leaf_counts[i]` are the published counts of leaf i by class."""
+        leaves = tree.leaves
+        box, kind = np.nonzero(leaf_counts > 0)
+        counts = leaf_counts[box, kind]
+        # The lines are tuples of a table that nobody was in: class codes, and the box they are in.
+        columns = tuple(sorted(schema.quasi))
+        recoding = Recoding(np.arange(len(box)), counts, box, columns, tree.lows[leaves], tree.highs[leaves], "region")
+        names = (*columns, *sorted(schema.sensitive))
+        codes = np.zeros((len(box), len(names)), dtype=np.int32)
+        codes[:, len(columns) :] = class_codes[kind]
+        order = np.argsort(names)
+        lines = Tally(tuple(sorted(names)), codes[:, order], counts, public.trees)
+        return cls(Generalized.of(lines, schema, recoding), tree, class_codes, accountant, promise)
+
+    @property
+    def schema(self) -> Schema:
+        """The role of every column."""
+        return self.boxes.schema
+
+    @property
+    def tally(self) -> Tally:
+        """What is published, as a tally: the table's own is not kept."""
+        return self.boxes.tally
+
+    @property
+    def rows(self) -> int:
+        """The sum of all counts."""
+        return self.boxes.rows
+
+    @property
+    def rows_in(self) -> int:
+        """The same: how many rows the table has is nobody's business."""
+        return self.boxes.rows
+
+    @property
+    def withheld(self) -> int:
+        """Nothing that could be told."""
+        return 0
+
+    @property
+    def group_sizes(self) -> Counts:
+        """The sum of each box's counts."""
+        return self.boxes.group_sizes
+
+    def verify(self, require: Sequence[Model], before: Tally) -> list[Guarantee]:
+        """Return the promise of the method; other models cannot be asked of noisy counts."""
+        if require:
+            raise SchemaError(
+                f"{require[0]} cannot be asked of noisy counts: differential privacy is what they promise."
+            )
+        return [self.promise]
+
+    def count(self, query: Query) -> float:
+        """Estimate how many rows satisfy every condition, as if a box's rows were spread evenly."""
+        return self.boxes.count(query)
+
+    def error(self, query: Query) -> float:
+        """Return the standard deviation that noise alone gives to an answer, at most.
+
+        It is that of the fewest boxes, of any size, that cover the question; how rows are spread within a box that is
+        only partly asked about adds an error of its own, which nobody can know.
+        """
+        shares = np.ones(len(self.tree.parents))
+        classes = np.ones(len(self.class_codes), dtype=bool)
+        for name, condition in query.items():
+            matches = matching_codes(name, self.tally.trees[name], condition)
+            if name in self.schema.sensitive:
+                classes &= matches[self.class_codes[:, sorted(self.schema.sensitive).index(name)]]
+                continue
+            place = sorted(self.schema.quasi).index(name)
+            before = np.concatenate(([0], np.cumsum(matches)))
+            lows, highs = self.tree.lows[:, place], self.tree.highs[:, place]
+            shares *= (before[highs] - before[lows]) / (highs - lows)
+        covering = self._covering(shares)
+        weights = shares[covering] ** 2 * self.tree.variances[covering]
+        return float(np.sqrt(weights.sum() * classes.sum()))
+
+    def _covering(self, shares: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the largest boxes that are wholly asked about, and the leaves that are partly."""
+        whole = shares >= 1
+        above = np.zeros(len(shares), dtype=bool)
+        has_parent = self.tree.parents >= 0
+        above[has_parent] = whole[self.tree.parents[has_parent]]
+        leaf = np.zeros(len(shares), dtype=bool)
+        leaf[self.tree.leaves] = True
+        return np.flatnonzero((whole & ~above) | (leaf & ~whole & (shares > 0)))
+
+    def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
+        """Yield as many generalized rows as the counts say."""
+        return self.boxes.batches(rows_per_batch)
+
+    @cached_property
+    def counts(self) -> pl.DataFrame:
+        """The contingency table: labels, sensitive values and noisy counts, without those that are 0."""
+        return self.boxes.lines().rename({COUNT: self._count_name})
+
+    @property
+    def _count_name(self) -> str:
+        return "count" if "count" not in self.schema.tallied else "noisy count"
+
+    def tables(self) -> Mapping[str, pl.DataFrame]:
+        """Return the contingency table, which is shorter than the rows."""
+        return {"counts": self.counts}
+
+    def losses(self) -> dict[str, Any]:
+        """Return how much there is of what was counted."""
+        return {"boxes": len(self.boxes.shown), "counted": len(self.tree.parents), "budget": self.accountant.as_dict()}
+
+    def warnings(self) -> list[str]:
+        """Return what a careful reader should know."""
+        return []
