@@ -29,6 +29,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "enhanced-beta-likeness": [{"beta": 0.5}, {"beta": 2}],
     "full-k-anonymity": [{"k": 1}, {"k": 2}],
     "prosecutor-risk": [{"risk": 0.5}, {"risk": 0.2}],
+    "sliced-diversity": [{"l": 1}, {"l": 2}, {"l": 2.5}],
     "marketer-risk": [{"risk": 0.5}, {"risk": 0.2}],
     "population-uniqueness": [{"share": 0.1, "fraction": 0.05}, {"share": 0.05, "fraction": 0.5}],
     "full-domain": [{}, {"limit": 0.3}, {"limit": 1.0}],
@@ -50,13 +51,18 @@ Sensitive columns are called `s0` and `s1` where models are checked.
 """
 
 ELSEWHERE = {
-    "k-map",
-    "delta-presence",
-    "journalist-risk",
-    "expected-confidence",
-    "k-dgs",
-    "diffgen",
+    "anatomy",
     "consistent-diffgen",
+    "delta-presence",
+    "diffgen",
+    "expected-confidence",
+    "flat-histogram",
+    "hierarchical-histogram",
+    "journalist-risk",
+    "k-dgs",
+    "k-map",
+    "sdgs",
+    "slicing",
 }
 """What needs more than the suite's tables have (a population, labels) or refuses them, and has tests of its own."""
 

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from incrowd import datasets, errors
     from incrowd.checking import Check, check
+    from incrowd.forms import ShowBuckets, ShowGeneralized, ShowMultisets, ShowSlices
     from incrowd.hierarchies import Automatic, Categories, Dates, Flat, Hierarchy, Intervals, Masking
     from incrowd.methods import (
         KDGS,
+        Anatomy,
         BottomUpGeneralization,
         ConsistentDiffGen,
         DiffGen,
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
         Method,
         Microaggregation,
         Mondrian,
+        Slicing,
         TopDownSpecialization,
     )
     from incrowd.models import (
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
         ProbabilisticLDiversity,
         ProsecutorRisk,
         RecursiveLDiversity,
+        SlicedDiversity,
         TCloseness,
     )
     from incrowd.pseudonyms import PseudonymKey
@@ -69,6 +73,7 @@ __version__ = "0.1.0"
 __all__ = [
     "KDGS",
     "AlphaKAnonymity",
+    "Anatomy",
     "Automatic",
     "BasicBetaLikeness",
     "BottomUpGeneralization",
@@ -113,6 +118,12 @@ __all__ = [
     "RecursiveLDiversity",
     "Release",
     "Schema",
+    "ShowBuckets",
+    "ShowGeneralized",
+    "ShowMultisets",
+    "ShowSlices",
+    "SlicedDiversity",
+    "Slicing",
     "TCloseness",
     "Table",
     "TopDownSpecialization",
@@ -126,8 +137,10 @@ __all__ = [
 # Each name is imported when it is first used: the command line answers `--help` without loading Polars.
 _HOMES = {
     "incrowd.checking": ("Check", "check"),
+    "incrowd.forms": ("ShowBuckets", "ShowGeneralized", "ShowMultisets", "ShowSlices"),
     "incrowd.hierarchies": ("Automatic", "Categories", "Dates", "Flat", "Hierarchy", "Intervals", "Masking"),
     "incrowd.methods": (
+        "Anatomy",
         "BottomUpGeneralization",
         "ConsistentDiffGen",
         "DiffGen",
@@ -140,6 +153,7 @@ _HOMES = {
         "Method",
         "Microaggregation",
         "Mondrian",
+        "Slicing",
         "TopDownSpecialization",
     ),
     "incrowd.models": (
@@ -165,6 +179,7 @@ _HOMES = {
         "ProbabilisticLDiversity",
         "ProsecutorRisk",
         "RecursiveLDiversity",
+        "SlicedDiversity",
         "TCloseness",
     ),
     "incrowd.pseudonyms": ("PseudonymKey",),

@@ -34,6 +34,7 @@ _BUILT_IN: dict[str, tuple[type, ...]] = {
         models.JournalistRisk,
         models.MarketerRisk,
         models.PopulationUniqueness,
+        models.SlicedDiversity,
     ),
     "methods": (
         methods.Mondrian,
@@ -48,8 +49,10 @@ _BUILT_IN: dict[str, tuple[type, ...]] = {
         methods.KDGS,
         methods.DiffGen,
         methods.ConsistentDiffGen,
+        methods.Anatomy,
+        methods.Slicing,
     ),
-    "forms": (forms.ShowGeneralized,),
+    "forms": (forms.ShowGeneralized, forms.ShowMultisets, forms.ShowBuckets, forms.ShowSlices),
     "metrics": (
         metrics.GlobalCertaintyPenalty,
         metrics.Discernibility,

@@ -1,5 +1,6 @@
 """How to get a safe table: who hides together."""
 
+from incrowd.methods.anatomy import Anatomy
 from incrowd.methods.bottom_up_generalization import BottomUpGeneralization
 from incrowd.methods.diffgen import ConsistentDiffGen, DiffGen
 from incrowd.methods.full_domain import FullDomain
@@ -11,10 +12,12 @@ from incrowd.methods.local_recoding import LocalRecoding
 from incrowd.methods.method import Method
 from incrowd.methods.microaggregation import Microaggregation
 from incrowd.methods.mondrian import Mondrian
+from incrowd.methods.slicing import Slicing
 from incrowd.methods.top_down_specialization import TopDownSpecialization
 
 __all__ = [
     "KDGS",
+    "Anatomy",
     "BottomUpGeneralization",
     "ConsistentDiffGen",
     "DiffGen",
@@ -26,5 +29,6 @@ __all__ = [
     "Method",
     "Microaggregation",
     "Mondrian",
+    "Slicing",
     "TopDownSpecialization",
 ]

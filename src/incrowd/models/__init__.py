@@ -20,6 +20,7 @@ from incrowd.models.population_uniqueness import PopulationUniqueness
 from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from incrowd.models.prosecutor_risk import ProsecutorRisk
 from incrowd.models.recursive_l_diversity import RecursiveLDiversity
+from incrowd.models.sliced_diversity import SlicedDiversity
 from incrowd.models.t_closeness import TCloseness
 
 LDiversity = DistinctLDiversity
@@ -48,5 +49,6 @@ __all__ = [
     "ProbabilisticLDiversity",
     "ProsecutorRisk",
     "RecursiveLDiversity",
+    "SlicedDiversity",
     "TCloseness",
 ]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from incrowd.diffgen.noisy_tree import NoisyTree
 from incrowd.dp.accountant import Accountant
-from incrowd.errors import SchemaError
+from incrowd.errors import QueryError, did_you_mean
 from incrowd.models.model import Guarantee, Model
 from incrowd.recoding import Recoding
 from incrowd.releases.generalized import Generalized
@@ -25,8 +25,6 @@ from incrowd.releases.query import Query, matching_codes
 from incrowd.schema import Schema
 from incrowd.tally import Counts, Tally
 from incrowd.verification import COUNT
-
-WEIGHT = "weight"
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +55,8 @@ class NoisyCounts:
         promise: Guarantee,
     ) -> NoisyCounts:
         """Show the leaves of a tree; `leaf_counts[i]` are the published counts of leaf i by class."""
-        leaves = tree.leaves
+        some = leaf_counts.sum(axis=1) > 0
+        leaves, leaf_counts = tree.leaves[some], leaf_counts[some]
         box, kind = np.nonzero(leaf_counts > 0)
         counts = leaf_counts[box, kind]
         # The lines are tuples of a table that nobody was in: class codes, and the box they are in.
@@ -101,11 +100,7 @@ class NoisyCounts:
         return self.boxes.group_sizes
 
     def verify(self, require: Sequence[Model], before: Tally) -> list[Guarantee]:
-        """Return the promise of the method; other models cannot be asked of noisy counts."""
-        if require:
-            raise SchemaError(
-                f"{require[0]} cannot be asked of noisy counts: differential privacy is what they promise."
-            )
+        """Return the promise of the method; other models are refused before anything is counted."""
         return [self.promise]
 
     def count(self, query: Query) -> float:
@@ -115,12 +110,18 @@ class NoisyCounts:
     def error(self, query: Query) -> float:
         """Return the standard deviation that noise alone gives to an answer, at most.
 
-        It is that of the fewest boxes, of any size, that cover the question; how rows are spread within a box that is
-        only partly asked about adds an error of its own, which nobody can know.
+        It is that of the fewest counted boxes, of any size, that cover the question; making counts agree only lowers
+        it. How rows are spread within a box that is only partly asked about adds an error of its own, which nobody
+        can know, and so does leaving out negative counts.
         """
         shares = np.ones(len(self.tree.parents))
         classes = np.ones(len(self.class_codes), dtype=bool)
         for name, condition in query.items():
+            if name not in self.schema.tallied:
+                raise QueryError(
+                    f"'{name}' is not a quasi-identifier or sensitive column of the release."
+                    + did_you_mean(name, self.schema.tallied)
+                )
             matches = matching_codes(name, self.tally.trees[name], condition)
             if name in self.schema.sensitive:
                 classes &= matches[self.class_codes[:, sorted(self.schema.sensitive).index(name)]]
@@ -129,23 +130,32 @@ class NoisyCounts:
             before = np.concatenate(([0], np.cumsum(matches)))
             lows, highs = self.tree.lows[:, place], self.tree.highs[:, place]
             shares *= (before[highs] - before[lows]) / (highs - lows)
-        covering = self._covering(shares)
+        covering = covering_boxes(self.tree, shares)
         weights = shares[covering] ** 2 * self.tree.variances[covering]
         return float(np.sqrt(weights.sum() * classes.sum()))
 
-    def _covering(self, shares: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the largest boxes that are wholly asked about, and the leaves that are partly."""
-        whole = shares >= 1
-        above = np.zeros(len(shares), dtype=bool)
-        has_parent = self.tree.parents >= 0
-        above[has_parent] = whole[self.tree.parents[has_parent]]
-        leaf = np.zeros(len(shares), dtype=bool)
-        leaf[self.tree.leaves] = True
-        return np.flatnonzero((whole & ~above) | (leaf & ~whole & (shares > 0)))
-
     def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
-        """Yield as many generalized rows as the counts say."""
-        return self.boxes.batches(rows_per_batch)
+        """Yield as many generalized rows as the counts say; a frame without rows where they all are 0."""
+        yield from self.boxes.batches(rows_per_batch)
+        if not self.rows:
+            yield self.boxes.lines().drop(COUNT)
+
+    def training_set(self, rng: np.random.Generator, *, points: int = 8) -> tuple[pl.DataFrame, NDArray[np.float64]]:
+        """Return values for a classifier and the weight of each row, together the sum of all counts.
+
+        Each line of the contingency table becomes so many random points inside its box, and shares its count among
+        them: a classifier then does not take the middle of a box for all of it.
+        """
+        boxes, shown = self.boxes, self.boxes.shown
+        line = np.repeat(np.arange(len(boxes.counts)), points)
+        columns: dict[str, pl.Series] = {}
+        for place, name in enumerate(shown.columns):
+            lows, highs = (ends[boxes.groups[line], place] for ends in (shown.lows, shown.highs))
+            codes = lows + np.floor(rng.random(len(line)) * (highs - lows)).astype(np.int32)
+            columns[name] = self.tally.trees[name].values.gather(codes)
+        for place, name in enumerate(self.schema.sensitive):
+            columns[name] = self.tally.trees[name].values.gather(boxes.sensitive[line, place])
+        return pl.DataFrame(columns).select(self.schema.tallied), boxes.counts[line] / points
 
     @cached_property
     def counts(self) -> pl.DataFrame:
@@ -167,3 +177,17 @@ class NoisyCounts:
     def warnings(self) -> list[str]:
         """Return what a careful reader should know."""
         return []
+
+
+def covering_boxes(tree: NoisyTree, shares: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the fewest boxes that cover a question, of which `shares` says how much of each box it is about.
+
+    They are the largest boxes that are wholly asked about, and the leaves that are partly (Qian et al., Algorithm 1).
+    """
+    whole = shares >= 1
+    inside = np.zeros(len(shares), dtype=bool)
+    has_parent = tree.parents >= 0
+    inside[has_parent] = whole[tree.parents[has_parent]]
+    leaf = np.zeros(len(shares), dtype=bool)
+    leaf[tree.leaves] = True
+    return np.flatnonzero((whole & ~inside) | (leaf & ~whole & (shares > 0)))

@@ -17,6 +17,7 @@ from incrowd.errors import ConformanceError, QueryError
 from incrowd.methods.method import Method
 from incrowd.models.model import Guarantee
 from incrowd.progress import Progress, silent
+from incrowd.promise import Promise
 from incrowd.releases.form import Form
 from incrowd.releases.generalized import Generalized
 from incrowd.releases.query import Query
@@ -43,6 +44,8 @@ class Release:
     population: Source | None = None
     asked_form: Showing | None = None
     """The form that was asked for, where it is not the method's own."""
+    promise: Promise | None = None
+    """What the method promises by its construction; how many rows the table has is then a secret."""
 
     @property
     def generalized(self) -> Generalized:
@@ -135,7 +138,8 @@ class Release:
                 "by size": size_distribution(sizes),
             },
             "form": self.form.name,
-            "loss": self.form.losses(),
+            "loss": self.form.losses() if self.promise is None else {},  # losses tell of rows that are not published
+            **({} if self.promise is None else {"privacy": dict(self.promise.told)}),
             "warnings": self.warnings,
         }
 
@@ -145,8 +149,13 @@ class Release:
         return self.form.tables()
 
     @property
+    def _hides_rows(self) -> bool:
+        """Whether the number of the table's rows must not be told."""
+        return self.promise is not None or getattr(self.form, "private", False)
+
+    @property
     def _row_numbers(self) -> dict[str, Any]:
-        if getattr(self.form, "private", False):  # how many rows there were would give somebody away
+        if self._hides_rows:  # how many rows there were would give somebody away
             return {"published": self.rows, "sampling rate": float(self.rate)}
         numbers: dict[str, Any] = {"in": self.rows_in, "published": self.rows, "withheld": self.withheld}
         if self.rate < 1:
@@ -157,6 +166,8 @@ class Release:
     def warnings(self) -> list[str]:
         """What a careful reader should know before signing."""
         found = self.form.warnings()
+        if self.promise is not None:
+            found += self.promise.warnings(self.rows, self.rate)
         if self.form.schema.kept:
             found.append(
                 f"Columns published as they are, outside of every guarantee: {', '.join(self.form.schema.kept)}."
@@ -182,7 +193,8 @@ class Release:
 
     def __repr__(self) -> str:
         promises = ", ".join(str(guarantee.model) for guarantee in self.guarantees)
-        return f"Release({self.rows} rows in {len(self.form.group_sizes)} groups, {self.withheld} withheld; {promises})"
+        withheld = "" if self._hides_rows else f", {self.withheld} withheld"
+        return f"Release({self.rows} rows in {len(self.form.group_sizes)} groups{withheld}; {promises})"
 
 
 def parameters(made: Any) -> dict[str, Any]:

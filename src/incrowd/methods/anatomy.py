@@ -1,0 +1,73 @@
+"""Anatomy: groups of ℓ different sensitive values, shown as buckets (Xiao & Tao 2006); see `slicing.anatomy`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from incrowd.errors import RecipeError, SchemaError
+from incrowd.forms.buckets import ShowBuckets
+from incrowd.forms.showing import Showing
+from incrowd.groups import own_regions
+from incrowd.models.model import Model
+from incrowd.progress import Progress
+from incrowd.recoding import Recoding
+from incrowd.schema import Schema
+from incrowd.slicing.anatomy import deal_anatomy
+from incrowd.slicing.sliced import Buckets
+from incrowd.tally import Tally
+
+
+@dataclass(frozen=True)
+class Anatomy:
+    """Every group takes one row of each of the ℓ sensitive values of which most are left.
+
+    ℓ is what the models ask for: groups of l-diversity of any kind, or of k rows. `tables` is how the groups are shown,
+    unless another form is asked for.
+    """
+
+    tables: Literal["one", "two"] = "two"
+    name: ClassVar[str] = "anatomy"
+
+    def __post_init__(self) -> None:
+        if self.tables not in ("one", "two"):
+            raise RecipeError(f'anatomy: tables is "one" or "two", not {self.tables!r}.')
+
+    def search(
+        self,
+        tally: Tally,
+        schema: Schema,
+        require: Sequence[Model],
+        *,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Recoding:
+        """Deal the rows out; which of those with the same value go where is left to chance."""
+        if len(schema.sensitive) != 1:
+            raise SchemaError(
+                f"anatomy deals out one sensitive column, and there are {len(schema.sensitive)}.  Hint: use Slicing."
+            )
+        (sensitive,) = schema.sensitive
+        l = max(largest_l(require), max((model.min_group for model in require), default=1))
+        progress("dealing out", 0.0)
+        buckets = deal_anatomy(rng, np.ascontiguousarray(tally.column(sensitive)), tally.counts, l)
+        progress("dealing out", 1.0)
+        return bucket_recoding(tally, schema, buckets, ShowBuckets(self.tables))
+
+
+def largest_l(require: Sequence[Model]) -> int:
+    """Return the largest l that the models ask for, rounded up; 1 if none does."""
+    return max((math.ceil(getattr(model, "l", 1)) for model in require), default=1)
+
+
+def bucket_recoding(tally: Tally, schema: Schema, buckets: Buckets, form: Showing) -> Recoding:
+    """Return buckets as a recoding: shown as generalized values, they would be the ranges of their own values."""
+    columns = tuple(sorted(schema.quasi))
+    codes = np.stack([tally.column(name) for name in columns], axis=1)
+    regions = own_regions(columns, codes[buckets.tuples], buckets.bucket_of, len(buckets))
+    runs = regions.lows, regions.highs
+    return Recoding(buckets.tuples, buckets.counts, buckets.bucket_of, columns, *runs, shown="tight", form=form)

@@ -1,0 +1,175 @@
+"""A release in sliced form: values are exact, and within a bucket each column of attributes is in an order of its own.
+
+Whoever is in a bucket could have any of its values in each column, so what a bucket says of a combination is the
+product over columns of how often its part occurs there. Bucketization is the case of two columns, with the sensitive
+attribute alone in one (Li, Li, Zhang & Molloy 2012).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from incrowd.errors import ConformanceError, QueryError, SchemaError, did_you_mean
+from incrowd.groups import Groups, LazyHistograms, histogram
+from incrowd.models.model import Guarantee, Model
+from incrowd.releases.query import Query, matching_codes
+from incrowd.schema import Schema
+from incrowd.slicing.membership import count_fakes
+from incrowd.slicing.permutation import Permuted
+from incrowd.slicing.sliced import Buckets, Slices, slice_tally
+from incrowd.tally import Counts, Tally
+
+Columns = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class SlicedTable:
+    """Buckets of rows, each column of attributes permuted within them.
+
+    `shown` is the table's tally with the values that are published, which are less specific where columns are
+    generalized; `levels` says at which level. `permuted` holds the rows as they are written.
+    """
+
+    schema: Schema
+    tally: Tally
+    shown: Tally
+    levels: Mapping[str, int]
+    columns: Columns
+    buckets: Buckets
+    permuted: Permuted
+    rows_in: int
+    name: ClassVar[str] = "sliced"
+
+    @property
+    def rows(self) -> int:
+        """Number of rows that are published."""
+        return int(self.buckets.counts.sum())
+
+    @property
+    def withheld(self) -> int:
+        """Number of rows that are not."""
+        return self.rows_in - self.rows
+
+    @cached_property
+    def group_sizes(self) -> Counts:
+        """Rows of each bucket."""
+        return self.buckets.sizes
+
+    @cached_property
+    def slices(self) -> Slices:
+        """The distinct tuples, cut into columns, as an adversary knows them."""
+        return slice_tally(self.shown, self.columns, tuple(self.schema.sensitive))
+
+    @property
+    def bucket_name(self) -> str:
+        """What the column of bucket numbers is called."""
+        taken = set(self.schema.tallied)
+        return next(name for name in ("bucket", "bucket number", "_bucket") if name not in taken)
+
+    def groups(self) -> Groups:
+        """Return buckets as models of groups see them: who is in one, and what sensitive values there are."""
+        part_of, counts = self.buckets.tuples, self.buckets.counts
+
+        def count(name: str) -> Any:
+            return histogram(self.buckets.bucket_of, self.shown.column(name)[part_of], counts, len(self.buckets))
+
+        sensitive = tuple(sorted(self.schema.sensitive))
+        whole = {name: self.shown.value_counts(name) for name in sensitive}
+        return Groups(self.group_sizes, LazyHistograms(sensitive, count), whole, self.shown.trees)
+
+    def verify(self, require: Sequence[Model], before: Tally) -> list[Guarantee]:
+        """Check every model on the buckets; return the guarantees, or refuse the release."""
+        found = []
+        for model in require:
+            if hasattr(model, "guarantee_of_slices"):
+                found.append(model.guarantee_of_slices(self.slices, self.buckets))
+                continue
+            if getattr(model, "looks_at_values", True) and not self._secrets_are_alone:
+                raise SchemaError(
+                    f"{model} speaks of groups in which all quasi-identifiers are known, and here some are published "
+                    "together with a sensitive column.  Hint: ask for SlicedDiversity."
+                )
+            if getattr(model, "needs_table", False) or getattr(model, "covers_all_columns", False):
+                raise SchemaError(f"{model} speaks of labels or whole rows, and a sliced table has neither.")
+            groups = self.groups()
+            if not model.satisfied(groups).all():
+                raise ConformanceError(f"the buckets do not satisfy {model}; nothing was published.")
+            found.append(Guarantee(model, "verified", model.achieved(groups)))
+        return found
+
+    @property
+    def _secrets_are_alone(self) -> bool:
+        secret = set(self.schema.sensitive)
+        return all(secret.isdisjoint(column) or secret.issuperset(column) for column in self.columns)
+
+    def count(self, query: Query) -> float:
+        """Estimate how many rows satisfy every condition: bucket by bucket, columns taken as independent."""
+        sizes = self.group_sizes.astype(np.float64)
+        estimate = sizes.copy()
+        asked = dict(query)
+        for column in self.columns:
+            fits: NDArray[np.bool_] | None = None
+            for name in [name for name in column if name in asked]:
+                matches = self._matches(name, asked.pop(name))
+                fits = matches if fits is None else fits & matches
+            if fits is not None:
+                rows = np.where(fits[self.buckets.tuples], self.buckets.counts, 0)
+                estimate *= np.bincount(self.buckets.bucket_of, rows, minlength=len(sizes)) / np.maximum(sizes, 1)
+        if asked:
+            name = next(iter(asked))
+            raise QueryError(f"'{name}' is not a column of the release.{did_you_mean(name, self.schema.tallied)}")
+        return float(estimate.sum())
+
+    def _matches(self, name: str, condition: object) -> NDArray[np.bool_]:
+        """Return which tuples satisfy a condition; a value that is shown as a node does so in part of the cases.
+
+        A part counts as whole from one half on, since a bucket has either the node or not.
+        """
+        tree = self.tally.trees[name]
+        matches = matching_codes(name, tree, condition)
+        level = self.levels.get(name, 0)
+        if level:
+            before = np.concatenate(([0], np.cumsum(matches)))
+            starts, ends = tree.starts[level], tree.ends[level]
+            matches = (before[ends] - before[starts]) * 2 >= ends - starts
+        return np.asarray(matches[self.shown.column(name)])
+
+    def values(self, name: str) -> pl.Series:
+        """Return what each code of a column is shown as."""
+        tree, level = self.tally.trees[name], self.levels.get(name, 0)
+        return tree.values if not level else tree.names[level].gather(tree.nodes[level])
+
+    def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
+        """Yield the rows bucket by bucket; in each bucket every column is in an order of its own."""
+        values = {name: self.values(name) for column in self.columns for name in column}
+        place = {name: number for number, column in enumerate(self.columns) for name in column}
+        for first in range(0, max(self.rows, 1), rows_per_batch):
+            rows = slice(first, min(first + rows_per_batch, self.rows))
+            shown = {
+                name: values[name].gather(self.shown.column(name)[self.permuted.tuples[place[name], rows]])
+                for name in self.schema.tallied
+            }
+            yield pl.DataFrame({self.bucket_name: self.permuted.bucket_of[rows], **shown})
+
+    def tables(self) -> Mapping[str, pl.DataFrame]:
+        """Return what is published besides the rows: nothing."""
+        return {}
+
+    def losses(self) -> dict[str, Any]:
+        """Return the sizes of buckets and how many tuples they match that are in no row."""
+        return {
+            "columns": [list(column) for column in self.columns],
+            "average group size": self.rows / max(len(self.group_sizes), 1),
+            "fake-original ratio": count_fakes(self.slices, self.buckets).ratio,
+        }
+
+    def warnings(self) -> list[str]:
+        """Return what a careful reader should know before signing."""
+        return []

@@ -1,0 +1,1 @@
+"""Bucketization and slicing: break the link instead of blurring the value."""

@@ -1,0 +1,47 @@
+"""Anatomy: bucketization into groups of ℓ different sensitive values (Xiao & Tao, "Anatomy: Simple and Effective
+Privacy Preservation", VLDB 2006).
+
+Every group takes one row of each of the ℓ sensitive values of which most rows are left; the fewer than ℓ rows that
+remain in the end go each to a group that lacks their value. No other groups with ℓ-diversity make a smaller
+reconstruction error (their Theorem 4, up to a factor of 1 + 1/rows).
+
+Cost: linear in the rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from incrowd.errors import Unsatisfiable
+from incrowd.hierarchies.tree import Codes
+from incrowd.parameters import require_whole
+from incrowd.randomness import words
+from incrowd.slicing.chance import shuffle_within
+from incrowd.slicing.sliced import Buckets
+from incrowd.tally import Counts
+
+
+def deal_anatomy(rng: np.random.Generator, codes: Codes, counts: Counts, l: int) -> Buckets:
+    """Deal the rows of a table out to groups of `l` rows or a few more, in each of which no value occurs twice.
+
+    `codes[i]` is the sensitive value of tuple i, and `counts[i]` the number of its rows. Which of the rows with
+    a value go where is left to chance. Raise `Unsatisfiable` if a value is more frequent than 1/l.
+    """
+    require_whole("anatomy", "l", l, at_least=1)
+    from incrowd.kernels import anatomy
+    from incrowd.kernels.slicing_index import sort_by_key
+
+    totals = np.bincount(codes, weights=counts).astype(np.int64)
+    rows = int(totals.sum())
+    if rows and l * int(totals.max()) > rows:
+        possible = rows // int(totals.max())
+        raise Unsatisfiable(
+            f"anatomy: {l}-diversity is impossible, since one sensitive value is more than 1/{l} of the {rows} rows; "
+            f"the largest l that is possible is {possible}.  Hint: ask for l = {possible}, or group sensitive values."
+        )
+    tuples = sort_by_key(np.arange(len(codes), dtype=np.int64), codes, len(totals))
+    runs = np.concatenate(([0], np.cumsum(totals[totals > 0])))
+    dealt = shuffle_within(rng, np.repeat(tuples, counts[tuples]), runs)
+    whole = np.array([0, len(runs) - 1]), np.array([0, 1 if rows else 0])
+    group_of, _ = anatomy.deal_segments(runs, *whole, l, 1, words(rng, l).reshape(1, l))
+    return Buckets(dealt, np.ones(rows, dtype=np.int64), group_of)

@@ -1,0 +1,55 @@
+"""p(t,s) as fractions, for the few people whose verdict floats leave open: two sums that are equal up to rounding.
+
+Cost: Python's own arithmetic on every match of these people.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from incrowd.hierarchies.tree import Codes
+from incrowd.slicing.matching import BucketIndex, Trie, search_arguments
+from incrowd.slicing.sliced import Ints
+
+
+def exact_probabilities(
+    index: BucketIndex, known: Codes, column: int, hidden: tuple[Ints, Codes, Ints]
+) -> list[Fraction]:
+    """Return the largest p(t,s) of each of these tuples; `hidden` is as `BucketIndex.hidden` has it for the secret."""
+    from incrowd.kernels.slicing_matches import match_root
+
+    if not len(known):
+        return []
+    trie = Trie(index, known)
+    listed, list_starts, entry_buckets, *others = search_arguments(index, trie)
+    every_level = np.arange(len(index.search_order))
+    found = [Fraction(0)] * len(trie)
+    for root, value in enumerate(trie.values[: trie.levels[1]].tolist()):
+        arguments = (root, list_starts[value], list_starts[value + 1], listed, entry_buckets, *others, every_level)
+        first, starts, order, matches, _ = match_root(*arguments)
+        for place in range(len(starts) - 1):
+            entries = matches[order[starts[place] : starts[place + 1]], 1:]
+            found[first + place] = _largest(index, entries, entry_buckets[entries[:, 0]], column, hidden)
+    return [found[leaf] for leaf in trie.leaf_of.tolist()]
+
+
+def _largest(
+    index: BucketIndex, entries: Ints, buckets: Ints, column: int, hidden: tuple[Ints, Codes, Ints]
+) -> Fraction:
+    """Return one person's largest p(t,s); `entries[i]` are those of match i by level, `buckets[i]` its bucket."""
+    level = int(np.flatnonzero(index.search_order == column)[0])
+    starts, codes, counts = hidden
+    whole = Fraction(0)
+    sums: dict[int, Fraction] = {}
+    for match, bucket in zip(entries.tolist(), buckets.tolist(), strict=True):
+        degree = Fraction(math.prod(index.counts[match].tolist()), int(index.sizes[bucket]) ** len(match))
+        whole += degree
+        here = match[level] - int(index.bases[column])
+        behind = slice(starts[here], starts[here + 1])
+        rows = int(index.counts[match[level]])
+        for code, count in zip(codes[behind].tolist(), counts[behind].tolist(), strict=True):
+            sums[code] = sums.get(code, Fraction(0)) + degree * Fraction(count, rows)
+    return max(sums.values()) / whole if sums else Fraction(0)
