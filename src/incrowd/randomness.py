@@ -81,6 +81,8 @@ def below(rng: np.random.Generator, bound: int, number: int) -> NDArray[np.int64
     """
     if not 1 <= bound <= 2**63:
         raise ValueError("a bound is between 1 and 2**63")
+    if bound == 1:
+        return np.zeros(number, dtype=np.int64)
     pieces = np.uint16 if bound <= 2**8 else np.uint32 if bound <= 2**24 else np.uint64
     bits = np.iinfo(pieces).bits
     excess = 2**bits % bound
@@ -90,7 +92,7 @@ def below(rng: np.random.Generator, bound: int, number: int) -> NDArray[np.int64
         while refused.size:
             drawn[refused] = _pieces(rng, pieces, refused.size)
             refused = refused[drawn[refused] >= pieces(2**bits - excess)]
-    return (drawn % pieces(bound) if bound > 1 else drawn * pieces(0)).astype(np.int64)
+    return (drawn % pieces(bound)).astype(np.int64)
 
 
 def _pieces(rng: np.random.Generator, pieces: type[np.uint16 | np.uint32 | np.uint64], number: int) -> NDArray[Any]:

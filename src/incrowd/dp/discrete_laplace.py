@@ -42,7 +42,7 @@ def noise_scale(sensitivity: Fraction, epsilon: Fraction) -> Fraction:
 
 
 def discrete_laplace(rng: np.random.Generator, scale: Fraction, size: int) -> Whole:
-    """Return independent draws; their parts of the scale are at most 2**40 (`noise_scale` sees to that).
+    """Return independent draws. Numerator and denominator of the scale are at most 2**40; `noise_scale` sees to that.
 
     >>> from incrowd.randomness import randomness
     >>> discrete_laplace(randomness(seed=1), Fraction(10), 5).dtype

@@ -20,10 +20,10 @@ from incrowd.dp.sampled_suppression import (
     as_rate,
     least_epsilon,
     peak_crowd,
+    require_k,
     worst_case,
 )
 from incrowd.errors import RecipeError
-from incrowd.models.parameters import require_whole
 
 _OWNER = "plan"
 _CLOSE = 1e-12
@@ -37,17 +37,16 @@ def largest_rate(*, epsilon: Exact, delta: Exact, k: int) -> float:
     >>> 0.1 <= largest_rate(epsilon=1, delta="4.08e-14", k=20) < 0.101
     True
     """
-    require_whole(_OWNER, "k", k, at_least=1)
+    require_k(k)
     eps, allowed, log_delta = as_epsilon(epsilon), almost(delta), math.log(as_delta(delta))
     rate = _top_of_teeth(k, eps, log_delta, _largest_possible(eps))
     while True:
         worst = worst_case(k, rate, eps)
         if worst.delta <= allowed:
             return rate
-        # Down to the rate at which this crowd just fits, or below the last rate at which it is this peak's crowd:
-        # nothing in between fits. That the next one may be larger, and fit less, is the next round's affair.
-        fitting = _fitting_rate(worst.crowd, worst.seen, log_delta)
-        rate = min(max(fitting, _enters(eps, worst.seen, worst.crowd)), rate) * (1 - _CLOSE)
+        # Down to the rate at which this crowd just fits. Nothing in between does: as the rate falls, the crowd of the
+        # same peak can only grow, and a larger one shows more easily.
+        rate = min(_fitting_rate(worst.crowd, worst.seen, log_delta), rate) * (1 - _CLOSE)
         if rate < SMALLEST_RATE:
             raise RecipeError(f"{_OWNER}: no sampling rate is small enough for that δ with k = {k}.  Hint: raise k.")
 

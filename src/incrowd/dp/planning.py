@@ -23,9 +23,9 @@ from incrowd.dp.sampled_suppression import (
     chernoff_exponent,
     delta_of,
     least_epsilon,
+    require_k,
 )
 from incrowd.errors import RecipeError
-from incrowd.models.parameters import require_whole
 
 _OWNER = "plan"
 _CLOSE = 1e-12
@@ -95,7 +95,7 @@ def smallest_epsilon(*, delta: Exact, k: int, rate: Exact) -> float:
     >>> smallest_epsilon(delta="4.08e-14", k=20, rate=0.1) < 1
     True
     """
-    require_whole(_OWNER, "k", k, at_least=1)
+    require_k(k)
     beta, allowed = as_rate(rate), almost(delta)
     whole_crowd = delta_of(k, beta, _BEYOND_ALL)
     if whole_crowd > allowed:

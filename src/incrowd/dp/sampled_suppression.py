@@ -24,7 +24,6 @@ from fractions import Fraction
 from incrowd.dp.binomial import log_tail
 from incrowd.dp.exact import Exact, as_decimal, as_exact, many_digits
 from incrowd.errors import RecipeError
-from incrowd.models.parameters import require_whole
 
 SMALLEST_RATE = Fraction(1, 10**20)
 _SMALLEST_EPSILON, _LARGEST_EPSILON = Fraction(1, 10**18), 1000
@@ -116,6 +115,12 @@ def least_epsilon(rate: Exact) -> float:
         return rounded if Fraction(str(rounded)) >= Fraction(exact) else math.nextafter(rounded, math.inf)
 
 
+def require_k(k: int) -> None:
+    """Refuse what is no size of a crowd."""
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise RecipeError(f"{_OWNER}: k is a whole number of at least 1, not {k!r}.")
+
+
 def as_rate(rate: Exact) -> Fraction:
     """Return a sampling rate β as a fraction, strictly between 0 and 1."""
     beta = as_exact(rate, f"{_OWNER}: the sampling rate β")
@@ -153,7 +158,7 @@ def almost(delta: Exact) -> float:
 
 def checked(k: int, rate: Exact, epsilon: Exact) -> tuple[Fraction, Fraction]:
     """Return β and ε as fractions, if theorem 1 speaks about them."""
-    require_whole(_OWNER, "k", k, at_least=1)
+    require_k(k)
     beta, eps = as_rate(rate), as_epsilon(epsilon)
     with many_digits():
         possible = as_decimal(eps) >= -(1 - as_decimal(beta)).ln()

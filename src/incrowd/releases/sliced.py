@@ -21,7 +21,7 @@ from incrowd.groups import Groups, LazyHistograms, histogram
 from incrowd.models.model import Guarantee, Model
 from incrowd.releases.query import Query, matching_codes
 from incrowd.schema import Schema
-from incrowd.slicing.membership import count_fakes
+from incrowd.slicing.membership import Fakes, count_fakes
 from incrowd.slicing.permutation import Permuted
 from incrowd.slicing.sliced import Buckets, Slices, slice_tally
 from incrowd.tally import Counts, Tally
@@ -167,9 +167,20 @@ class SlicedTable:
         return {
             "columns": [list(column) for column in self.columns],
             "average group size": self.rows / max(len(self.group_sizes), 1),
-            "fake-original ratio": count_fakes(self.slices, self.buckets).ratio,
+            "fake-original ratio": self.fakes.ratio,
         }
+
+    @cached_property
+    def fakes(self) -> Fakes:
+        """How many tuples the buckets match, and how many of these are people's own."""
+        return count_fakes(self.slices, self.buckets)
 
     def warnings(self) -> list[str]:
         """Return what a careful reader should know before signing."""
-        return []
+        bare = int(self.group_sizes[self.fakes.ratio_by_bucket == 0].sum())
+        if not bare:
+            return []
+        return [
+            f"{bare:,} rows are in buckets that match nobody but the people in them: permuting columns hides nothing "
+            "there, neither who is in the table nor which values go together."
+        ]
