@@ -79,9 +79,10 @@ def cases(draw: st.DrawFn, *, withheld: bool = True) -> Case:
     attributes = ["a", "b", "c", "d"][: draw(st.integers(1, 4))]
     sensitive = ["s", "t"][: draw(st.integers(1, 2))]
     number = draw(st.integers(1, 24))
-    values = st.integers(0, draw(st.integers(0, 4)))
+    values = st.integers(0, draw(st.integers(0, 4))) | st.none()
     frame = pl.DataFrame(
-        {name: draw(st.lists(values, min_size=number, max_size=number)) for name in [*attributes, *sensitive]}
+        {name: draw(st.lists(values, min_size=number, max_size=number)) for name in [*attributes, *sensitive]},
+        schema=dict.fromkeys([*attributes, *sensitive], pl.Int64),
     )
     columns: list[list[str]] = [[] for _ in range(draw(st.integers(1, 4)))]
     for name in [*attributes, *sensitive]:

@@ -120,12 +120,15 @@ def test_rows_that_look_alike_stay_together() -> None:
 
 
 def test_larger_buckets_on_request() -> None:
+    """A bucket that holds both sexes is dealt out sex by sex."""
     tally, _ = census_case(5_000)
     slices = slice_tally(tally, COLUMNS, ["occupation"])
-    found = make_buckets(tally, slices, QUASI, 5, rng=np.random.default_rng(0), least=50)
-    assert found.buckets.sizes.min() >= 50
-    assert found.buckets.sizes.mean() < 75
-    assert found.guesses.diverse
+    rng = np.random.default_rng(0)
+    cuts_only = make_buckets(tally, slices, QUASI, 5, rng=rng, least=20, dealing=False)
+    dealt = make_buckets(tally, slices, QUASI, 5, rng=rng, least=20)
+    assert dealt.buckets.sizes.min() >= 20
+    assert len(dealt.buckets) > 1.1 * len(cuts_only.buckets)
+    assert dealt.guesses.diverse
 
 
 def test_one_seed_one_partition_whatever_the_order_of_rows() -> None:

@@ -58,6 +58,13 @@ def test_as_the_naive_implementation(case: Case, l: float | Fraction) -> None:
             assert found.exceeds[place, person] == (naive * as_bound(l, 1) > 1)
 
 
+@given(cases(), st.integers(1, 5))
+def test_portions_change_nothing(case: Case, most: int) -> None:
+    at_once, in_portions = guess(case.slices, case.buckets, 2), guess(case.slices, case.buckets, 2, most_matches=most)
+    assert at_once.probability.tolist() == in_portions.probability.tolist()
+    assert at_once.exceeds.tolist() == in_portions.exceeds.tolist()
+
+
 @given(cases())
 def test_the_bound_at_the_probability_itself(case: Case) -> None:
     """1/ℓ is exactly the largest probability, where rounding would decide: fine. A hair more is too much."""
@@ -137,12 +144,12 @@ def test_a_hair_above_or_below_the_bound(more: int, diverse: bool) -> None:
 
 @pytest.mark.parametrize("sizes", [(1000, 10), (10, 1000), (1000, 1000)])
 def test_many_columns_do_not_sink_to_zero(sizes: tuple[int, int]) -> None:
-    """A matching degree of 0.001 in each of 200 columns is far below the smallest float."""
+    """A matching degree of 0.001 in each of 202 columns is far below the smallest float, and well below 0.1 in each."""
     rows = sum(sizes)
     person = [0, sizes[0]]  # the first of each bucket look alike, all others are unique
     values = [0 if row in person else row for row in range(rows)]
     secrets = [row % 2 for row in range(sizes[0])] + [2 + row % 3 for row in range(sizes[1])]
-    frame = pl.DataFrame({f"c{place:03}": values for place in range(200)} | {"s": secrets})
+    frame = pl.DataFrame({f"c{place:03}": values for place in range(202)} | {"s": secrets})
     tally = tally_of(frame, ["s"])
     columns = [[name] for name in frame.columns]
     slices = slice_tally(tally, columns, ["s"])

@@ -12,9 +12,12 @@ from typing import Annotated
 import typer
 
 from incrowd import __version__
+from incrowd.cli.advise import advise
 from incrowd.cli.check import check
 from incrowd.cli.demo import demo
+from incrowd.cli.experiment import experiment
 from incrowd.cli.hierarchy import hierarchy
+from incrowd.cli.plan import plan
 from incrowd.cli.profile import profile
 from incrowd.cli.publish import publish
 from incrowd.cli.stopping import Stopped, listen, stoppable, was_asked
@@ -64,8 +67,9 @@ def options(
     """Publish tables about people so that the people stay hidden and the data stays useful."""
 
 
-for command in (demo, profile, hierarchy, publish, check):
+for command in (demo, profile, hierarchy, publish, check, advise, plan):
     app.command()(stoppable(command))
+app.add_typer(experiment, name="experiment")
 
 
 def exit_code(error: IncrowdError) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from incrowd.engines.sources import Source
 from incrowd.errors import ConformanceError, QueryError
@@ -46,6 +47,8 @@ class Release:
     """The form that was asked for, where it is not the method's own."""
     promise: Promise | None = None
     """What the method promises by its construction; how many rows the table has is then a secret."""
+    solutions: pl.DataFrame | None = None
+    """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
     @property
     def generalized(self) -> Generalized:
@@ -110,6 +113,18 @@ class Release:
         `{"age": (30, 39), "sex": "F"}`. Of a sample, it estimates the rows of the table that it was taken from.
         """
         return self.form.count(query) / float(self.rate)
+
+    def training_set(
+        self, target: str, *, seed: int | None = None
+    ) -> tuple[pl.DataFrame, pl.Series, NDArray[np.float64]]:
+        """Return features, classes and weights to learn `target` from, as scikit-learn takes them.
+
+        Rows are made that could be behind the release: labels become values drawn evenly from what they stand for, and
+        rows of a bucket are taken as they are written.
+        """
+        from incrowd.releases.training import training_set
+
+        return training_set(self.form, target, np.random.default_rng(seed))
 
     @cached_property
     def summary(self) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from incrowd.hierarchies.tree import Codes
 from incrowd.parameters import require_whole
 from incrowd.randomness import words
 from incrowd.slicing.chance import shuffle_within
-from incrowd.slicing.sliced import Buckets
+from incrowd.slicing.sliced import Buckets, Ints
 from incrowd.tally import Counts
 
 
@@ -42,6 +42,19 @@ def deal_anatomy(rng: np.random.Generator, codes: Codes, counts: Counts, l: int)
     tuples = sort_by_key(np.arange(len(codes), dtype=np.int64), codes, len(totals))
     runs = np.concatenate(([0], np.cumsum(totals[totals > 0])))
     dealt = shuffle_within(rng, np.repeat(tuples, counts[tuples]), runs)
-    whole = np.array([0, len(runs) - 1]), np.array([0, 1 if rows else 0])
-    group_of, _ = anatomy.deal_segments(runs, *whole, l, 1, words(rng, l).reshape(1, l))
+    segment, box = np.array([0, len(runs) - 1]), np.array([0, 1 if rows else 0])
+    chance = words(rng, l).reshape(1, l)
+    group_of, _ = anatomy.deal_segments(runs, longest_first(runs, segment), segment, box, l, 1, chance)
     return Buckets(dealt, np.ones(rows, dtype=np.int64), group_of)
+
+
+def longest_first(run_starts: Ints, segment_starts: Ints) -> Ints:
+    """List the runs of every segment from the longest to the shortest, ties in their order."""
+    from incrowd.kernels.slicing_index import sort_by_key
+
+    lengths = np.diff(run_starts)
+    segment_of = np.repeat(np.arange(len(segment_starts) - 1), np.diff(segment_starts))
+    longest = int(lengths.max(initial=0))
+    order: Ints = np.arange(len(lengths), dtype=np.int64)
+    order = sort_by_key(order, longest - lengths, longest + 1)
+    return sort_by_key(order, segment_of, len(segment_starts))  # type: ignore[no-any-return]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.randomness import words
+from incrowd.slicing.anatomy import longest_first
 from incrowd.slicing.chance import shuffle_within
 from incrowd.slicing.sliced import Buckets, Ints, Slices
 
@@ -40,7 +41,13 @@ def deal(rng: np.random.Generator, slices: Slices, buckets: Buckets, *, each: in
     rows = shuffle_within(rng, np.repeat(dealt.parts, buckets.counts[dealt.parts]), dealt.run_starts)
     chance = words(rng, each * (len(dealt.segment_starts) - 1)).reshape(-1, each)
     group_of, groups = anatomy.deal_segments(
-        dealt.run_starts, dealt.segment_starts, dealt.box_starts, each, together, chance
+        dealt.run_starts,
+        longest_first(dealt.run_starts, dealt.segment_starts),
+        dealt.segment_starts,
+        dealt.box_starts,
+        each,
+        together,
+        chance,
     )
     return Buckets(
         np.concatenate([buckets.tuples[rows], buckets.tuples[rest]]),

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.slicing.exact import exact_probabilities
-from incrowd.slicing.matching import BucketIndex, Floats, Trie, search_arguments
+from incrowd.slicing.matching import MOST_MATCHES, BucketIndex, Floats, Trie, search_arguments
 from incrowd.slicing.sliced import Buckets, Ints, Slices
 
 
@@ -49,8 +49,11 @@ class Guesses:
         return not self.exceeds.any()
 
 
-def guess(slices: Slices, buckets: Buckets, l: float | Fraction = 1) -> Guesses:
-    """Return how surely every tuple's secrets can be guessed, and where that exceeds 1/l."""
+def guess(slices: Slices, buckets: Buckets, l: float | Fraction = 1, *, most_matches: int = MOST_MATCHES) -> Guesses:
+    """Return how surely every tuple's secrets can be guessed, and where that exceeds 1/l.
+
+    `most_matches` bounds the memory that this takes, and changes nothing else.
+    """
     from incrowd.kernels import slicing
 
     bound = as_bound(l, int(slices.counts.sum()))
@@ -64,15 +67,18 @@ def guess(slices: Slices, buckets: Buckets, l: float | Fraction = 1) -> Guesses:
     code_bases = np.cumsum([0, *(len(codes) for _, codes, _ in hidden)])
     start_bases = np.cumsum([0, *(len(starts) for starts, _, _ in hidden)])
     columns = np.array([secret.column for secret in slices.secrets])
-    arguments = (
-        *search_arguments(index, trie),
-        index.counts,
-        np.argsort(index.search_order)[columns],
-        start_bases[:-1] - index.bases[columns],
+    behind = (
         np.concatenate([starts + base for (starts, _, _), base in zip(hidden, code_bases, strict=False)]),
         np.concatenate([codes for _, codes, _ in hidden]),
         np.concatenate([counts for _, _, counts in hidden]),
         np.concatenate(most),
+    )
+    arguments = (
+        *search_arguments(index, trie, most_matches),
+        index.counts,
+        np.argsort(index.search_order)[columns],
+        start_bases[:-1] - index.bases[columns],
+        behind,
         max(int(codes.max(initial=-1)) + 1 for _, codes, _ in hidden),
         bound.numerator,
         bound.denominator,

@@ -19,20 +19,24 @@ def exact_probabilities(
     index: BucketIndex, known: Codes, column: int, hidden: tuple[Ints, Codes, Ints]
 ) -> list[Fraction]:
     """Return the largest p(t,s) of each of these tuples; `hidden` is as `BucketIndex.hidden` has it for the secret."""
-    from incrowd.kernels.slicing_matches import match_root
+    from incrowd.kernels.slicing_matches import leaves_of, match_leaves
 
     if not len(known):
         return []
     trie = Trie(index, known)
-    listed, list_starts, entry_buckets, *others = search_arguments(index, trie)
+    everything = search_arguments(index, trie)
     every_level = np.arange(len(index.search_order))
-    found = [Fraction(0)] * len(trie)
-    for root, value in enumerate(trie.values[: trie.levels[1]].tolist()):
-        arguments = (root, list_starts[value], list_starts[value + 1], listed, entry_buckets, *others, every_level)
-        first, starts, order, matches, _ = match_root(*arguments)
-        for place in range(len(starts) - 1):
-            entries = matches[order[starts[place] : starts[place + 1]], 1:]
-            found[first + place] = _largest(index, entries, entry_buckets[entries[:, 0]], column, hidden)
+    buckets = index.listed[2]
+    found: list[Fraction] = []
+    for root in range(trie.levels[1]):
+        leaf, end = leaves_of(root, trie.levels, trie.nodes)
+        while leaf < end:
+            # One person at a time, since whoever ends up here may match very many buckets.
+            arguments = root, leaf, 1, *everything, every_level
+            _, _, _, matches, _ = match_leaves(*arguments)
+            entries = matches[:, 1:]
+            found.append(_largest(index, entries, buckets[entries[:, 0]], column, hidden))
+            leaf += 1
     return [found[leaf] for leaf in trie.leaf_of.tolist()]
 
 

@@ -18,6 +18,9 @@ from incrowd.slicing.sliced import Buckets, Ints, Secret, Slices
 
 Floats = NDArray[np.float64]
 
+MOST_MATCHES = 1 << 21
+"""So many matches are held at once; where more people match more buckets, they are looked at in several portions."""
+
 
 class BucketIndex:
     """The known parts of every bucket, column by column.
@@ -103,22 +106,17 @@ class Trie:
             order = slicing_index.sort_by_key(
                 order, np.ascontiguousarray(known[:, column]), index.value_numbers[column]
             )
-        self.leaf_of, self.levels, self.values, self.starts = slicing_index.grow_trie(order, known, index.search_order)
+        self.leaf_of, self.levels, *nodes = slicing_index.grow_trie(order, known, index.search_order)
+        self.nodes: tuple[Codes, Ints, Ints] = tuple(nodes)
 
     def __len__(self) -> int:
         return int(self.levels[-1] - self.levels[-2])
 
 
-def search_arguments(index: BucketIndex, trie: Trie) -> tuple[Any, ...]:
+def search_arguments(index: BucketIndex, trie: Trie, most: int = MOST_MATCHES) -> tuple[Any, ...]:
     """Return what the compiled searches take."""
-    return (
-        *index.listed,
-        trie.levels,
-        (trie.values, trie.starts),
-        index.starts,
-        (index.values, index.shares),
-        index.search_order,
-    )
+    entries = index.values, index.shares
+    return most, index.listed, trie.levels, trie.nodes, index.starts, entries, index.search_order
 
 
 def matching_buckets(index: BucketIndex, known: Codes) -> Ints:

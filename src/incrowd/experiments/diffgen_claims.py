@@ -1,0 +1,174 @@
+"""What Qian, Song & Liang claim of Consistent DiffGen, and how the results decide on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+
+from incrowd.experiments.claims import NOT_MEASURED, Claim, Verdict, compare, extremes, verdict
+
+DIFFGEN, CONSISTENT = "DiffGen", "Consistent DiffGen"
+UNCLIPPED = "DiffGen, negative counts kept"
+RAW, CLASS_ONLY = "raw data (BA)", "class only (LA)"
+ACCURACY, ERROR = "accuracy", "mean absolute error"
+ABOUT = 0.005
+"""Averages of some runs that are nearer than this are alike."""
+_ALIKE = 0.02
+
+
+def accuracies(results: pl.DataFrame, *utilities: str) -> pl.DataFrame:
+    """Return accuracies with their ε, number of specializations and utility as columns of their own."""
+    return (
+        results.filter(pl.col("measure") == ACCURACY, pl.col("figure") != "bounds")
+        .with_columns(
+            pl.col("parameter").str.extract(r"ε = ([0-9.]+)").cast(pl.Float64).alias("ε"),
+            pl.col("parameter").str.extract(r"h = ([0-9]+)").cast(pl.Int64).alias("h"),
+            pl.col("parameter").str.extract(r"^(\w+)").alias("utility"),
+        )
+        .filter(pl.col("utility").is_in(utilities) if utilities else pl.lit(value=True))
+    )
+
+
+def max_beats_infogain(results: pl.DataFrame) -> Verdict:
+    """Choosing by Max gives better trees than choosing by information gain."""
+    return _utilities(results, "max", "infogain")
+
+
+def gini_beats_max(results: pl.DataFrame) -> Verdict:
+    """Choosing by what the boxes would gain is better still."""
+    return _utilities(results, "gini", "max")
+
+
+def _utilities(results: pl.DataFrame, better: str, worse: str) -> Verdict:
+    found = accuracies(results, better, worse).with_columns(
+        pl.col("utility").alias("method"),
+        pl.concat_str("method", pl.lit(", "), pl.col("parameter").str.replace(r"^\w+, ", "")).alias("parameter"),
+    )
+    return compare(found, better, worse, better="higher", style=".4f")
+
+
+def falls_off(results: pl.DataFrame) -> Verdict:
+    """DiffGen rises up to some number of specializations, and then falls."""
+    curves = _curves(accuracies(results, "max", "infogain").filter(pl.col("method") == DIFFGEN))
+    if curves.is_empty():
+        return NOT_MEASURED
+    falls = curves["last"] < curves["best"] - ABOUT
+    fall = float((curves["best"] - curves["last"]).to_numpy().mean())
+    said = (
+        f"From its best to the most specializations it falls by {fall:.4f} on average, and by more than {ABOUT} in "
+        f"{falls.sum()} of {curves.height} curves."
+    )
+    return verdict(curves.height, int(falls.sum()), said)
+
+
+def keeps_rising(results: pl.DataFrame) -> Verdict:
+    """Consistent DiffGen grows with the number of specializations."""
+    curves = _curves(accuracies(results, "max", "infogain").filter(pl.col("method") == CONSISTENT))
+    if curves.is_empty():
+        return NOT_MEASURED
+    rises = (curves["last"] >= curves["first"]) & (curves["last"] >= curves["best"] - ABOUT)
+    rise = float((curves["last"] - curves["first"]).to_numpy().mean())
+    said = (
+        f"From the fewest to the most specializations it changes by {rise:+.4f} on average; it ends higher than it "
+        f"starts, and within {ABOUT} of its best, in {rises.sum()} of {curves.height} curves."
+    )
+    return verdict(curves.height, int(rises.sum()), said)
+
+
+def _curves(found: pl.DataFrame) -> pl.DataFrame:
+    return (
+        found.sort("h")
+        .group_by("dataset", "utility", "ε", maintain_order=True)
+        .agg(
+            pl.col("value").first().alias("first"),
+            pl.col("value").last().alias("last"),
+            pl.col("value").max().alias("best"),
+            pl.len().alias("points"),
+        )
+        .filter(pl.col("points") > 1)
+    )
+
+
+def consistent_is_better(results: pl.DataFrame) -> Verdict:
+    """From ten specializations on, Consistent DiffGen is more accurate."""
+    many = accuracies(results, "max", "infogain").filter(pl.col("h") >= 10)
+    return compare(many, CONSISTENT, DIFFGEN, better="higher", style=".4f")
+
+
+def small_epsilon_costs_more(results: pl.DataFrame) -> Verdict:
+    """DiffGen with Max at ten specializations loses much more to raw data at ε = 0.1 than at larger ε."""
+    at_ten = accuracies(results, "max").filter((pl.col("method") == DIFFGEN) & (pl.col("h") == 10)).sort("ε")
+    raw = results.filter((pl.col("method") == RAW) & (pl.col("measure") == ACCURACY))["value"]
+    least = at_ten.filter(pl.col("ε") <= 0.1)["value"]
+    others = at_ten.filter(pl.col("ε") > 0.1)
+    if not len(raw) or not len(least) or others.is_empty():
+        return NOT_MEASURED
+    base = float(raw.to_numpy().mean())
+    lost = 100 * (base - others["value"].to_numpy())
+    most = 100 * (base - float(least.to_numpy().mean()))
+    said = f"It loses {most:.1f} points at ε = 0.1 and " + ", ".join(
+        f"{points:.1f} at {epsilon:g}" for points, epsilon in zip(lost, others["ε"], strict=True)
+    )
+    return verdict(len(lost), int((lost < most).sum()), said + " (the paper: 7.5 and 4.6, 4.2, 3.1).")
+
+
+def epsilon_matters_little(results: pl.DataFrame) -> Verdict:
+    """With many specializations, Consistent DiffGen does as well at every ε."""
+    found = accuracies(results, "max", "infogain").filter(pl.col("method") == CONSISTENT)
+    most = found.filter(pl.col("h") == pl.col("h").max())
+    ranges = most.group_by("dataset", "utility", maintain_order=True).agg(
+        (pl.col("value").max() - pl.col("value").min()).alias("range"), pl.len().alias("points")
+    )
+    ranges = ranges.filter(pl.col("points") > 1)
+    if ranges.is_empty():
+        return NOT_MEASURED
+    said = "Between the largest and the smallest ε, accuracy differs by {:.4f} to {:.4f}.".format(
+        *extremes(ranges["range"])
+    )
+    return verdict(ranges.height, int((ranges["range"] <= _ALIKE).sum()), said)
+
+
+def lower_error(theirs: str) -> Callable[[pl.DataFrame], Verdict]:
+    """Wide range counts are nearer to the truth than DiffGen's, for the same boxes."""
+
+    def judge(results: pl.DataFrame) -> Verdict:
+        wide = results.filter((pl.col("measure") == ERROR) & ~pl.col("parameter").str.contains("one leaf"))
+        return compare(wide, CONSISTENT, theirs)
+
+    return judge
+
+
+def one_leaf_costs_little(results: pl.DataFrame) -> Verdict:
+    """For single leaves, errors are only slightly larger than DiffGen's: at most twice."""
+    found = results.filter((pl.col("measure") == ERROR) & pl.col("parameter").str.contains("one leaf"))
+    halved = pl.when(pl.col("method") == CONSISTENT).then(pl.col("value") / 2).otherwise("value")
+    return compare(found.with_columns(halved.alias("value")), CONSISTENT, UNCLIPPED)
+
+
+CLAIMS = (
+    Claim("Choosing by information gain is not as good as by Max.", "§IV.B, figures 4 and 5", max_beats_infogain),
+    Claim(
+        "DiffGen with Max at h = 10 loses little to raw data at ε = 1, 0.5, 0.25, and more at 0.1.",
+        "§IV.B, figure 5",
+        small_epsilon_costs_more,
+    ),
+    Claim("DiffGen's accuracy falls when there are too many specializations.", "§IV.B, figures 4 and 5", falls_off),
+    Claim("Consistent DiffGen's accuracy keeps rising with specializations.", "§IV.B, figures 4 and 5", keeps_rising),
+    Claim("From h = 10 on, Consistent DiffGen is more accurate.", "§IV.B, figures 4 and 5", consistent_is_better),
+    Claim("Beyond some h, its accuracy does not depend on ε.", "§IV.B, figures 4 and 5", epsilon_matters_little),
+    Claim(
+        "Range counts wider than one leaf are nearer to the truth than those of DiffGen's published table.",
+        "§III.C, §V",
+        lower_error(DIFFGEN),
+    ),
+    Claim(
+        "They are also nearer than sums of DiffGen's noisy leaves, if negative counts are kept.",
+        "§III.C, §V",
+        lower_error(UNCLIPPED),
+    ),
+    Claim(
+        "Counts of single leaves become only slightly less accurate (at most twice).", "§III.C", one_leaf_costs_little
+    ),
+    Claim("Choosing by the purity of boxes (gini) is better than by Max.", "beyond the paper", gini_beats_max),
+)

@@ -1,0 +1,195 @@
+"""What the DiffGen experiment measures: a decision tree on noisy boxes, and what range counts get wrong.
+
+Everything is in the codes of public trees. A classifier is given random points inside the boxes, with the boxes' class
+counts as weights, and both these and the test rows generalized to the columns' cuts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.diffgen.consistency import least_squares, non_negative, whole
+from incrowd.diffgen.cuts import Cut
+from incrowd.diffgen.noisy_tree import NoisyTree, grow_tree, leaf_counts
+from incrowd.diffgen.people import People
+from incrowd.diffgen.specializing import Specializer
+from incrowd.diffgen.utilities import Utility
+from incrowd.dp.accountant import Accountant
+from incrowd.dp.budget import Budget
+from incrowd.errors import Unsatisfiable
+from incrowd.experiments.extras import needing_extras
+from incrowd.methods.private import PublicTable
+from incrowd.progress import silent
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+POINTS = 8
+_SMALLEST_LEAF = 0.002
+PATIENCE = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A table in public codes, a third of it held out."""
+
+    training: PublicTable
+    held_out: People
+
+    @classmethod
+    def of(cls, table: PublicTable, rng: np.random.Generator) -> Split:
+        """Hold out a third of the rows."""
+        people = table.people
+        rows = np.repeat(np.arange(len(people.counts)), people.counts)
+        out = rng.permutation(len(rows))[: len(rows) // 3]
+        held_out = np.bincount(rows[out], minlength=len(people.counts))
+        training = replace(people, counts=people.counts - held_out)
+        return cls(replace(table, people=training), replace(people, counts=held_out))
+
+    def raw_accuracy(self) -> float:
+        """Return the accuracy of a decision tree on raw rows: the paper's baseline BA."""
+        people = self.training.people
+        return self._accuracy(people.codes.astype(np.float64), people.classes, people.counts, self.held_out.codes)
+
+    def majority_accuracy(self) -> float:
+        """Return the accuracy of knowing the class only: the paper's lower bound LA."""
+        people = self.training.people
+        largest = np.bincount(people.classes, weights=people.counts).argmax()
+        return float(self.held_out.counts[self.held_out.classes == largest].sum() / self.held_out.counts.sum())
+
+    def accuracy(self, boxes: Boxes, cuts: Sequence[Cut], rng: np.random.Generator) -> float:
+        """Return the accuracy of a decision tree that has seen noisy boxes only."""
+        some = boxes.counts.sum(axis=1) > 0
+        lows, highs = (np.repeat(ends[some], POINTS, axis=0) for ends in (boxes.lows, boxes.highs))
+        points = lows + np.floor(rng.random(lows.shape) * (highs - lows)).astype(np.int32)
+        features = _generalized(points, cuts)
+        classes = self.training.people.class_count
+        weights = np.repeat(boxes.counts[some], POINTS, axis=0).T.ravel() / POINTS
+        return self._accuracy(
+            np.tile(features, (classes, 1)),
+            np.repeat(np.arange(classes), len(features)),
+            weights,
+            _generalized(self.held_out.codes, cuts),
+        )
+
+    def _accuracy(
+        self, features: Floats, classes: Ints, weights: NDArray[np.number], test: NDArray[np.number]
+    ) -> float:
+        with needing_extras():
+            from sklearn.tree import DecisionTreeClassifier
+        there = weights > 0
+        if len(np.unique(classes[there])) < 2:
+            return self.majority_accuracy()
+        tree = DecisionTreeClassifier(min_weight_fraction_leaf=_SMALLEST_LEAF, random_state=0)
+        tree.fit(features[there], classes[there], sample_weight=weights[there])
+        right = tree.predict(test) == self.held_out.classes
+        return float(self.held_out.counts[right].sum() / self.held_out.counts.sum())
+
+
+def _generalized(codes: NDArray[np.int32], cuts: Sequence[Cut]) -> Floats:
+    """Return the middle of the run that each code is in."""
+    features = np.empty(codes.shape)
+    for column, cut in enumerate(cuts):
+        starts = np.array([low for low, _ in cut.runs])
+        middles = np.array([(low + high - 1) / 2 for low, high in cut.runs])
+        features[:, column] = middles[np.searchsorted(starts, codes[:, column], side="right") - 1]
+    return features
+
+
+@dataclass(frozen=True, eq=False)
+class Boxes:
+    """Boxes that nothing is in twice, and what is said of how many people of each class are in each."""
+
+    lows: NDArray[np.int32]
+    highs: NDArray[np.int32]
+    counts: NDArray[np.number]
+
+    @classmethod
+    def of_leaves(cls, tree: NoisyTree, counts: NDArray[np.number]) -> Boxes:
+        """Take the leaves of a tree."""
+        return cls(tree.lows[tree.leaves], tree.highs[tree.leaves], counts[tree.leaves])
+
+    def answers(self, queries: Sequence[NDArray[np.bool_]]) -> Floats:
+        """Return how many people satisfy each query; `queries[column]` has a row per query and a code per column."""
+        shares = np.ones((len(queries[0]), len(self.lows)), dtype=np.float32)
+        for column, matches in enumerate(queries):
+            before = np.concatenate([np.zeros((len(matches), 1)), np.cumsum(matches, axis=1)], axis=1)
+            lows, highs = self.lows[:, column], self.highs[:, column]
+            shares *= ((before[:, highs] - before[:, lows]) / (highs - lows)).astype(np.float32)
+        return np.asarray(shares @ self.counts.sum(axis=1).astype(np.float64))
+
+
+def specialize(
+    table: PublicTable, utility: Utility, steps: int, epsilon: str, structure: Fraction, rng: np.random.Generator
+) -> tuple[Specializer, Fraction]:
+    """Spend a share of ε on the structure; return it, and what is left."""
+    search = Specializer(table.people, table.trees, table.missing, utility, rng, Accountant())
+    search.run(steps, Budget(epsilon) * structure, silent)
+    return search, Budget(epsilon).less(search.spent).epsilon
+
+
+def flat_boxes(table: PublicTable, search: Specializer, epsilon: Fraction, rng: np.random.Generator) -> Boxes | None:
+    """Return DiffGen's noisy leaves, negative ones too; nothing where they do not fit the memory."""
+    try:
+        tree = leaf_counts(table.people, search.cuts, epsilon=epsilon, rng=rng)
+    except Unsatisfiable:
+        return None
+    return Boxes.of_leaves(tree, tree.noisy)
+
+
+def consistent_boxes(table: PublicTable, search: Specializer, epsilon: Fraction, rng: np.random.Generator) -> Boxes:
+    """Return the leaves of Consistent DiffGen."""
+    roots = [(0 if missing else 1, tree.size) for tree, missing in zip(table.trees, table.missing, strict=True)]
+    tree = grow_tree(table.people, roots, search.steps, search.cuts, epsilon=epsilon, patience=PATIENCE, rng=rng)
+    agreed = least_squares(tree.parents, tree.noisy.astype(np.float64), tree.variances)
+    return Boxes.of_leaves(tree, whole(tree.parents, non_negative(tree.parents, agreed, tree.variances)))
+
+
+def true_boxes(table: PublicTable, cuts: Sequence[Cut]) -> Boxes:
+    """Return who really is in the boxes that a table's people are in."""
+    people = table.people
+    lows, highs = np.empty_like(people.codes), np.empty_like(people.codes)
+    for column, cut in enumerate(cuts):
+        runs = np.array(cut.runs, dtype=np.int32)
+        place = np.searchsorted(runs[:, 0], people.codes[:, column], side="right") - 1
+        lows[:, column], highs[:, column] = runs[place, 0], runs[place, 1]
+    return Boxes(lows, highs, people.counts[:, None])
+
+
+def draw_queries(
+    cuts: Sequence[Cut], number: int, rng: np.random.Generator
+) -> Iterator[tuple[str, list[NDArray[np.bool_]]]]:
+    """Yield queries by size: about one leaf, about up to a tenth of all leaves, and about more.
+
+    A query is a range of runs in each of some columns; which ones is drawn, whoever is in them.
+    """
+    wanted = {"one leaf": number, "up to 10 % of leaves": number, "more leaves": number}
+    found: dict[str, list[list[NDArray[np.bool_]]]] = {size: [] for size in wanted}
+    sizes = [len(cut.runs) for cut in cuts]
+    for _ in range(400 * number):
+        if all(len(found[size]) >= number for size in wanted):
+            break
+        narrow = rng.random() if len(found["more leaves"]) >= number else 0.0
+        matches, share = [], 1.0
+        for cut, runs in zip(cuts, sizes, strict=True):
+            first, last = np.sort(rng.integers(0, runs, size=2))
+            if rng.random() > max(narrow, 0.3):
+                first, last = 0, runs - 1
+            if len(found["one leaf"]) < number:
+                last = first = int(rng.integers(0, runs))
+            mask = np.zeros(cut.tree.size, dtype=bool)
+            mask[cut.runs[first][0] : cut.runs[last][1]] = True
+            matches.append(mask)
+            share *= (last - first + 1) / runs
+        leaves = share * float(np.prod(sizes, dtype=np.float64))
+        size = "one leaf" if leaves < 1.5 else "up to 10 % of leaves" if share <= 0.1 else "more leaves"
+        if len(found[size]) < number:
+            found[size].append(matches)
+    for size, several in found.items():
+        if several:
+            yield size, [np.stack(column) for column in zip(*several, strict=True)]

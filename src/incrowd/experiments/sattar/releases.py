@@ -1,0 +1,88 @@
+"""The releases of one table that are compared: made when first asked for, and kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from incrowd.experiments.cells import Cells
+from incrowd.experiments.sattar.settings import (
+    AVG_K,
+    AVG_K_NODES,
+    CRITERION,
+    LEAST_LOSS,
+    MAX_K,
+    MAX_K_NODES,
+    OURS,
+    Settings,
+)
+from incrowd.experiments.tables import Subject
+from incrowd.methods import LocalRecoding, Method, Mondrian
+from incrowd.metrics.equivalent_k import avg_k, max_k
+from incrowd.models import ExpectedConfidence, KAnonymity, Model
+from incrowd.publishing import publish
+from incrowd.releases.release import Release
+
+LOWEST = {"age": 1}
+"""Ages are published in steps of five years at best (the paper's minimum generalization)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Releases:
+    """Local recoding of a sample, as the paper has it, and Mondrian of all rows, with as much k as it takes."""
+
+    subject: Subject
+    settings: Settings
+
+    def recoded(self, limit: float | None = None) -> Release:
+        """Return the paper's own method at a distortion limit."""
+        chosen = self.settings.limit if limit is None else limit
+        return self._publish(ExpectedConfidence(), LocalRecoding(limit=chosen, lowest=LOWEST), sampled=True)
+
+    def cut(self, k: int, method: Method | None = None) -> Release:
+        """Return Mondrian's table of all rows."""
+        return self._publish(KAnonymity(k), method or Mondrian(), sampled=False)
+
+    def _publish(self, model: Model, method: Method, *, sampled: bool) -> Release:
+        rate = self.settings.rate if sampled else 1
+        return publish(self.subject.table, model, method=method, sample=rate, seed=self.settings.seed)
+
+    @cached_property
+    def ours(self) -> Release:
+        """The paper's own method at its own limit."""
+        return self.recoded()
+
+    @cached_property
+    def max_k(self) -> int:
+        """The smallest k at which all rows of Mondrian's table meet the criterion, which knows of no sample there."""
+        return max_k(self.subject.tally, self.subject.schema, [ExpectedConfidence()])
+
+    @cached_property
+    def max_k_nodes(self) -> int:
+        """As `max_k`, with groups shown as nodes of the hierarchies."""
+        return max_k(
+            self.subject.tally, self.subject.schema, [ExpectedConfidence()], method=Mondrian(labels="hierarchy")
+        )
+
+    @property
+    def avg_k(self) -> int:
+        """The mean group size of the paper's own method."""
+        return avg_k(self.ours.generalized)
+
+    @cached_property
+    def cells(self) -> dict[str, Cells]:
+        """All releases whose answers are compared, ready to answer."""
+        nodes = Mondrian(labels="hierarchy")
+        least_loss = LocalRecoding(limit=self.settings.limit, lowest=LOWEST, choose="least-loss")
+        compared = {
+            OURS: self.ours,
+            LEAST_LOSS: self._publish(ExpectedConfidence(), least_loss, sampled=True),
+            MAX_K: self.cut(self.max_k),
+            AVG_K: self.cut(self.avg_k),
+            MAX_K_NODES: self.cut(self.max_k_nodes, nodes),
+            AVG_K_NODES: self.cut(self.avg_k, nodes),
+            CRITERION: self._publish(ExpectedConfidence(), Mondrian(), sampled=True),
+        }
+        return {
+            name: Cells.of_release(release.generalized, rate=float(release.rate)) for name, release in compared.items()
+        }

@@ -1,0 +1,147 @@
+"""The DiffGen experiment, small: that it measures what it says, and judges by what it measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from incrowd.diffgen.cuts import Cut
+from incrowd.errors import RecipeError
+from incrowd.experiments.diffgen import Settings, census_table, run
+from incrowd.experiments.diffgen_claims import (
+    ACCURACY,
+    CLASS_ONLY,
+    CONSISTENT,
+    DIFFGEN,
+    ERROR,
+    RAW,
+    consistent_is_better,
+    epsilon_matters_little,
+    falls_off,
+    keeps_rising,
+    max_beats_infogain,
+    small_epsilon_costs_more,
+)
+from incrowd.experiments.diffgen_measuring import Boxes, Split, draw_queries, true_boxes
+from incrowd.experiments.report import write_report
+from incrowd.experiments.results import Results
+
+pytest.importorskip("sklearn")
+
+
+@pytest.fixture(scope="module")
+def split() -> Split:
+    return Split.of(census_table(3000)[1], np.random.default_rng(1))
+
+
+def test_a_third_is_held_out_and_nobody_is_in_both(split: Split) -> None:
+    whole = census_table(3000)[1].people
+    assert split.held_out.counts.sum() == 1000
+    assert (split.held_out.counts + split.training.people.counts == whole.counts).all()
+
+
+def test_bounds(split: Split) -> None:
+    classes = np.bincount(split.held_out.classes, weights=split.held_out.counts)
+    assert split.majority_accuracy() == pytest.approx(classes.max() / 1000)
+    assert split.majority_accuracy() < split.raw_accuracy() < 1
+
+
+def test_true_boxes_of_all_values_are_as_good_as_raw_rows(split: Split) -> None:
+    cuts = [Cut.at_level(tree, 0, missing=False) for tree in split.training.trees]
+    people = split.training.people
+    counts = np.zeros((len(people.counts), 2), dtype=np.int64)
+    counts[np.arange(len(counts)), people.classes] = people.counts
+    boxes = Boxes(people.codes, people.codes + 1, counts)
+    assert split.accuracy(boxes, cuts, np.random.default_rng(1)) == pytest.approx(split.raw_accuracy(), abs=0.02)
+
+
+def test_nothing_but_one_class_is_that_class(split: Split) -> None:
+    cuts = [Cut(tree, missing=False) for tree in split.training.trees]
+    roots = np.array([[1] * len(cuts)]), np.array([[tree.size for tree in split.training.trees]])
+    boxes = Boxes(roots[0].astype(np.int32), roots[1].astype(np.int32), np.array([[5, 0]]))
+    assert split.accuracy(boxes, cuts, np.random.default_rng(1)) == split.majority_accuracy()
+
+
+def test_queries_are_answered_as_if_one_counted(split: Split) -> None:
+    table = split.training
+    cuts = [Cut.at_level(tree, min(1, tree.height), missing=False) for tree in table.trees]
+    truth = true_boxes(table, cuts)
+    sizes = []
+    for size, queries in draw_queries(cuts, 10, np.random.default_rng(2)):
+        sizes.append(size)
+        naive = [
+            table.people.counts[
+                np.all([matches[query][table.people.codes[:, place]] for place, matches in enumerate(queries)], axis=0)
+            ].sum()
+            for query in range(len(queries[0]))
+        ]
+        assert truth.answers(queries) == pytest.approx(naive)
+    assert sizes == ["one leaf", "up to 10 % of leaves", "more leaves"]
+
+
+def test_a_small_run(tmp_path: Path) -> None:
+    settings = Settings.quick(
+        adult=False, rows=2000, runs=1, queries=5, steps=(2, 4), epsilons=("1",), utilities=("max",), query_steps=4
+    )
+    findings, again = run(settings), run(settings)
+    assert findings.results.equals(again.results)
+    found = findings.results
+    assert set(found["method"]) >= {RAW, CLASS_ONLY, DIFFGEN, CONSISTENT}
+    assert found.filter(pl.col("measure") == ACCURACY)["value"].is_between(0, 1).all()
+    assert found.filter(pl.col("measure") == ERROR).height == 3 * 3
+    assert any("census was measured instead" in note for note in findings.notes)
+    pytest.importorskip("vl_convert")
+    report = write_report(findings, tmp_path / "out").read_text()
+    assert "Which of the paper's claims hold here" in report
+    assert (tmp_path / "out" / "figures" / "accuracy-max.png").exists()
+    assert (tmp_path / "out" / "figures" / "queries.svg").exists()
+
+
+@pytest.mark.parametrize(
+    "changes", [{"runs": 0}, {"epsilons": ("0",)}, {"utilities": ("best",)}, {"queries": 1.5}], ids=str
+)
+def test_settings_that_make_no_sense_are_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(RecipeError):
+        Settings(**changes)
+
+
+def made_up(values: dict[tuple[str, str, str, int], float], raw: float = 0.82) -> pl.DataFrame:
+    results = Results()
+    results.add("bounds", "Adult", 10, RAW, "", ACCURACY, raw)
+    for (method, utility, epsilon, steps), value in values.items():
+        results.add("5", "Adult", 10, method, f"{utility}, ε = {epsilon}, h = {steps}", ACCURACY, value)
+    return results.frame()
+
+
+def test_verdicts_follow_the_numbers() -> None:
+    shape = {4: 0.79, 10: 0.80, 16: 0.74}
+    falling = {(DIFFGEN, "max", e, h): v for e in ("0.1", "1") for h, v in shape.items()}
+    rising = {(CONSISTENT, "max", e, h): v for e in ("0.1", "1") for h, v in {4: 0.79, 10: 0.8, 16: 0.81}.items()}
+    paper = made_up(falling | rising)
+    assert falls_off(paper).holding == "holds"
+    assert keeps_rising(paper).holding == "holds"
+    assert epsilon_matters_little(paper).holding == "holds"
+    assert consistent_is_better(paper).holding == "holds in part"  # they are equal at h = 10
+    assert max_beats_infogain(paper).holding == "not measured"
+    swapped = {(DIFFGEN if m == CONSISTENT else CONSISTENT, *rest): v for (m, *rest), v in (falling | rising).items()}
+    other = made_up(swapped)  # type: ignore[arg-type]
+    assert falls_off(other).holding == keeps_rising(other).holding == "does not hold"
+    worse = made_up(rising | {(CONSISTENT, "infogain", *key[2:]): v + 0.01 for key, v in rising.items()})
+    assert max_beats_infogain(worse).holding == "does not hold"
+    assert (
+        epsilon_matters_little(
+            made_up({(CONSISTENT, "max", "0.1", 16): 0.76, (CONSISTENT, "max", "1", 16): 0.81})
+        ).holding
+        == "does not hold"
+    )
+
+
+def test_what_a_small_epsilon_costs() -> None:
+    values = {"0.1": 0.745, "0.25": 0.774, "0.5": 0.778, "1": 0.789}
+    found = small_epsilon_costs_more(made_up({(DIFFGEN, "max", e, 10): v for e, v in values.items()}))
+    assert found.holding == "holds"
+    assert "7.5 points at ε = 0.1 and 4.6 at 0.25, 4.2 at 0.5, 3.1 at 1" in found.evidence

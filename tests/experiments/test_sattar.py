@@ -1,0 +1,132 @@
+"""The whole experiment, tiny: every figure is measured, drawn and judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import png
+import polars as pl
+import pytest
+
+from incrowd.errors import RecipeError
+from incrowd.experiments.report import write_report
+from incrowd.experiments.sattar import Settings, run
+from incrowd.experiments.sattar.settings import AVG_K, LAPLACE, MAX_K, OURS, RAW
+
+TINY = {
+    "rows": (800, 1600),
+    "time_rows": (1000, 2000),
+    "queries": 12,
+    "folds": 2,
+    "ks": (5, 20),
+    "limits": (0.3, 0.6),
+    "time_limits": (0.6,),
+}
+
+
+@pytest.fixture(scope="module")
+def findings():
+    told: list[tuple[str, float]] = []
+    found = run(Settings(**TINY, adult=False), lambda stage, done: told.append((stage, done)))
+    assert {stage for stage, _ in told} == {"tables", "time"}
+    assert all(0 <= done <= 1 for _, done in told)
+    return found
+
+
+def test_all_files_are_written(findings, tmp_path: Path) -> None:
+    report = write_report(findings, tmp_path / "out")
+    figures = sorted(path.stem for path in (tmp_path / "out" / "figures").glob("*.png"))
+    assert figures == ["figure-10", "figure-2", "figure-3", "figure-4", "figure-6", "figure-7", "figure-8"]
+    assert all(png.busy_share(tmp_path / "out" / "figures" / f"{name}.png") > 0.005 for name in figures)
+    text = report.read_text(encoding="utf-8")
+    assert "Figure 9 is not measured" in text
+    assert "Adult is not at hand" in text
+    assert "Which of the paper's claims hold here" in text
+
+
+def test_each_number_is_there_once(findings) -> None:
+    keys = ["figure", "dataset", "rows", "method", "parameter", "measure"]
+    assert not findings.results.select(keys).is_duplicated().any()
+    assert findings.results["value"].is_finite().all()
+    by_figure = dict(findings.results.group_by("figure").len().iter_rows())
+    assert by_figure["2"] == 2 * 2 * 2  # data sets, sizes, limits
+    assert by_figure["3"] == 2 * 2 * 2
+    assert by_figure["table 5"] == 2 * 2 * 3
+    assert by_figure["4"] == 2 * 2 * 3 * 7 * 2  # data sets, sizes, sizes of queries, methods, mean and median
+    assert by_figure["6"] == 2 * 7 * 2  # the first size only
+    assert by_figure["7"] == 2 * 2 * 3 * 3 * 2
+    assert by_figure["8"] == 2 * 2 * 2 * 2
+    assert by_figure["10"] == 2 * 2
+    assert "5" not in by_figure
+
+
+def test_numbers_make_sense(findings) -> None:
+    results = findings.results
+    shares = results.filter(pl.col("figure").is_in(["2", "3", "6"]))["value"]
+    assert shares.min() >= 0
+    assert shares.max() <= 1
+    unchanged = results.filter(figure="6", measure="unchanged").select(pl.col("parameter").cast(float), "value")
+    for epsilon, share in unchanged.iter_rows():  # discrete Laplace noise is 0 with probability tanh(ε/2)
+        assert share == pytest.approx(np.tanh(epsilon / 2), abs=0.05)
+    k = results.filter(figure="table 5").filter(pl.col("method").is_in([OURS, "Mondrian"]))
+    assert k["value"].min() >= 1
+    verdicts = {claim.text: found.holding for claim, found in findings.verdicts}
+    assert verdicts["A decision tree does better than on DiffGen's table."] == "not measured"
+    assert sum(holding == "not measured" for holding in verdicts.values()) == 4  # DiffGen, and three about Adult
+
+
+def test_one_seed_one_result(findings) -> None:
+    again = run(Settings(**{**TINY, "rows": (800,)}, adult=False, only=("2", "4", "7")))
+    same = findings.results.filter(pl.col("figure").is_in(["2", "4", "7"]), pl.col("rows") == 800)
+    assert again.results.equals(same)
+
+
+def test_only_what_is_asked_for_is_measured() -> None:
+    found = run(Settings(**TINY, adult=False, only=("2",)))
+    assert found.results["figure"].unique().to_list() == ["2"]
+    with pytest.raises(RecipeError, match="there is no figure '11'"):
+        Settings(only=("11",))
+
+
+def test_mondrian_at_max_k_meets_the_criterion_and_just_so() -> None:
+    import incrowd as ic
+    from incrowd.experiments.sattar.releases import Releases
+    from incrowd.experiments.tables import census_subject
+    from incrowd.metrics.equivalent_k import unsatisfied_share
+
+    releases = Releases(census_subject("salary", 2000, 0), Settings(**TINY))
+    tally = releases.subject.tally
+    assert unsatisfied_share(tally, releases.cut(releases.max_k).generalized, [ic.ExpectedConfidence()]) == 0
+    assert unsatisfied_share(tally, releases.cut(releases.max_k - 1).generalized, [ic.ExpectedConfidence()]) > 0
+
+
+@pytest.mark.slow
+def test_the_headline_on_the_census() -> None:
+    settings = Settings(rows=(20_000,), queries=200, only=("4",), adult=False)
+    results = run(settings).results.filter(measure="mean error")
+    wide = results.pivot(on="method", index=["dataset", "parameter"], values="value")
+    assert wide.height == 6
+    assert (wide[OURS] < wide[MAX_K]).all()
+    assert (wide[OURS] < wide[MAX_K]).sum() >= (wide[OURS] < wide[AVG_K]).sum()
+
+
+@pytest.mark.slow
+@pytest.mark.adult
+def test_adult(adult: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("INCROWD_DATA", str(adult.parent))
+    settings = Settings(**{**TINY, "rows": (800,), "queries": 60}, only=("4", "5"))
+    found = run(settings)
+    assert not any("not at hand" in note for note in found.notes)
+    errors = found.results.filter(figure="4", measure="mean error").filter(pl.col("dataset").str.starts_with("Adult"))
+    wide = errors.pivot(on="method", index=["dataset", "parameter"], values="value")
+    assert wide.height == 6
+    assert (wide[OURS] < wide[MAX_K]).all()  # the paper's headline, on real people
+    accuracy = found.results.filter(figure="5", measure="accuracy")
+    wide = accuracy.pivot(on="method", index="parameter", values="value").drop_nulls(OURS)
+    assert wide.height == 4
+    assert ((wide[RAW] - wide[OURS]) < 0.02).all()
+    assert ((wide[OURS] - 0.7522) > 0.02).all()
+    write_report(found, tmp_path / "out")
+    assert (tmp_path / "out" / "figures" / "figure-4-adult.png").exists()
+    assert LAPLACE not in accuracy["method"].unique()

@@ -1,0 +1,53 @@
+"""The experiment of Li, Qardaji & Su: its numbers against the paper's, and verdicts that can go either way."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from incrowd.experiments.report import Findings
+from incrowd.experiments.sdgs import run
+from incrowd.experiments.sdgs_claims import CLAIMS, PRINTED
+
+
+@pytest.fixture(scope="module")
+def findings() -> Findings:
+    return run()
+
+
+def test_table_1_is_the_printed_one(findings: Findings) -> None:
+    table = findings.results.filter(pl.col("figure") == "table 1")
+    for name, row in PRINTED.items():
+        found = table.filter(pl.col("method") == name)["value"].to_list()
+        assert [f"{value:.2e}" for value in found] == [f"{value:.2e}" for value in row]
+
+
+def test_every_figure_is_there_and_can_be_drawn(findings: Findings) -> None:
+    assert [section.name for section in findings.sections] == ["table-1", *(f"figure-{n}" for n in range(2, 8))]
+    assert set(findings.results["figure"]) == {"table 1", *map(str, range(2, 8))}
+    pytest.importorskip("altair")
+    for section in findings.sections[1:]:
+        assert section.chart is not None
+        assert section.chart().to_dict()
+
+
+def test_which_claims_hold(findings: Findings) -> None:
+    verdicts = {claim.text: found.holding for claim, found in findings.verdicts}
+    not_fully = {text: holding for text, holding in verdicts.items() if holding != "holds"}
+    assert len(verdicts) == len(CLAIMS) == 13
+    assert not_fully == {
+        "k = 15, 22, 35, 60 at β = 0.05, 0.1, 0.2, 0.4 protect about alike": "holds in part",
+        # δ is P[Bin(n, β) ≥ 1] for some n of at least 1, which is β at best.
+        "With k = 1, protection is all from sampling, and δ is below β": "does not hold",
+        "f decays exponentially fast beyond 1": "holds in part",
+    }
+
+
+def test_verdicts_follow_the_numbers(findings: Findings) -> None:
+    """With numbers that say otherwise, no claim about them holds; without numbers, none is judged."""
+    turned = findings.results.with_columns(value=1 / (1e-9 + pl.col("value")) * (1 + pl.int_range(pl.len())))
+    lowest = pl.col("method") == "ε0 = 0.25"  # the curve that is to cross others
+    turned = turned.with_columns(value=pl.when(lowest).then(1e-30 * pl.col("value")).otherwise("value"))
+    for claim in CLAIMS[:-1]:
+        assert claim.judge(turned).holding != "holds", claim.text
+        assert claim.judge(findings.results.clear()).holding == "not measured", claim.text
