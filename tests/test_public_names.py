@@ -11,6 +11,7 @@ import incrowd
 
 NAMES = [
     "KDGS",
+    "SDGS",
     "AlphaKAnonymity",
     "Anatomy",
     "Automatic",
@@ -50,6 +51,7 @@ NAMES = [
     "Model",
     "Mondrian",
     "PopulationUniqueness",
+    "PrivateTable",
     "ProbabilisticLDiversity",
     "ProsecutorRisk",
     "PseudonymKey",
@@ -69,7 +71,9 @@ NAMES = [
     "check",
     "datasets",
     "errors",
+    "plan_release",
     "publish",
+    "publish_separately",
     "read",
 ]
 SLOW_TO_IMPORT = ["polars", "numba", "rich", "numpy", "pandas", "pyarrow"]

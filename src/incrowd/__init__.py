@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from incrowd.hierarchies import Automatic, Categories, Dates, Flat, Hierarchy, Intervals, Masking
     from incrowd.methods import (
         KDGS,
+        SDGS,
         Anatomy,
         BottomUpGeneralization,
         ConsistentDiffGen,
@@ -61,17 +62,21 @@ if TYPE_CHECKING:
         SlicedDiversity,
         TCloseness,
     )
+    from incrowd.planning import plan_release
+    from incrowd.private_table import PrivateTable
     from incrowd.pseudonyms import PseudonymKey
     from incrowd.publishing import publish
     from incrowd.recipe import Recipe
     from incrowd.releases.release import Release
     from incrowd.schema import Schema
+    from incrowd.separate_publishing import publish_separately
     from incrowd.table import Table, read
 
 __version__ = "0.1.0"
 
 __all__ = [
     "KDGS",
+    "SDGS",
     "AlphaKAnonymity",
     "Anatomy",
     "Automatic",
@@ -111,6 +116,7 @@ __all__ = [
     "Model",
     "Mondrian",
     "PopulationUniqueness",
+    "PrivateTable",
     "ProbabilisticLDiversity",
     "ProsecutorRisk",
     "PseudonymKey",
@@ -130,7 +136,9 @@ __all__ = [
     "check",
     "datasets",
     "errors",
+    "plan_release",
     "publish",
+    "publish_separately",
     "read",
 ]
 
@@ -153,6 +161,7 @@ _HOMES = {
         "Method",
         "Microaggregation",
         "Mondrian",
+        "SDGS",
         "Slicing",
         "TopDownSpecialization",
     ),
@@ -182,11 +191,14 @@ _HOMES = {
         "SlicedDiversity",
         "TCloseness",
     ),
+    "incrowd.planning": ("plan_release",),
+    "incrowd.private_table": ("PrivateTable",),
     "incrowd.pseudonyms": ("PseudonymKey",),
     "incrowd.publishing": ("publish",),
     "incrowd.recipe": ("Recipe",),
     "incrowd.releases.release": ("Release",),
     "incrowd.schema": ("Schema",),
+    "incrowd.separate_publishing": ("publish_separately",),
     "incrowd.table": ("Table", "read"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

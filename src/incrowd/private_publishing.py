@@ -1,9 +1,15 @@
-"""The path of methods under differential privacy: count, measure with noise, show; nothing of the table is kept."""
+"""The path of methods under differential privacy: count, measure with noise, show; nothing of the table is kept.
+
+The promise is about adding or removing one row: whoever has several rows is promised that much less. Refusals are not
+part of it: that a table holds a value which its hierarchy lacks, or a missing one that was not announced, is told to
+whoever publishes, and nothing is published.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from fractions import Fraction
 from typing import TypeGuard
 
@@ -15,10 +21,9 @@ from incrowd.methods.private import PrivateMethod, public_table
 from incrowd.models.differential_privacy import DifferentialPrivacy
 from incrowd.models.model import Guarantee, Model
 from incrowd.progress import Progress
-from incrowd.randomness import is_secure, randomness
+from incrowd.randomness import is_secure, randomness, sample_counts
 from incrowd.releases.noisy import NoisyCounts
 from incrowd.releases.release import Release
-from incrowd.sampling import draw_sample
 from incrowd.schema import Schema
 from incrowd.table import Table
 
@@ -41,13 +46,14 @@ def publish_private(
 ) -> Release:
     """Make a release of noisy counts; a sample makes it cost less privacy."""
     refuse_linked_columns(table.schema)
+    refuse_models(require, method)
     rng = randomness(seed)
     progress("reading", 0.0)
     tally = table.engine.count(table.schema).tally
     progress("reading", 1.0)
+    if rate < 1:  # a sample may be empty, which is nobody's business either
+        tally = replace(tally, counts=sample_counts(rng, rate, tally.counts))
     public = public_table(tally, table.schema, method.missing)
-    if rate < 1:
-        public = public_table(draw_sample(tally, rate, rng).tally, table.schema, method.missing)
     # What is promised was said before anybody looked; what a run comes to spend of it may depend on the table.
     promised = amplified(method.budget, rate) if rate < 1 else method.budget
     accountant = Accountant(limit=promised)
@@ -62,13 +68,22 @@ def publish_private(
     form = NoisyCounts.of(public.public, table.schema, tree, counts, public.class_codes, accountant, promise)
     return Release(
         form=form,
-        guarantees=tuple(form.verify(require, tally)),
+        guarantees=(promise,),
         method=method,  # type: ignore[arg-type]
         seed=seed,
         source=table.engine.source,
         make_batches=lambda: form.batches(ROWS_PER_BATCH),
         rate=rate,
     )
+
+
+def refuse_models(require: Sequence[Model], method: PrivateMethod) -> None:
+    """Refuse, before anybody looks at the table, models that judge groups of people."""
+    if require:
+        raise SchemaError(
+            f"{require[0]} cannot be asked of noisy counts: differential privacy is what {method.name} promises.  "
+            "Hint: ask for no model, or use another method."
+        )
 
 
 def refuse_linked_columns(schema: Schema) -> None:

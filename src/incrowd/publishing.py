@@ -13,10 +13,10 @@ from incrowd.methods.private import PrivateMethod
 from incrowd.models import Model
 from incrowd.models.whole_table import for_each_group
 from incrowd.parameters import require_whole
-from incrowd.private_publishing import is_private, publish_private
+from incrowd.private_publishing import SEEDED, is_private, publish_private
 from incrowd.progress import Progress, silent
 from incrowd.pseudonyms import PseudonymKey
-from incrowd.randomness import randomness, words
+from incrowd.randomness import is_secure, randomness, words
 from incrowd.releases.release import Release
 from incrowd.sampling import as_rate, draw_sample
 from incrowd.schema import Schema
@@ -62,6 +62,11 @@ def publish(
     rate, method = as_rate(sample), cast("Method", method)
     refuse_uncovered(models, table.schema)
     rng = randomness(seed)
+    promise = None
+    if hasattr(method, "promise"):  # made before anybody looks, and refused where it could not be kept
+        if form is not None and form != ShowGeneralized():
+            raise RecipeError(f"{method.name} publishes generalized values, and no other form.")
+        promise = method.promise(rate, note="" if is_secure(rng) else SEEDED)
     progress("reading", 0.0)
     counted = table.engine.count(table.schema, table.population)
     progress("reading", 1.0)
@@ -80,7 +85,7 @@ def publish(
     shuffle = None if drawn is None else int(words(rng, 1)[0])
     return Release(
         form=shown,
-        guarantees=tuple(guarantees),
+        guarantees=(*guarantees, *(() if promise is None else (promise.guarantee,))),
         method=method,
         seed=seed,
         source=table.engine.source,
@@ -89,6 +94,8 @@ def publish(
         rate=rate,
         asked_form=form,
         population=table.population,
+        promise=promise,
+        solutions=None if recoding.explored is None else recoding.explored.table(),
     )
 
 

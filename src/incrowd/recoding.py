@@ -13,6 +13,7 @@ from incrowd.tally import Counts
 
 if TYPE_CHECKING:
     from incrowd.forms.showing import Showing
+    from incrowd.methods.solutions import Solutions
 
 WITHHELD = -1
 Shown = Literal["region", "hierarchy", "level", "tight"]
@@ -39,6 +40,8 @@ class Recoding:
     """The level of each column, where all groups share it: its nodes are then shown by their names at that level."""
     form: Showing | None = None
     """How the groups are to be shown, where the method is made for one form."""
+    explored: Solutions | None = None
+    """What else the method looked at, where it keeps that."""
 
     @property
     def published(self) -> NDArray[np.bool_]:

@@ -51,6 +51,7 @@ _BUILT_IN: dict[str, tuple[type, ...]] = {
         methods.ConsistentDiffGen,
         methods.Anatomy,
         methods.Slicing,
+        methods.SDGS,
     ),
     "forms": (forms.ShowGeneralized, forms.ShowMultisets, forms.ShowBuckets, forms.ShowSlices),
     "metrics": (

@@ -57,7 +57,7 @@ def test_each_number_is_there_once(findings) -> None:
     assert by_figure["6"] == 2 * 7 * 2  # the first size only
     assert by_figure["7"] == 2 * 2 * 3 * 3 * 2
     assert by_figure["8"] == 2 * 2 * 2 * 2
-    assert by_figure["10"] == 2 * 2
+    assert by_figure["10"] == 2 * 2 * 2  # sizes, methods, by the clock and of the processors
     assert "5" not in by_figure
 
 

@@ -194,6 +194,14 @@ def test_the_error_names_the_largest_l_and_no_value() -> None:
     assert make_buckets(tally, slices, ["a"], 2, rng=np.random.default_rng(0)).guesses.diverse
 
 
+def test_the_error_where_the_sensitive_attribute_is_alone() -> None:
+    tally = tally_of(pl.DataFrame({"a": [*range(10)], "s": [*"pppqqrrstu"]}), ["s"])
+    slices = slice_tally(tally, [["a"], ["s"]], ["s"])
+    with pytest.raises(Unsatisfiable, match="one sensitive value is more than 1/4 of the 10 rows; the largest .* is 3"):
+        make_buckets(tally, slices, ["a"], 4, rng=np.random.default_rng(0))
+    assert make_buckets(tally, slices, ["a"], 3, rng=np.random.default_rng(0)).guesses.diverse
+
+
 def test_fewer_rows_than_a_bucket() -> None:
     tally, _ = census_case(100)
     slices = slice_tally(tally, [["age"], ["occupation"]], ["occupation"])

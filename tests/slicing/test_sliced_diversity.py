@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from naive_slicing import candidates, largest_probability, matching, matching_degree, probabilities
 from slicing_cases import Case, cases, paper_case, tally_of
 
-from incrowd.slicing.diversity import as_bound, guess
+from incrowd.slicing.diversity import as_bound, guess, is_diverse
 from incrowd.slicing.exact import exact_probabilities
 from incrowd.slicing.matching import BucketIndex, matching_buckets
 from incrowd.slicing.sliced import Buckets, Secret, Slices, slice_tally
@@ -56,6 +56,7 @@ def test_as_the_naive_implementation(case: Case, l: float | Fraction) -> None:
             naive = largest_probability(row, case.bucket_rows, case.columns, case.sensitive, secret)
             assert found.probability[place, person] == pytest.approx(float(naive), rel=1e-12, abs=0)
             assert found.exceeds[place, person] == (naive * as_bound(l, 1) > 1)
+    assert is_diverse(case.slices, case.buckets, l) == found.diverse
 
 
 @given(cases(), st.integers(1, 5))
@@ -170,5 +171,6 @@ def test_no_rows_and_no_secrets() -> None:
     nobody = guess(slice_tally(tally, [["a"], ["s"]], ["s"]), Buckets(nothing, nothing, nothing), 2)
     assert nobody.diverse
     assert nobody.worst == 0.0
+    assert is_diverse(slice_tally(tally, [["a"], ["s"]], ["s"]), Buckets(nothing, nothing, nothing), 2)
     everybody = Buckets(np.arange(3), tally.counts, np.zeros(3, dtype=np.int64))
     assert guess(slice_tally(tally, [["a"], ["s"]]), everybody, 9).diverse

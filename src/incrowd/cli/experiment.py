@@ -108,6 +108,24 @@ def slicing(
     _show(findings, report, as_json=as_json, quiet=quiet)
 
 
+@experiment.command()
+@stoppable
+def sdgs(output: _Output = None, force: _Force = False, as_json: _Json = False, quiet: _Quiet = False) -> None:
+    """Li, Qardaji & Su (2012): sampling and suppression as differential privacy, Table 1 and figures 2 to 7."""
+    from incrowd.cli.showing import showing_progress
+    from incrowd.experiments.extras import require_extras
+    from incrowd.experiments.report import require_place, write_report
+    from incrowd.experiments.sdgs import run
+
+    directory = output or Path("sdgs-experiment")
+    require_extras()
+    require_place(directory, force=force)
+    with showing_progress(quiet=quiet or as_json) as progress:
+        findings = run(progress)
+        report = write_report(findings, directory, force=force, progress=progress)
+    _show(findings, report, as_json=as_json, quiet=quiet)
+
+
 def _words(given: list[str] | None) -> tuple[str, ...] | None:
     if given is None:
         return None

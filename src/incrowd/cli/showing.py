@@ -80,23 +80,31 @@ def summary_table(title: str, lines: Sequence[tuple[str, str]]) -> Table:
 
 
 def release_lines(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return a release's summary as words and values."""
+    """Return a release's summary as words and values; a private one does not tell how many rows there were."""
     rows, groups, loss = summary["rows"], summary["groups"], summary["loss"]
+    told = f"{rows['published']:,} published"
+    if "in" in rows:
+        told = f"{rows['in']:,} in = {told} + {rows['withheld']:,} withheld"
+    mean = rows["published"] / max(groups["number"], 1)
     lines = [
-        ("rows", f"{rows['in']:,} in = {rows['published']:,} published + {rows['withheld']:,} withheld"),
-        *(
-            ("guarantee", f"{promise['statement']}, {promise['basis']}; achieved {_achieved(promise['achieved'])}")
-            for promise in summary["guarantees"]
-        ),
+        ("rows", told),
+        *(("guarantee", _guarantee(promise)) for promise in summary["guarantees"]),
         (
             "groups",
-            f"{groups['number']:,}, of {groups['smallest']:,} to {groups['largest']:,} rows, "
-            f"{loss['average group size']:.1f} on average",
+            f"{groups['number']:,}, of {groups['smallest']:,} to {groups['largest']:,} rows, {mean:.1f} on average",
         ),
-        ("information loss", f"{loss['gcp']:.1%} (GCP); discernibility {loss['discernibility']:,.0f}"),
-        ("most generalized", _widest(loss["ncp"])),
     ]
+    if "gcp" in loss:
+        lines.append(("information loss", f"{loss['gcp']:.1%} (GCP); discernibility {loss['discernibility']:,.0f}"))
+    if "ncp" in loss:
+        lines.append(("most generalized", _widest(loss["ncp"])))
     return [*lines, *(("note", warning) for warning in summary["warnings"])]
+
+
+def _guarantee(promise: Mapping[str, Any]) -> str:
+    achieved = "" if promise["basis"] == "by construction" else f"; achieved {_achieved(promise['achieved'])}"
+    note = f"; {promise['note']}" if promise.get("note") else ""
+    return f"{promise['statement']}, {promise['basis']}{achieved}{note}"
 
 
 def _achieved(value: float | None) -> str:

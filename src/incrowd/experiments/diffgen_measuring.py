@@ -30,6 +30,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 POINTS = 8
+_MOST_POINTS = 400_000
+_BOXES_AT_ONCE = 1 << 15
 _SMALLEST_LEAF = 0.002
 PATIENCE = 1.0
 
@@ -65,11 +67,13 @@ class Split:
     def accuracy(self, boxes: Boxes, cuts: Sequence[Cut], rng: np.random.Generator) -> float:
         """Return the accuracy of a decision tree that has seen noisy boxes only."""
         some = boxes.counts.sum(axis=1) > 0
-        lows, highs = (np.repeat(ends[some], POINTS, axis=0) for ends in (boxes.lows, boxes.highs))
+        # Many boxes are small ones: then a point or two says where they are.
+        repeats = max(1, min(POINTS, _MOST_POINTS // max(int(some.sum()), 1)))
+        lows, highs = (np.repeat(ends[some], repeats, axis=0) for ends in (boxes.lows, boxes.highs))
         points = lows + np.floor(rng.random(lows.shape) * (highs - lows)).astype(np.int32)
         features = _generalized(points, cuts)
         classes = self.training.people.class_count
-        weights = np.repeat(boxes.counts[some], POINTS, axis=0).T.ravel() / POINTS
+        weights = np.repeat(boxes.counts[some], repeats, axis=0).T.ravel() / repeats
         return self._accuracy(
             np.tile(features, (classes, 1)),
             np.repeat(np.arange(classes), len(features)),
@@ -116,12 +120,16 @@ class Boxes:
 
     def answers(self, queries: Sequence[NDArray[np.bool_]]) -> Floats:
         """Return how many people satisfy each query; `queries[column]` has a row per query and a code per column."""
-        shares = np.ones((len(queries[0]), len(self.lows)), dtype=np.float32)
-        for column, matches in enumerate(queries):
-            before = np.concatenate([np.zeros((len(matches), 1)), np.cumsum(matches, axis=1)], axis=1)
-            lows, highs = self.lows[:, column], self.highs[:, column]
-            shares *= ((before[:, highs] - before[:, lows]) / (highs - lows)).astype(np.float32)
-        return np.asarray(shares @ self.counts.sum(axis=1).astype(np.float64))
+        befores = [np.pad(np.cumsum(matches, axis=1), ((0, 0), (1, 0))) for matches in queries]
+        answers = np.zeros(len(queries[0]))
+        for first in range(0, len(self.lows), _BOXES_AT_ONCE):
+            block = slice(first, first + _BOXES_AT_ONCE)
+            shares = np.ones((len(answers), len(self.lows[block])))
+            for column, before in enumerate(befores):
+                lows, highs = self.lows[block, column], self.highs[block, column]
+                shares *= (before[:, highs] - before[:, lows]) / (highs - lows)
+            answers += shares @ self.counts[block].sum(axis=1).astype(np.float64)
+        return answers
 
 
 def specialize(

@@ -7,6 +7,7 @@ itself must tell (a flat or automatic hierarchy) is refused.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -24,8 +25,8 @@ _MOST_VALUES = 100_000
 def public_tree(column: str, hierarchy: Hierarchy) -> Tree:
     """Return the tree of all values that a column may have; refuse a hierarchy that only the data can complete.
 
-    Numbers from a lower to an upper bound are taken as whole numbers where the bounds and widths are, and else in steps
-    of the finest width. One value more at each end stands for everything beyond.
+    Numbers from a lower to an upper bound are taken one by one where all bounds of intervals are whole, and else as the
+    finest intervals. One value below the lower bound, and the upper one itself, stand for everything beyond.
     """
     if isinstance(hierarchy, Categories):
         return hierarchy.build(column, pl.Series([], dtype=pl.String))[0]
@@ -39,7 +40,10 @@ def public_tree(column: str, hierarchy: Hierarchy) -> Tree:
 
 
 def public_codes(column: str, table: Tree, public: Tree) -> Codes:
-    """Return, for each code of the table's tree, the public one: numbers go to the value at or below them."""
+    """Return, for each code of the table's tree, the public one: numbers go to the value at or below them.
+
+    A name that a category tree lacks has been refused when the table was counted; that there is none is not private.
+    """
     if not public.ordered:
         if public.size != table.size:
             raise SchemaError(f"column '{column}': its values are not those of its hierarchy.")
@@ -52,23 +56,27 @@ def public_codes(column: str, table: Tree, public: Tree) -> Codes:
 
 def _numbers(column: str, hierarchy: Intervals) -> pl.Series:
     if hierarchy.cuts:
-        cuts = sorted(hierarchy.cuts[0])
-        step = min((high - low for low, high in pairwise(cuts)), default=1.0)
-        return _grid(column, cuts[0], cuts[-1], step, whole=all(float(cut).is_integer() for cut in cuts))
+        return _whole_or(column, [float(cut) for cut in hierarchy.cuts[0]])
     if hierarchy.lower is None or hierarchy.upper is None:
         raise SchemaError(
             f"column '{column}': differential privacy needs to know where its numbers begin and end, without looking.  "
             "Hint: give its intervals a lower and an upper bound."
         )
-    numbers = (hierarchy.widths[0], hierarchy.origin, hierarchy.lower, hierarchy.upper)
-    whole = all(float(number).is_integer() for number in numbers)
-    return _grid(column, hierarchy.lower, hierarchy.upper, hierarchy.widths[0], whole=whole)
+    lower, upper, width, origin = (
+        Fraction(str(number)) for number in (hierarchy.lower, hierarchy.upper, hierarchy.widths[0], hierarchy.origin)
+    )
+    first, last = (lower - origin) // width + 1, -((origin - upper) // width)
+    if last - first > _MOST_VALUES:
+        raise SchemaError(
+            f"column '{column}': {last - first:,} intervals are too many.  Hint: make the finest ones wider."
+        )
+    inner = [origin + width * step for step in range(first, last)]
+    return _whole_or(column, [float(bound) for bound in (lower, *inner, upper)])
 
 
-def _grid(column: str, lower: float, upper: float, step: float, *, whole: bool) -> pl.Series:
-    if whole and upper - lower <= _MOST_VALUES:
-        return pl.Series(np.arange(int(lower) - 1, int(upper) + 1))
-    steps = int(np.ceil((upper - lower) / step))
-    if steps > _MOST_VALUES:
-        raise SchemaError(f"column '{column}': {steps:,} intervals are too many.  Hint: make the finest ones wider.")
-    return pl.Series(np.concatenate(([lower - step], lower + step * np.arange(steps), [upper])).astype(np.float64))
+def _whole_or(column: str, bounds: list[float]) -> pl.Series:
+    """Return the whole numbers between bounds where these are whole, else the bounds; and one below them."""
+    if all(bound.is_integer() for bound in bounds) and bounds[-1] - bounds[0] <= _MOST_VALUES:
+        return pl.Series(np.arange(int(bounds[0]) - 1, int(bounds[-1]) + 1))
+    step = min((high - low for low, high in pairwise(bounds)), default=1.0)
+    return pl.Series(np.array([bounds[0] - step, *bounds]))

@@ -1,7 +1,8 @@
 """Deal rows out to groups in which no sensitive value occurs twice (Xiao & Tao 2006), by counts of values.
 
 Rows are places in a list that is sorted by segment and value: value v of a segment is a run `run_starts[v]:run_starts[v
-+ 1]`, in random order already. Segments are dealt out each by itself.
++ 1]`, in random order already. Segments are dealt out each by itself; `run_order` lists the runs of each from the
+longest to the shortest.
 """
 
 from __future__ import annotations
@@ -32,14 +33,13 @@ def _take(places_from, places_to, remaining, nxt, group_of, group):
 
 
 @njit(cache=True)
-def _deal(run_starts, first_run, last_run, each, words, group_of, first_group, marks, remaining, nxt):
+def _deal(run_starts, run_order, first_run, last_run, each, words, group_of, first_group, marks, remaining, nxt):
     """Deal one segment out to groups of `each` values, numbered from `first_group` on; return how many there are."""
     kinds = last_run - first_run
-    lengths = run_starts[first_run + 1 : last_run + 1] - run_starts[first_run:last_run]
-    by_length = np.argsort(-lengths, kind="mergesort")
     for place in range(kinds):
-        remaining[place] = lengths[by_length[place]]
-        nxt[place] = run_starts[first_run + by_length[place]]
+        run = run_order[first_run + place]
+        remaining[place] = run_starts[run + 1] - run_starts[run]
+        nxt[place] = run_starts[run]
     groups, alive = 0, kinds
     while alive >= each:
         # Values with more rows left than the last one taken are all taken; of those with as many, the last ones, so
@@ -53,7 +53,7 @@ def _deal(run_starts, first_run, last_run, each, words, group_of, first_group, m
             alive -= 1
     for place in range(alive):
         # One row of the value is left (Xiao & Tao's Property 1), and at least one group lacks it.
-        run = first_run + by_length[place]
+        run = run_order[first_run + place]
         with_value = nxt[place] - run_starts[run]
         for row in range(run_starts[run], nxt[place]):
             marks[group_of[row]] = run
@@ -67,7 +67,7 @@ def _deal(run_starts, first_run, last_run, each, words, group_of, first_group, m
 
 
 @njit(cache=True)
-def deal_segments(run_starts, segment_starts, box_starts, each, together, words):
+def deal_segments(run_starts, run_order, segment_starts, box_starts, each, together, words):
     """Deal every segment out; segment i has the runs `segment_starts[i]:segment_starts[i + 1]`.
 
     A group takes one row of each of the `each` values of which most rows are left, again and again. The rows that are
@@ -84,8 +84,8 @@ def deal_segments(run_starts, segment_starts, box_starts, each, together, words)
         found = 0
         for segment in range(box_starts[box], box_starts[box + 1]):
             found += _deal(
-                run_starts, segment_starts[segment], segment_starts[segment + 1], each, words[segment], group_of,
-                total + found, marks, remaining, nxt,
+                run_starts, run_order, segment_starts[segment], segment_starts[segment + 1], each, words[segment],
+                group_of, total + found, marks, remaining, nxt,
             )  # fmt: skip
         if together > 1:
             last = max(found // together, 1) - 1

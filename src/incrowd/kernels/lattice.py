@@ -51,20 +51,77 @@ def group_rows(codes, members, keys, first_key, group_of, slots, slot_keys, used
 
 
 @njit(cache=True)
-def total_small(counts, group_of, groups, row_losses, min_group):
-    """Add up group sizes; return them, the rows in groups below `min_group`, and what withholding those rows adds.
+def count_groups(codes, counts, keys, scores, first_key, group_of, slots, slot_keys, used):
+    """Group all rows as `group_rows` does; return their groups, and the groups' sizes and sums of scores.
 
-    Withholding a row costs 1 instead of its own loss.
+    `scores` is laid out as `keys`; all rows of a group have the same.
     """
-    sizes = np.zeros(groups, dtype=np.int64)
-    for row in range(len(counts)):
-        sizes[group_of[row]] += counts[row]
-    withheld, added = 0, 0.0
-    for row in range(len(counts)):
-        if sizes[group_of[row]] < min_group:
-            withheld += counts[row]
-            added += counts[row] * (1.0 - row_losses[row])
-    return sizes, withheld, added
+    rows, columns = codes.shape
+    shift = _table_shift(rows)
+    mask = (np.int64(1) << np.int64(np.uint64(64) - shift)) - 1
+    sizes = np.empty(rows, dtype=np.int64)
+    totals = np.empty(rows)
+    groups = 0
+    for row in range(rows):
+        key = np.int64(0)
+        for column in range(columns):
+            key += keys[first_key[column] + codes[row, column]]
+        slot = np.int64((np.uint64(key) * _SPREAD) >> shift)
+        while slots[slot] != _EMPTY and slot_keys[slot] != key:
+            slot = (slot + 1) & mask
+        if slots[slot] == _EMPTY:
+            slots[slot] = groups
+            slot_keys[slot] = key
+            used[groups] = slot
+            total = 0.0
+            for column in range(columns):
+                total += scores[first_key[column] + codes[row, column]]
+            totals[groups] = total
+            sizes[groups] = 0
+            groups += 1
+        group_of[row] = slots[slot]
+        sizes[slots[slot]] += counts[row]
+    for group in range(groups):
+        slots[used[group]] = _EMPTY
+    return group_of, sizes[:groups], totals[:groups]
+
+
+@njit(cache=True)
+def merge_rows(codes, sensitive, counts, keys, first_key, slots, slot_keys, used):
+    """Add up rows with equal keys; return codes, sensitive codes and counts of one row each, in their first order.
+
+    Sensitive columns have one level each; `first_key` has them behind the others.
+    """
+    rows, columns = codes.shape
+    shift = _table_shift(rows)
+    mask = (np.int64(1) << np.int64(np.uint64(64) - shift)) - 1
+    totals = np.empty(rows, dtype=np.int64)
+    members = np.empty(rows, dtype=np.int64)
+    groups = 0
+    for row in range(rows):
+        key = np.int64(0)
+        for column in range(columns):
+            key += keys[first_key[column] + codes[row, column]]
+        for column in range(sensitive.shape[1]):
+            key += keys[first_key[columns + column] + sensitive[row, column]]
+        slot = np.int64((np.uint64(key) * _SPREAD) >> shift)
+        while slots[slot] != _EMPTY and slot_keys[slot] != key:
+            slot = (slot + 1) & mask
+        if slots[slot] == _EMPTY:
+            slots[slot] = groups
+            slot_keys[slot] = key
+            used[groups] = slot
+            members[groups] = row
+            totals[groups] = 0
+            groups += 1
+        totals[slots[slot]] += counts[row]
+    merged = np.empty((groups, columns), dtype=codes.dtype)
+    values = np.empty((groups, sensitive.shape[1]), dtype=sensitive.dtype)
+    for group in range(groups):
+        slots[used[group]] = _EMPTY
+        merged[group] = codes[members[group]]
+        values[group] = sensitive[members[group]]
+    return merged, values, totals[:groups].copy()
 
 
 @njit(cache=True)
@@ -85,3 +142,37 @@ def next_promising(codes, counts, members, keys, first_keys, start, min_group, g
         if largest >= min_group:
             return vector, groups
     return len(first_keys), 0
+
+
+@njit(cache=True)
+def sweep_sizes(
+    codes, counts, left, keys, first_keys, min_group, group_of, groups, here, sizes, slots, slot_keys, used
+):
+    """Go through vectors; rows that share a large enough group at one get it, the rest of `left` go on to the next.
+
+    `left` is kept at the front of its array; return how many are left and how many groups there are.
+    """
+    many = len(left)
+    for vector in range(len(first_keys)):
+        if many == 0:
+            break
+        found = group_rows(codes, left[:many], keys, first_keys[vector], here, slots, slot_keys, used)
+        sizes[:found] = 0
+        for place in range(many):
+            sizes[here[place]] += counts[left[place]]
+        for group in range(found):
+            if sizes[group] >= min_group:
+                sizes[group] = groups
+                groups += 1
+            else:
+                sizes[group] = _EMPTY
+        kept = 0
+        for place in range(many):
+            number = sizes[here[place]]
+            if number == _EMPTY:
+                left[kept] = left[place]
+                kept += 1
+            else:
+                group_of[left[place]] = number
+        many = kept
+    return many, groups

@@ -157,7 +157,8 @@ def cut_buckets(
             else:
                 order[left] = item
                 left += 1
-        order[left:last] = moved[:right]
+        for place in range(right):
+            order[left + place] = moved[place]
         waiting[many_waiting] = left
         many_waiting += 1
     starts[buckets] = tuples

@@ -55,7 +55,10 @@ def count_entries(order, buckets, values, counts, number):
 
 @njit(cache=True)
 def grow_trie(order, known, columns):
-    """Make a trie of the rows of `known` in sorted `order`; return each row's leaf, and the trie."""
+    """Make a trie of the rows of `known` in sorted `order`; return each row's leaf, and the trie.
+
+    The latter is where levels begin, the nodes' values, where their children start, and the first leaf below each.
+    """
     rows, depth = len(order), len(columns)
     # A row opens new nodes from the first column on in which it differs from the row before.
     opens = np.empty(rows, dtype=np.int64)
@@ -82,4 +85,7 @@ def grow_trie(order, known, columns):
         leaf[order[place]] = used[depth - 1] - 1 - levels[depth - 1]
     # The node after a level's last one is the next level's first, whose children begin where that level ends.
     starts[levels[depth - 1]] = levels[depth]
-    return leaf, levels, values, starts
+    first_leaves = np.arange(levels[depth])
+    for node in range(levels[depth - 1] - 1, -1, -1):
+        first_leaves[node] = first_leaves[starts[node]]
+    return leaf, levels, values, starts, first_leaves

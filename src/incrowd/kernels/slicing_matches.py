@@ -1,7 +1,9 @@
 """Find the buckets that people match. Entries and tries are laid out as in `slicing_index.py`.
 
 The entries of a bucket and the children of a node are intersected, level by level; no person is ever compared with
-another. `entries` are the values and the shares of their buckets' rows, and `trie` the nodes' values and starts.
+another. `entries` are the values and the shares of their buckets' rows, and `trie` the nodes' values, their starts,
+and the first leaf below each. `listed` are the first column's entries, value by value; where each value's begin; and
+each entry's bucket.
 """
 
 from __future__ import annotations
@@ -33,24 +35,27 @@ def _seek(values, place, end, value):
 @njit(cache=True)
 def _longer(array):
     longer = np.empty((2 * array.shape[0], array.shape[1]), dtype=array.dtype)
-    longer[: array.shape[0]] = array
+    for row in range(array.shape[0]):  # assigning a slice takes seconds to compile
+        for column in range(array.shape[1]):
+            longer[row, column] = array[row, column]
     return longer
 
 
 @njit(cache=True)
-def _descend(level, low, high, many, trie, entries, secret_levels, matches, degrees, new_matches, new_degrees):
+def _descend(level, low, high, many, trie, node_low, node_high, entries, secret_levels, old, old_degrees, new, degrees):
     """Follow `many` matches of a bucket, whose entries here are `low:high`, to the nodes of the next level.
 
-    `matches[i, 0]` is the node that match i has reached and `matches[i, 1 + a]` the entry in the column of secret a.
-    `degrees[i, 0]` is the product of the entries' shares so far, `degrees[i, 1]` how often it was scaled up, so that it
-    never sinks to zero. Return the new matches, the new degrees, and how many they are.
+    `old[i, 0]` is the node that match i has reached and `old[i, 1 + a]` the entry in the column of secret a.
+    `old_degrees[i, 0]` is the product of the entries' shares so far, `old_degrees[i, 1]` how often it was scaled up, so
+    that it never sinks to zero. Only the nodes `node_low:node_high` are looked at. Return the new matches and degrees,
+    and how many they are.
     """
-    node_values, node_starts = trie
+    node_values, node_starts = trie[0], trie[1]
     values, shares = entries
     found = 0
     for match in range(many):
-        node = matches[match, 0]
-        child, last_child = node_starts[node], node_starts[node + 1]
+        node = old[match, 0]
+        child, last_child = max(node_starts[node], node_low), min(node_starts[node + 1], node_high)
         entry = low
         while entry < high and child < last_child:
             if node_values[child] < values[entry]:
@@ -58,39 +63,47 @@ def _descend(level, low, high, many, trie, entries, secret_levels, matches, degr
             elif node_values[child] > values[entry]:
                 entry = _seek(values, entry, high, node_values[child])
             else:
-                if found == len(new_matches):
-                    new_matches, new_degrees = _longer(new_matches), _longer(new_degrees)
-                new_matches[found, 0] = child
+                if found == len(new):
+                    new, degrees = _longer(new), _longer(degrees)
+                new[found, 0] = child
                 for secret in range(len(secret_levels)):
-                    here = secret_levels[secret] == level
-                    new_matches[found, 1 + secret] = entry if here else matches[match, 1 + secret]
-                degree, scaled = degrees[match, 0] * shares[entry], degrees[match, 1]
+                    new[found, 1 + secret] = entry if secret_levels[secret] == level else old[match, 1 + secret]
+                degree, scaled = old_degrees[match, 0] * shares[entry], old_degrees[match, 1]
                 if degree < TINY:
                     degree, scaled = degree / TINY, scaled + 1
-                new_degrees[found, 0], new_degrees[found, 1] = degree, scaled
+                degrees[found, 0], degrees[found, 1] = degree, scaled
                 found += 1
                 entry += 1
                 child += 1
-    return new_matches, new_degrees, found
+    return new, degrees, found
 
 
 @njit(cache=True)
-def match_root(
-    root, list_first, list_last, listed, entry_buckets, levels, trie, starts, entries, columns, secret_levels
-):
-    """Find all matches of the people below one root: who, in which bucket's entries, and how well.
+def _node_ranges(leaf_low, leaf_high, levels, first_leaves):
+    """Return, level by level, which nodes have any of these leaves below them."""
+    depth = len(levels) - 1
+    ranges = np.empty((depth, 2), dtype=np.int64)
+    for level in range(depth):
+        first, last = levels[level], levels[level + 1]
+        ranges[level, 0] = _seek(first_leaves, first, last, leaf_low + 1) - 1
+        ranges[level, 1] = _seek(first_leaves, first, last, leaf_high)
+    return ranges
 
-    `listed[list_first:list_last]` are the entries with the root's value, and `entry_buckets` their buckets. Return the
-    matches grouped by leaf: the first leaf, where each leaf's matches start, the matches, and their degrees.
-    """
+
+@njit(cache=True)
+def _match(root, leaf_low, leaf_high, most, listed, levels, trie, starts, entries, columns, secret_levels):
+    """Find the matches of some leaves below a root, unless they are more than `most`: then return that, and nothing."""
+    order, list_starts, entry_buckets = listed
     shares = entries[1]
     width, depth = 1 + len(secret_levels), len(columns)
+    ranges = _node_ranges(leaf_low, leaf_high, levels, trie[2])
     matches, new_matches = np.empty((64, width), dtype=np.int64), np.empty((64, width), dtype=np.int64)
     degrees, new_degrees = np.empty((64, 2)), np.empty((64, 2))
     all_matches, all_degrees = np.empty((256, width), dtype=np.int64), np.empty((256, 2))
     total = 0
-    for item in range(list_first, list_last):
-        entry = listed[item]
+    value = trie[0][root]
+    for item in range(list_starts[value], list_starts[value + 1]):
+        entry = order[item]
         bucket = entry_buckets[entry]
         matches[0, 0] = root
         for secret in range(width - 1):
@@ -100,12 +113,15 @@ def match_root(
         for level in range(1, depth):
             low, high = starts[columns[level], bucket], starts[columns[level], bucket + 1]
             new_matches, new_degrees, found = _descend(
-                level, low, high, many, trie, entries, secret_levels, matches, degrees, new_matches, new_degrees
-            )
+                level, low, high, many, trie, ranges[level, 0], ranges[level, 1], entries, secret_levels, matches,
+                degrees, new_matches, new_degrees,
+            )  # fmt: skip
             matches, new_matches, degrees, new_degrees = new_matches, matches, new_degrees, degrees
             many = found
             if many == 0:
                 break
+        if total + many > most and leaf_high - leaf_low > 1:
+            return True, all_matches[:0], all_degrees[:0]
         while total + many > len(all_matches):
             all_matches, all_degrees = _longer(all_matches), _longer(all_degrees)
         for match in range(many):
@@ -113,36 +129,62 @@ def match_root(
                 all_matches[total, place] = matches[match, place]
             all_degrees[total, 0], all_degrees[total, 1] = degrees[match, 0], degrees[match, 1]
             total += 1
-    first, last = root, root + 1
-    for _ in range(1, depth):
-        first, last = trie[1][first], trie[1][last]
-    leaf_starts = np.zeros(last - first + 1, dtype=np.int64)
-    for match in range(total):
-        leaf_starts[all_matches[match, 0] - first + 1] += 1
-    leaf_starts = np.cumsum(leaf_starts)
-    nxt = leaf_starts.copy()
-    by_leaf = np.empty(total, dtype=np.int64)
-    for match in range(total):
-        leaf = all_matches[match, 0] - first
-        by_leaf[nxt[leaf]] = match
-        nxt[leaf] += 1
-    return first - levels[depth - 1], leaf_starts, by_leaf, all_matches, all_degrees
+    return False, all_matches[:total], all_degrees[:total]
 
 
 @njit(cache=True)
-def count_matches(listed, list_starts, entry_buckets, levels, trie, starts, entries, columns):
+def leaves_of(root, levels, trie):
+    """Return the first leaf below a root, and the one after the last."""
+    last_root = root + 1 == levels[1]
+    return trie[2][root], levels[-1] if last_root else trie[2][root + 1]
+
+
+@njit(cache=True)
+def match_leaves(root, leaf, step, most, listed, levels, trie, starts, entries, columns, secret_levels):
+    """Find the matches of `step` leaves below one root, or of fewer if there are too many to hold at once.
+
+    Return how many leaves that was; where each one's matches start in the list that follows; that list, of places in
+    the matches; and the matches and their degrees, as `_descend` has them.
+    """
+    end = leaves_of(root, levels, trie)[1]
+    while True:
+        last = min(leaf + step, end)
+        too_many, matches, degrees = _match(
+            root, leaf, last, most, listed, levels, trie, starts, entries, columns, secret_levels
+        )
+        if not too_many:
+            break
+        step = max((last - leaf) // 4, 1)
+    leaf_starts = np.zeros(last - leaf + 1, dtype=np.int64)
+    for match in range(len(matches)):
+        leaf_starts[matches[match, 0] - leaf + 1] += 1
+    leaf_starts = np.cumsum(leaf_starts)
+    nxt = leaf_starts.copy()
+    by_leaf = np.empty(len(matches), dtype=np.int64)
+    for match in range(len(matches)):
+        place = matches[match, 0] - leaf
+        by_leaf[nxt[place]] = match
+        nxt[place] += 1
+    return last - leaf, leaf_starts, by_leaf, matches, degrees
+
+
+@njit(cache=True)
+def count_matches(most, listed, levels, trie, starts, entries, columns):
     """Return how many buckets each leaf matches, and how many leaves match each bucket."""
-    of_leaf = np.zeros(levels[len(columns)] - levels[len(columns) - 1], dtype=np.int64)
+    first_leaf = levels[-2]
+    of_leaf = np.zeros(levels[-1] - first_leaf, dtype=np.int64)
     of_bucket = np.zeros(starts.shape[1] - 1, dtype=np.int64)
     first_level = np.zeros(1, dtype=np.int64)
     for root in range(levels[1]):
-        value = trie[0][root]
-        first, leaf_starts, by_leaf, matches, _ = match_root(
-            root, list_starts[value], list_starts[value + 1], listed, entry_buckets, levels, trie, starts, entries,
-            columns, first_level,
-        )  # fmt: skip
-        for leaf in range(len(leaf_starts) - 1):
-            of_leaf[first + leaf] = leaf_starts[leaf + 1] - leaf_starts[leaf]
-        for place in range(len(by_leaf)):
-            of_bucket[entry_buckets[matches[by_leaf[place], 1]]] += 1
+        leaf, end = leaves_of(root, levels, trie)
+        step = end - leaf
+        while leaf < end:
+            step, leaf_starts, _, matches, _ = match_leaves(
+                root, leaf, step, most, listed, levels, trie, starts, entries, columns, first_level
+            )
+            for place in range(step):
+                of_leaf[leaf - first_leaf + place] = leaf_starts[place + 1] - leaf_starts[place]
+            for match in range(len(matches)):
+                of_bucket[listed[2][matches[match, 1]]] += 1
+            leaf += step
     return of_leaf, of_bucket

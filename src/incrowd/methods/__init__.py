@@ -12,11 +12,13 @@ from incrowd.methods.local_recoding import LocalRecoding
 from incrowd.methods.method import Method
 from incrowd.methods.microaggregation import Microaggregation
 from incrowd.methods.mondrian import Mondrian
+from incrowd.methods.sdgs import SDGS
 from incrowd.methods.slicing import Slicing
 from incrowd.methods.top_down_specialization import TopDownSpecialization
 
 __all__ = [
     "KDGS",
+    "SDGS",
     "Anatomy",
     "BottomUpGeneralization",
     "ConsistentDiffGen",

@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 
 from incrowd.diffgen.consistency import algorithm_2, least_squares, non_negative, whole
 from incrowd.diffgen.noisy_tree import NoisyTree, grow_tree, leaf_counts
-from incrowd.diffgen.specializing import People, Specializer
-from incrowd.diffgen.utilities import Utility
+from incrowd.diffgen.people import People
+from incrowd.diffgen.specializing import Specializer
+from incrowd.diffgen.utilities import UTILITIES, Utility
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.budget import Budget
-from incrowd.dp.exact import Exact
+from incrowd.dp.exact import Exact, as_exact
 from incrowd.errors import RecipeError
 from incrowd.hierarchies.tree import MISSING
-from incrowd.methods.private import PublicTable, require_steps
+from incrowd.methods.private import PublicTable, as_written, column_names, require_steps
 from incrowd.models.parameters import require_number
 from incrowd.progress import Progress
 
@@ -37,6 +38,13 @@ class DiffGen:
     `utility` is what a specialization is chosen for: "max" and "infogain" are the paper's, about the sensitive columns
     as classes; "gini" looks at all columns together; "width" needs no classes. `structure` is the share of ε that the
     choices get. Columns named in `missing` may have missing values; elsewhere they are refused.
+
+    >>> import incrowd as ic
+    >>> known = {"age": ic.Intervals(widths=(5,), lower=15, upper=90)}
+    >>> table = ic.read(ic.datasets.census(1000), quasi=["age"], hierarchies=known, others="drop")
+    >>> release = ic.publish(table, method=ic.DiffGen(1, steps=2))
+    >>> print(release.guarantees[0].model)
+    differential privacy (ε = 1)
     """
 
     epsilon: Exact
@@ -48,8 +56,7 @@ class DiffGen:
     private: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _check(self.name, self.epsilon, self.steps, self.utility, self.structure)
-        object.__setattr__(self, "missing", tuple(self.missing))
+        _check(self)
 
     @property
     def budget(self) -> Budget:
@@ -85,8 +92,7 @@ class ConsistentDiffGen:
     private: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        _check(self.name, self.epsilon, self.steps, self.utility, self.structure)
-        object.__setattr__(self, "missing", tuple(self.missing))
+        _check(self)
         require_number(self.name, "patience", self.patience, least=0)
         if self.adjust not in ("least-squares", "algorithm-2"):
             raise RecipeError(f'{self.name}: adjust is "least-squares" or "algorithm-2", not {self.adjust!r}.')
@@ -121,13 +127,18 @@ class ConsistentDiffGen:
         return tree, counts[tree.leaves]
 
 
-def _check(name: str, epsilon: Exact, steps: int, utility: Utility | None, structure: Exact) -> None:
-    Budget(epsilon)
-    require_steps(name, steps)
-    if utility not in (None, "max", "infogain", "gini", "width"):
-        raise RecipeError(f'{name}: utility is "max", "infogain", "gini" or "width", not {utility!r}.')
-    if not 0 < Budget(structure).epsilon < 1:
-        raise RecipeError(f"{name}: structure is a share of ε, above 0 and below 1, not {structure!r}.")
+def _check(method: DiffGen | ConsistentDiffGen) -> None:
+    """Refuse parameters that make no sense, and keep the rest as a file can hold it."""
+    name, structure = method.name, as_exact(method.structure, "structure")
+    Budget(method.epsilon)
+    require_steps(name, method.steps)
+    if method.utility is not None and method.utility not in UTILITIES:
+        raise RecipeError(f'{name}: utility is "max", "infogain", "gini" or "width", not {method.utility!r}.')
+    if not 0 < structure < 1:
+        raise RecipeError(f"{name}: structure is a share of ε, above 0 and below 1, not {method.structure}.")
+    object.__setattr__(method, "epsilon", as_written(method.epsilon))
+    object.__setattr__(method, "structure", as_written(method.structure))
+    object.__setattr__(method, "missing", column_names(name, method.missing))
 
 
 def _specialize(
@@ -142,7 +153,7 @@ def _specialize(
     if utility != "width" and table.people.class_count < 2:
         raise RecipeError(f'{method.name}: "{utility}" is about classes, and there is no sensitive column to be one.')
     specializer = Specializer(table.people, table.trees, table.missing, utility, rng, accountant)
-    specializer.run(method.steps, method.budget * Budget(method.structure).epsilon, progress)
+    specializer.run(method.steps, method.budget * as_exact(method.structure, "structure"), progress)
     # What the choices did not need, where there were fewer than they might have been, goes into the counts.
     return specializer, method.budget.less(specializer.spent)
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.errors import SchemaError, did_you_mean
-from incrowd.groups import Groups, Histogram, LazyHistograms
+from incrowd.groups import Groups, Histogram, LazyHistograms, Regions
 from incrowd.hierarchies.tree import Codes
+from incrowd.methods.losses import CellLosses, certainty_penalty
 from incrowd.models.model import Model, any_looks_at_values
 from incrowd.tally import Counts, Tally, group_tuples
 
 Levels = NDArray[np.int8]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+_ANY_NUMBER = 2001
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,7 @@ class Lattice:
         *,
         weights: Mapping[str, float] | None = None,
         bounds: LevelLimits | None = None,
+        cells: Callable[[Tally, str], CellLosses] = certainty_penalty,
     ) -> None:
         from incrowd.kernels import lattice, partition  # Numba takes long to import
 
@@ -74,9 +79,7 @@ class Lattice:
         self._whole = {name: tally.value_counts(name) for name in self._sensitive}
         self.trees = [tally.trees[name] for name in columns]
         self.levels = [bounds.of(name, tree.height) for name, tree in zip(columns, self.trees, strict=True)]
-        share = np.array([weights.get(name, 1.0) for name in columns])
-        share = share / share.sum() if share.sum() else share
-        self.losses = [_level_losses(tally, name) * part for name, part in zip(columns, share, strict=True)]
+        self.losses, self.kept = _weigh([cells(tally, name) for name in columns], tally, columns, weights)
         self._lay_out_keys()
         self.rows = self.distinct(
             np.stack([tally.column(name) for name in columns], axis=1),
@@ -88,65 +91,98 @@ class Lattice:
         self.used = np.empty(max(len(tally), 1), dtype=np.int64)
 
     def _lay_out_keys(self) -> None:
-        """Give every node of every level a number, so that the sum over columns is a different one for each group."""
-        keys, self.first_key, at, room = [], [], 0, 1
-        for tree in self.trees:
-            starts = []
-            for nodes in tree.nodes:
-                keys.append(nodes.astype(np.int64) * room)
-                starts.append(at)
-                at += len(nodes)
-            self.first_key.append(np.array(starts, dtype=np.int64))
-            room *= tree.size
-        for name in self._sensitive:  # never generalized: one level, behind those of the quasi-identifiers
-            size = self.tally.trees[name].size
-            keys.append(np.arange(size, dtype=np.int64) * room)
-            self.first_key.append(np.array([at], dtype=np.int64))
-            at += size
-            room *= size
-        if room >= 2**62:
-            raise SchemaError(
-                f"{len(self.columns)} quasi-identifiers with so many values have more combinations than level vectors "
-                "can be searched for.  Hint: use fewer quasi-identifiers, or Mondrian."
-            )
-        self.keys = np.concatenate(keys)
+        """Give every node of every level a number, so that the sum over columns is a different one for each group.
 
-    def nodes(self) -> Levels:
-        """Return all level vectors."""
-        grids = np.meshgrid(*(np.array(levels, dtype=np.int8) for levels in self.levels), indexing="ij")
+        Where there are more combinations than numbers, the numbers are random: two groups have the same sum with a
+        chance of 2⁻⁶⁴, and a search would take them for one. What is published is grouped without them.
+        """
+        sizes = [tree.size for tree in self.trees] + self.sensitive_sizes
+        if np.prod(np.array(sizes, dtype=object)) < 2**62:
+            rooms = np.cumprod([1, *sizes[:-1]])
+            numbers = [np.arange(size) * room for size, room in zip(sizes, rooms, strict=True)]
+        else:
+            chance = np.random.default_rng(_ANY_NUMBER)
+            numbers = [chance.integers(-(2**63), 2**63, size=size) for size in sizes]
+        # Sensitive columns are never generalized: one level each, behind those of the quasi-identifiers.
+        nodes_of = [tree.nodes for tree in self.trees]
+        nodes_of += [np.arange(size, dtype=np.int32)[None] for size in self.sensitive_sizes]
+        keys, at = [], 0
+        self.first_keys = np.zeros((len(nodes_of), max(len(nodes) for nodes in nodes_of)), dtype=np.int64)
+        for place, (nodes, of_column) in enumerate(zip(nodes_of, numbers, strict=True)):
+            levels, size = nodes.shape
+            keys.append(of_column[nodes].ravel())
+            self.first_keys[place, :levels] = at + size * np.arange(levels)
+            at += levels * size
+        self.keys = np.concatenate(keys).astype(np.int64)
+
+    @property
+    def sensitive_sizes(self) -> list[int]:
+        """Number of codes of each sensitive column that rows are told apart by."""
+        return [self.tally.trees[name].size for name in self._sensitive]
+
+    @cached_property
+    def flat_losses(self) -> Floats:
+        """What each code loses at each level, in the places of `keys`."""
+        return np.concatenate([losses.ravel() for losses in self.losses])
+
+    def nodes(self, levels: Sequence[Levels] | None = None) -> Levels:
+        """Return all level vectors, or all of some levels of each column."""
+        each = [np.array(allowed, dtype=np.int8) for allowed in self.levels] if levels is None else levels
+        grids = np.meshgrid(*each, indexing="ij")
         return np.stack([grid.ravel() for grid in grids], axis=1)
+
+    def mean_steps(self) -> list[Floats]:
+        """Return what each level of each column adds to the loss of all rows, nothing being withheld."""
+        return [
+            (losses * self.tally.value_counts(name)).sum(axis=1) / max(self.tally.rows, 1)
+            for losses, name in zip(self.losses, self.columns, strict=True)
+        ]
 
     def mean_losses(self, nodes: Levels) -> Floats:
         """Return what each vector loses if nothing is withheld, as a mean over all rows."""
         total = np.zeros(len(nodes))
-        for place, name in enumerate(self.columns):
-            means = (self.losses[place] * self.tally.value_counts(name)).sum(axis=1) / self.tally.rows
-            total += means[nodes[:, place]]
-        return total
-
-    def row_losses(self, rows: Rows, levels: Levels) -> Floats:
-        """Return what each row loses at some levels."""
-        total = np.zeros(len(rows.counts))
-        for place, level in enumerate(levels):
-            total += self.losses[place][level][rows.codes[:, place]]
+        for place, steps in enumerate(self.mean_steps()):
+            total += steps[nodes[:, place]]
         return total
 
     def keys_of(self, nodes: Levels) -> Ints:
         """Return where each vector's keys start, column by column."""
-        columns = range(nodes.shape[1])
-        return np.stack([self.first_key[place][nodes[:, place]] for place in columns], axis=1)
+        return np.asarray(self.first_keys[np.arange(nodes.shape[1]), nodes])
 
     def group(self, rows: Rows, levels: Levels) -> tuple[Ints, int]:
         """Number the groups of rows at some levels."""
+        nodes = [
+            tree.nodes[level, rows.codes[:, at]]
+            for at, (tree, level) in enumerate(zip(self.trees, levels, strict=True))
+        ]
+        group_of, members = group_tuples(np.stack(nodes, axis=1), [tree.size for tree in self.trees])
+        return group_of, len(members)
+
+    def count(self, rows: Rows, levels: Levels, scores: Floats) -> tuple[Ints, Counts, Floats]:
+        """Number the groups of rows at some levels; return each row's, and each group's size and sum of scores.
+
+        `scores` has a number of each code at each level, in the places of `keys`.
+        """
         group_of = np.empty(len(rows.counts), dtype=np.int64)
-        groups = self.kernel.group_rows(
-            rows.codes, np.arange(len(rows.counts)), self.keys, self.keys_of(levels[None])[0], group_of,
+        return self.kernel.count_groups(  # type: ignore[no-any-return]
+            rows.codes, rows.counts, self.keys, scores, self.keys_of(levels[None])[0], group_of,
             self.slots, self.slot_keys, self.used,
         )  # fmt: skip
-        return group_of, groups
 
-    def as_groups(self, rows: Rows, group_of: Ints, sizes: Counts) -> Groups:
-        """Return groups as models see them; histograms are counted when a model asks."""
+    def as_groups(
+        self,
+        rows: Rows,
+        group_of: Ints,
+        sizes: Counts,
+        *,
+        levels: Levels | None = None,
+        regions: Callable[[], Regions] | None = None,
+    ) -> Groups:
+        """Return groups as models see them; histograms are counted when a model asks.
+
+        `levels` are those that all groups show, or `regions` what each of them does; without either, models that ask
+        what labels stand for are refused.
+        """
         by_group: list[Ints] = []
 
         def count(codes: Codes) -> Histogram:
@@ -170,7 +206,14 @@ class Lattice:
             self._whole,
             self.tally.trees,
             joint=joint,
+            table=self.tally,
+            regions=regions if levels is None else lambda: self._regions(rows, group_of, len(sizes), levels),
         )
+
+    def _regions(self, rows: Rows, group_of: Ints, groups: int, levels: Levels) -> Regions:
+        member = np.zeros(groups, dtype=np.int64)
+        member[group_of] = np.arange(len(group_of))
+        return Regions(self.columns, *self.runs(rows.codes[member], levels))
 
     def distinct(self, codes: Codes, sensitive: Codes, counts: Counts) -> Rows:
         """Add up rows that are the same."""
@@ -181,17 +224,12 @@ class Lattice:
 
     def merge(self, rows: Rows, levels: Levels) -> Rows:
         """Add up rows that are the same at some levels and in their sensitive values; each is shown by one member."""
-        codes = np.concatenate([rows.codes, rows.sensitive], axis=1)
         every = np.concatenate([levels, np.zeros(rows.sensitive.shape[1], dtype=np.int8)])
-        group_of = np.empty(len(codes), dtype=np.int64)
-        groups = self.kernel.group_rows(
-            codes, np.arange(len(codes)), self.keys, self.keys_of(every[None])[0], group_of,
+        merged = self.kernel.merge_rows(
+            rows.codes, rows.sensitive, rows.counts, self.keys, self.keys_of(every[None])[0],
             self.slots, self.slot_keys, self.used,
         )  # fmt: skip
-        member = np.empty(groups, dtype=np.int64)
-        member[group_of[::-1]] = np.arange(len(codes) - 1, -1, -1)
-        counts = np.bincount(group_of, weights=rows.counts, minlength=groups).astype(np.int64)
-        return Rows(rows.codes[member], rows.sensitive[member], counts)
+        return Rows(*merged)
 
     def all_rows(self) -> Rows:
         """Return the tally's own tuples, in their order."""
@@ -215,10 +253,16 @@ def _stack(columns: list[Codes], rows: int) -> Codes:
     return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else np.empty((rows, 0), dtype=np.int32)
 
 
-def _level_losses(tally: Tally, name: str) -> Floats:
-    """Return the certainty penalty of every code at every level."""
-    tree = tally.trees[name]
-    lows = tree.starts.copy()
-    if not tally.has_missing(name):
-        lows[-1, 1:] = min(1, tree.size - 1)  # the root does not hold missing where nothing is
-    return np.stack([tree.widths(low, high) for low, high in zip(lows, tree.ends, strict=True)])
+def _weigh(
+    cells: list[CellLosses], tally: Tally, columns: tuple[str, ...], weights: Mapping[str, float]
+) -> tuple[list[Floats], list[Floats]]:
+    """Scale what cells lose so that a table of withheld rows loses 1; return it, and what shown cells keep of that."""
+    means = [
+        float((cell.withheld * tally.value_counts(name)).sum()) / max(tally.rows, 1)
+        for name, cell in zip(columns, cells, strict=True)
+    ]
+    given = [weights.get(name, 1.0) for name in columns]
+    total = sum(weight * mean for weight, mean in zip(given, means, strict=True)) or 1.0
+    losses = [cell.shown * (weight / total) for weight, cell in zip(given, cells, strict=True)]
+    withheld = [cell.withheld * (weight / total) for weight, cell in zip(given, cells, strict=True)]
+    return losses, [most - lost for most, lost in zip(withheld, losses, strict=True)]

@@ -63,7 +63,8 @@ class LevelSweep:
         )
         rows = lattice.all_rows()
         everyone = np.zeros(len(rows.counts), dtype=np.int64)
-        require_possible(require, lattice.as_groups(rows, everyone, np.array([tally.rows])))
+        top = np.array([allowed[-1] for allowed in lattice.levels], dtype=np.int8)
+        require_possible(require, lattice.as_groups(rows, everyone, np.array([tally.rows]), levels=top))
         group_of, levels = _sweep(lattice, rows, require, progress)
         group_of, levels = _place_leftovers(lattice, rows, require, group_of, levels)
         return _recode(lattice, rows, group_of, levels, tight=self.labels == "tight")
@@ -89,7 +90,8 @@ def _sweep(lattice: Lattice, rows: Rows, require: Sequence[Model], progress: Pro
         if vector == len(nodes):
             break
         here = Rows(rows.codes[left], rows.sensitive[left], rows.counts[left])
-        safe = satisfies_all(require, lattice.as_groups(here, group_of, sizes[:groups].copy()))
+        judged = lattice.as_groups(here, group_of, sizes[:groups].copy(), levels=nodes[vector])
+        safe = satisfies_all(require, judged)
         if safe.any():
             number = np.cumsum(safe) - 1 + len(levels)
             published = safe[group_of]
@@ -123,7 +125,8 @@ def _place_leftovers(
         chosen = joined(groups)
         here = Rows(rows.codes[chosen], rows.sensitive[chosen], rows.counts[chosen])
         one = np.zeros(len(here.counts), dtype=np.int64)
-        return bool(satisfies_all(require, lattice.as_groups(here, one, np.array([here.counts.sum()]))).all())
+        everybody = lattice.as_groups(here, one, np.array([here.counts.sum()]), levels=top)
+        return bool(satisfies_all(require, everybody).all())
 
     # All groups together are safe: halve the number as long as what is left of them is.
     too_few, enough = -1, len(levels)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.diffgen.noisy_tree import NoisyTree
-from incrowd.diffgen.specializing import People
+from incrowd.diffgen.people import People
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.budget import Budget
-from incrowd.errors import SchemaError
+from incrowd.dp.exact import Exact
+from incrowd.errors import RecipeError, SchemaError
 from incrowd.hierarchies.public import public_codes, public_tree
 from incrowd.hierarchies.tree import Tree
 from incrowd.models.parameters import require_whole
@@ -26,9 +29,14 @@ _MOST_CLASSES = 4096
 
 @dataclass(frozen=True, eq=False)
 class PublicTable:
-    """A table in the codes of public trees; `public` has these trees and no rows at all."""
+    """A table in the codes of public trees; `public` has these trees and no rows at all.
+
+    `trees` and `missing` are those of the quasi-identifiers `columns`, in the order of their names; `class_codes[c]`
+    are the sensitive codes of class c, sensitive columns in the order of their names too.
+    """
 
     public: Tally
+    columns: tuple[str, ...]
     trees: Sequence[Tree]
     missing: Sequence[bool]
     people: People
@@ -40,7 +48,11 @@ class PrivateMethod(Protocol):
 
     name: ClassVar[str]
     private: ClassVar[bool]
-    missing: tuple[str, ...]
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Columns that may have missing values."""
+        ...
 
     @property
     def budget(self) -> Budget:
@@ -57,6 +69,18 @@ class PrivateMethod(Protocol):
 def require_steps(owner: str, steps: object) -> None:
     """Refuse anything but a number of specializations."""
     require_whole(owner, "steps", steps, at_least=1)
+
+
+def as_written(number: Exact) -> int | float | str:
+    """Return a number as recipes and summaries can hold it."""
+    return str(number) if isinstance(number, (Fraction, Decimal)) else number
+
+
+def column_names(owner: str, names: object) -> tuple[str, ...]:
+    """Return a list of column names; refuse anything else."""
+    if isinstance(names, str) or not isinstance(names, Sequence) or not all(isinstance(name, str) for name in names):
+        raise RecipeError(f'{owner}: missing is a list of column names, such as ["age"], not {names!r}.')
+    return tuple(names)
 
 
 def public_table(tally: Tally, schema: Schema, missing: Sequence[str]) -> PublicTable:
@@ -76,13 +100,15 @@ def public_table(tally: Tally, schema: Schema, missing: Sequence[str]) -> Public
         codes[name] = public_codes(name, tally.trees[name], tree)[tally.column(name)]
     quasi, sensitive = sorted(schema.quasi), sorted(schema.sensitive)
     class_codes, classes = _classes(sensitive, trees, codes, missing, len(tally))
+    if not quasi:
+        raise SchemaError("noisy counts are of boxes of quasi-identifiers, and there is none.  Hint: name some.")
     people = People(
         np.stack([codes[name] for name in quasi], axis=1).astype(np.int32), classes, len(class_codes), tally.counts
     )
     columns = tuple(trees)
     nobody = Tally(columns, np.empty((0, len(columns)), dtype=np.int32), np.empty(0, dtype=np.int64), trees)
     return PublicTable(
-        nobody, [trees[name] for name in quasi], [name in missing for name in quasi], people, class_codes
+        nobody, tuple(quasi), [trees[name] for name in quasi], [name in missing for name in quasi], people, class_codes
     )
 
 

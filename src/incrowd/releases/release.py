@@ -164,13 +164,13 @@ class Release:
         return self.form.tables()
 
     @property
-    def _hides_rows(self) -> bool:
+    def hides_rows(self) -> bool:
         """Whether the number of the table's rows must not be told."""
         return self.promise is not None or getattr(self.form, "private", False)
 
     @property
     def _row_numbers(self) -> dict[str, Any]:
-        if self._hides_rows:  # how many rows there were would give somebody away
+        if self.hides_rows:  # how many rows there were would give somebody away
             return {"published": self.rows, "sampling rate": float(self.rate)}
         numbers: dict[str, Any] = {"in": self.rows_in, "published": self.rows, "withheld": self.withheld}
         if self.rate < 1:
@@ -208,7 +208,7 @@ class Release:
 
     def __repr__(self) -> str:
         promises = ", ".join(str(guarantee.model) for guarantee in self.guarantees)
-        withheld = "" if self._hides_rows else f", {self.withheld} withheld"
+        withheld = "" if self.hides_rows else f", {self.withheld} withheld"
         return f"Release({self.rows} rows in {len(self.form.group_sizes)} groups{withheld}; {promises})"
 
 

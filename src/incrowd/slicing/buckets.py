@@ -138,11 +138,19 @@ def _shares(slices: Slices, secret: int, tuples: Ints) -> tuple[Ints, Ints]:
 def _require_possible(slices: Slices, tuples: Ints, bound: Fraction, least: int, rows: int) -> None:
     possible = largest_l(slices, tuples)
     if possible is not None and possible < bound:
+        share = f"1/{float(bound):g}"
+        if any(slices.known[tuples, secret.column].any() for secret in slices.secrets):
+            reason = (
+                "since what some people's sensitive column shows beside the sensitive value goes with one such value in "
+                f"more than {share} of its rows"
+            )
+            hint = "ask for less, give the sensitive attribute less company in its column, or withhold these people."
+        else:
+            reason = f"since one sensitive value is more than {share} of the {rows} rows"
+            hint = "ask for less, or group sensitive values."
         raise Unsatisfiable(
-            f"slicing: {float(bound):g}-diversity is impossible with these columns, since what some people's sensitive "
-            f"column shows beside the sensitive value goes with one value in more than 1/{float(bound):g} of its rows; "
-            f"the largest l that is possible is {math.floor(possible)}.  Hint: ask for less, give the sensitive "
-            "attribute less company in its column, or withhold these people."
+            f"slicing: {float(bound):g}-diversity is impossible with these columns, {reason}; the largest l that is "
+            f"possible is {math.floor(possible)}.  Hint: {hint}"
         )
     if rows < least:
         raise Unsatisfiable(

@@ -36,6 +36,10 @@ def partition_attributes(
     `number` is that of all columns. With `company`, the sensitive attributes are together in one column with just so
     many others, or with `apart` each in one of its own; without it they are where their nearest neighbours are, with
     `apart` no two of them in one column. Columns come in the order of their first names, names in a column in theirs.
+
+    >>> phi = np.array([[1.0, 0.2, 0.0], [0.2, 1.0, 0.1], [0.0, 0.1, 1.0]])
+    >>> partition_attributes(["age", "marital", "job"], phi, number=2)
+    (('age', 'marital'), ('job',))
     """
     order = sorted(range(len(attributes)), key=lambda place: attributes[place])
     names = [attributes[place] for place in order]

@@ -95,6 +95,23 @@ def guess(slices: Slices, buckets: Buckets, l: float | Fraction = 1, *, most_mat
     return Guesses(trie.leaf_of, probability, exceeds)
 
 
+def is_diverse(slices: Slices, buckets: Buckets, l: float | Fraction) -> bool:
+    """Whether no p(t,s) is above 1/l: the verdict alone, at once where every bucket is diverse by itself.
+
+    p(t,s) is a mean of shares among the rows of a bucket that have the same known part. Where none of these shares is
+    above 1/l, there is no need to look for matches, of which there may be very many.
+    """
+    bound = as_bound(l, int(slices.counts.sum()))
+    index = BucketIndex(slices, buckets)
+    for secret in slices.secrets:
+        starts, _, counts = index.hidden(secret)
+        rows = index.counts[index.bases[secret.column] : index.bases[secret.column + 1]]
+        most = np.maximum.reduceat(counts, starts[:-1]) if len(counts) else rows
+        if (bound.numerator * most > bound.denominator * rows).any():
+            return guess(slices, buckets, bound).diverse
+    return True
+
+
 def as_bound(l: float | Fraction, rows: int) -> Fraction:
     """Return l as the number that was written: 2.2 is eleven fifths, not the binary fraction next to it.
 

@@ -1,8 +1,8 @@
 """Sattar, Li, Ding, Liu & Vincent (2014), section 6, as one experiment: figures 2-10 and Table 5.
 
 The census generator stands in for the paper's two samples of the US census (its domains have the same sizes); Adult is
-the paper's own and is measured where it is at hand. Cost: some twenty minutes at the paper's sizes, most of it for
-Max.k, queries and classifiers; about one with `Settings.quick()`.
+the paper's own and is measured where it is at hand. Cost: some twenty minutes of two cores at the paper's sizes, most
+of it for Max.k, queries and classifiers; one or two with `Settings.quick()`.
 """
 
 from __future__ import annotations

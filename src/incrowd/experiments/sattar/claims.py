@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 
@@ -23,6 +25,7 @@ from incrowd.experiments.sattar.settings import (
 
 CLOSE = 0.01
 """An accuracy within one point of another is close to it."""
+DISTANCES = ("Kullback-Leibler", "city-block")
 _LINEAR = 1.1
 _SLIGHTLY = 2.0
 _ERROR, _ACCURACY = "mean error", "accuracy"
@@ -59,7 +62,7 @@ def fewer_withheld(results: pl.DataFrame) -> Verdict:
         return NOT_MEASURED
     said = (
         f"Falls with every step in {steps['falls'].sum()} of {steps.height} cases; on average from "
-        f"{_percent(steps['first'].mean())} to {_percent(steps['last'].mean())}."
+        f"{_percent(steps['first'])} to {_percent(steps['last'])}."
     )
     return verdict(steps.height, int(steps["falls"].sum()), said)
 
@@ -131,17 +134,19 @@ def near_baseline(results: pl.DataFrame) -> Verdict:
 def often_unchanged(results: pl.DataFrame) -> Verdict:
     """Above ε = 0.1, more than three answers in ten are not changed."""
     ratios = _of(results, "6", "unchanged").with_columns(pl.col("parameter").cast(pl.Float64))
-    above = ratios.filter(pl.col("parameter") > 0.1).sort("parameter")
+    above = ratios.filter(pl.col("parameter") > 0.1)
     if above.is_empty():
         return NOT_MEASURED
-    at = ratios.filter(pl.col("parameter") == 0.1)["value"].mean()
+    nearest = above.filter(pl.col("parameter") == pl.col("parameter").min())
     many = above.filter(pl.col("value") > 0.3)["parameter"]
-    said = f"{_percent(at)} are unchanged at ε = 0.1; " + (
-        f"above 30 % from ε = {extremes(many)[0]:g} on." if len(many) else "never above 30 % here."
+    clipped = _of(results, "6", "unchanged, no answer below 0", parameter="0.1")["value"]
+    said = (
+        f"{_percent(ratios.filter(pl.col('parameter') == 0.1)['value'])} are unchanged at ε = 0.1 and "
+        f"{_percent(nearest['value'])} at {extremes(nearest['parameter'])[0]:g}; "
+        + (f"above 30 % from ε = {extremes(many)[0]:g} on." if len(many) else "never above 30 % here.")
+        + f" If answers below 0 are shown as 0, which leaves empty ones as they were, {_percent(clipped)} at 0.1."
     )
-    clipped = _of(results, "6", "unchanged, no answer below 0", parameter="0.1")["value"].mean()
-    said += f" If answers below 0 are shown as 0, which leaves empty queries as they were, {_percent(clipped)} at 0.1."
-    return verdict(above.height, int((above["value"] > 0.3).sum()), said)
+    return verdict(nearest.height, int((nearest["value"] > 0.3).sum()), said)
 
 
 def noise_hurts_small(results: pl.DataFrame) -> Verdict:
@@ -151,9 +156,8 @@ def noise_hurts_small(results: pl.DataFrame) -> Verdict:
 
 def histograms_nearer(results: pl.DataFrame) -> Verdict:
     """Histograms of local recoding are nearer to the true ones than noisy ones are, by both distances."""
-    return all_of(
-        [compare(_of(results, "8", measure), OURS, LAPLACE) for measure in ("Kullback-Leibler", "city-block")]
-    )
+    found = [(measure, compare(_of(results, "8", measure), OURS, LAPLACE)) for measure in DISTANCES]
+    return all_of([replace(each, evidence=f"{measure}: {each.evidence}") for measure, each in found])
 
 
 def scales(results: pl.DataFrame) -> Verdict:
@@ -186,8 +190,9 @@ def slightly_slower(results: pl.DataFrame) -> Verdict:
     return verdict(len(ratios), int(((ratios > 1) & (ratios <= _SLIGHTLY)).sum()), said)
 
 
-def _percent(share: object) -> str:
-    assert isinstance(share, float)
+def _percent(shares: pl.Series | float) -> str:
+    """Write a share, or the mean of several."""
+    share = float(np.mean(shares.to_numpy() if isinstance(shares, pl.Series) else shares))
     return f"{100 * share:.3g} %"
 
 

@@ -124,7 +124,7 @@ def histogram_distances(found: pl.DataFrame) -> Iterator[Section]:
             drawn,
             lines,
             ROWS,
-            Axis("value", "mean distance (nats; people)", "~g"),
+            Axis("value", "mean distance (nats; people)"),
             COLOURS,
             panels="panel",
             columns=2,

@@ -1,0 +1,180 @@
+"""`incrowd plan`: parameters of sampling with suppression, before anything is published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_LINES = 15
+
+
+def plan(
+    recipe: Annotated[
+        Path | None, typer.Argument(help="A recipe whose table is to be published: which levels keep most of it?")
+    ] = None,
+    epsilon: Annotated[str | None, typer.Option(help="ε: by how much one person may change what is published.")] = None,
+    delta: Annotated[str | None, typer.Option(help="δ: how likely that may fail, for one person.")] = None,
+    k: Annotated[int | None, typer.Option(min=1, help="How often a row must be seen to be published.")] = None,
+    rate: Annotated[str | None, typer.Option(help="β: the share of the rows that is sampled.")] = None,
+    rows: Annotated[int | None, typer.Option(min=1, help="Rows of the table, to judge δ by.")] = None,
+    table: Annotated[bool, typer.Option("--table", help="Print Table 1 of Li, Qardaji & Su (2012).")] = False,
+    figures: Annotated[Path | None, typer.Option(help="Draw figures 2-7 of the paper into this directory.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+) -> None:
+    """From three of ε, δ, k and the sampling rate, find the fourth; or, with a RECIPE, what its table would keep."""
+    from incrowd.cli.showing import print_json
+
+    told: dict[str, Any] = {}
+    if table:
+        told |= {"table 1": _table_1()}
+    if figures is not None:
+        told |= {"figures": [str(path) for path in _draw(figures)]}
+    if recipe is not None:
+        told |= _for_recipe(recipe, epsilon, delta, k, rate, quiet=quiet or as_json)
+    elif not told or any(given is not None for given in (epsilon, delta, k, rate)):
+        told |= _alone(epsilon, delta, k, rate, rows)
+    if as_json:
+        print_json(told)
+    elif not quiet:
+        _show(told)
+
+
+def _table_1() -> list[dict[str, Any]]:
+    from incrowd.dp.sampled_suppression import delta_of
+    from incrowd.experiments.sdgs import TABLE_EPSILONS, TABLE_RATES
+
+    return [
+        {"k": 20, "rate": float(rate), "delta": {epsilon: delta_of(20, rate, epsilon) for epsilon in TABLE_EPSILONS}}
+        for rate in TABLE_RATES
+    ]
+
+
+def _draw(directory: Path) -> list[Path]:
+    from incrowd.experiments.charts import save
+    from incrowd.experiments.extras import require_extras
+    from incrowd.experiments.sdgs import run
+    from incrowd.releases.saving import require_directory
+
+    require_extras()
+    require_directory(directory)
+    drawn = [section for section in run().sections if section.chart is not None]
+    return [path for section in drawn for path in save(section.chart(), directory / section.name)]  # type: ignore[misc]
+
+
+def _alone(epsilon: str | None, delta: str | None, k: int | None, rate: str | None, rows: int | None) -> dict[str, Any]:
+    """Return the fourth parameter, and the curve that it lies on."""
+    from incrowd.dp.planning import plan as complete
+    from incrowd.dp.planning import warn_of_delta
+    from incrowd.planning import curve_around
+
+    if sum(given is None for given in (epsilon, delta, k, rate)) != 1:
+        raise typer.BadParameter(
+            "give three of --epsilon, --delta, --k and --rate, or a recipe with --epsilon and --delta, or --table",
+            param_hint="plan",
+        )
+    found = complete(epsilon=epsilon, delta=delta, k=k, rate=rate)
+    warning = None if rows is None else warn_of_delta(found.delta, rows)
+    four = {"epsilon": found.epsilon, "delta": found.delta, "k": found.k, "rate": found.rate}
+    return {"plan": four, "found": found.found, "curve": curve_around(found), "warnings": [warning] if warning else []}
+
+
+def _for_recipe(
+    recipe: Path, epsilon: str | None, delta: str | None, k: int | None, rate: str | None, *, quiet: bool
+) -> dict[str, Any]:
+    """Return what the table of a recipe would keep."""
+    from incrowd.cli.showing import showing_progress
+    from incrowd.dp.largest_rate import largest_rate
+    from incrowd.dp.planning import warn_of_delta
+    from incrowd.planning import LOOKED, RATES, plan_release
+    from incrowd.recipe import Recipe
+
+    if epsilon is None or delta is None:
+        raise typer.BadParameter("a recipe is planned for an --epsilon and a --delta", param_hint="plan")
+    rates: list[Any] = [rate] if rate is not None else list(RATES)
+    if rate is None and k is not None:
+        rates.append(largest_rate(epsilon=epsilon, delta=delta, k=k))
+    loaded = Recipe.load(recipe)
+    with showing_progress(quiet=quiet) as progress:
+        found, rows = plan_release(loaded.table(), epsilon=epsilon, delta=delta, rates=rates, k=k, progress=progress)
+    warning = warn_of_delta(delta, rows)
+    return {
+        "epsilon": epsilon,
+        "delta": delta,
+        "choices": found.to_dicts(),
+        "warnings": [*([warning] if warning else []), LOOKED],
+    }
+
+
+def _show(told: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from incrowd.cli.showing import summary_table
+
+    console = Console()
+    if "table 1" in told:
+        console.print(Text("δ for k = 20 (Li, Qardaji & Su 2012, Table 1)", style="italic"))
+        console.print(_laid_out_table(told["table 1"]))
+    if "figures" in told:
+        console.print(Text(f"Drawn: {', '.join(told['figures'])}"))
+    if "plan" in told:
+        four, names = told["plan"], {"epsilon": "ε", "delta": "δ", "k": "k", "rate": "sampling rate β"}
+        lines = [
+            (name, f"{four[key]:.6g}" + ("  ← found" if key == told["found"] else "")) for key, name in names.items()
+        ]
+        console.print(Text("Sampling, then withholding what is seen fewer than k times", style="italic"))
+        console.print(summary_table("", lines))
+        console.print(Text("The same k and rate also give", style="italic"))
+        console.print(_laid_out_curve(told["curve"]))
+    if "choices" in told:
+        said = "What would be published on average; ● keeps most (rows × precision)"
+        console.print(Text(said if told["choices"] else "Nothing would be published at any level.", style="italic"))
+        console.print(_laid_out_choices(told["choices"]))
+    for warning in told.get("warnings", ()):
+        console.print(Text(f"Note: {warning}"))
+
+
+def _laid_out(columns: list[str]) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None)
+    for name in columns:
+        table.add_column(name, justify="right")
+    return table
+
+
+def _laid_out_table(cells: list[dict[str, Any]]) -> Table:
+    epsilons = list(cells[0]["delta"])
+    table = _laid_out(["β", *(f"ε = {each}" for each in epsilons)])
+    for line in cells:
+        table.add_row(f"{line['rate']:g}", *(f"{line['delta'][epsilon]:.2e}" for epsilon in epsilons))
+    return table
+
+
+def _laid_out_curve(curve: list[dict[str, float]]) -> Table:
+    table = _laid_out(["ε", "δ"])
+    for point in curve:
+        table.add_row(f"{point['epsilon']:.4g}", f"{point['delta']:.3g}")
+    return table
+
+
+def _laid_out_choices(choices: list[dict[str, Any]]) -> Table:
+    """Show the best choice and its neighbours: with every one, more rows are published and less is shown of each."""
+    if not choices:
+        return _laid_out([])
+    columns = list(choices[0]["levels"])
+    table = _laid_out(["", "k", "β", *(f"level of {name}" for name in columns), "rows", "precision"])
+    at = next(place for place, choice in enumerate(choices) if choice["best"])
+    first = max(0, min(at - _LINES // 2, len(choices) - _LINES))
+    for choice in choices[first : first + _LINES]:
+        levels = [str(choice["levels"][name]) for name in columns]
+        shares = [f"{choice['published']:.2%}", f"{choice['precision']:.3f}"]
+        mark = "●" if choice["best"] else ""
+        table.add_row(mark, str(choice["k"]), f"{choice['rate']:g}", *levels, *shares)
+    return table

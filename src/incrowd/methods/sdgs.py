@@ -1,0 +1,199 @@
+"""(k,β)-SDGS: sample every row with probability β, generalize by fixed levels, withhold what is not seen k times.
+
+Li, Qardaji & Su (2012), theorem 1: this is (ε, δ)-differentially private for every ε ≥ −ln(1−β), with a δ that follows
+from k and β (`dp/sampled_suppression.py`), although nothing is noisy. Publishing samples (`sample=`), k-DGS does the
+rest. What is shown must not depend on the table, so every hierarchy is declared; how many rows there are, were sampled
+or withheld is not told. Cost: that of k-DGS; with chosen levels, see `schemes.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import ROUND_CEILING
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from incrowd.dp.accountant import Accountant
+from incrowd.dp.budget import Budget
+from incrowd.dp.exact import Exact, round_digits
+from incrowd.dp.sampled_suppression import as_epsilon, checked, delta_of, least_epsilon
+from incrowd.dp.smooth_bound import SmoothBound
+from incrowd.errors import ConformanceError, RecipeError, SchemaError, Unsatisfiable
+from incrowd.expected_rows import ExpectedRows
+from incrowd.hierarchies.dates import Dates
+from incrowd.hierarchies.masking import Masking
+from incrowd.methods.k_dgs import KDGS
+from incrowd.methods.schemes import choose_levels
+from incrowd.models.differential_privacy import DifferentialPrivacy
+from incrowd.models.full_k_anonymity import FullKAnonymity
+from incrowd.models.k_anonymity import KAnonymity
+from incrowd.models.model import Guarantee, Model
+from incrowd.models.parameters import require_whole
+from incrowd.progress import Progress
+from incrowd.promise import Promise
+from incrowd.recoding import Recoding
+from incrowd.schema import Schema
+from incrowd.tally import Tally
+
+EPSILONS = ("0.1", "0.25", "0.5", "0.75", "1", "1.5", "2", "3", "4", "6", "8")
+"""Where the curve of ε and δ is told, as far as the sampling rate allows."""
+_USUAL = 1
+_DIGITS = 6
+_TWELVE_DIGITS = 1 + Fraction(1, 10**11)
+"""δ is computed to about twelve digits."""
+
+
+@dataclass(frozen=True)
+class SDGS:
+    """Every quasi-identifier at its level in `levels`, 0 if it is not named; of a sample, rows seen `k` times.
+
+    The release is (ε, δ)-private at all points of a curve at once; `epsilon` is the one that is promised (1, or the
+    least that the rate allows). With `scheme="chosen"`, columns that are not in `levels` get the levels that should
+    publish most, chosen under differential privacy; `scheme_epsilon` is what that costs, on top of `epsilon`.
+
+    >>> import incrowd as ic
+    >>> ages = ic.Intervals(widths=(5, 10, 20, 40))
+    >>> table = ic.read(
+    ...     ic.datasets.census(5000), quasi=["age"], sensitive=["sex"], others="drop", hierarchies={"age": ages}
+    ... )
+    >>> release = ic.publish(table, method=SDGS(20, levels={"age": 3}), sample=0.2)
+    >>> print(release.guarantees[-1])
+    differential privacy (ε = 1, δ = 6.03e-09) (by construction)
+    """
+
+    k: int
+    levels: Mapping[str, int] = field(default_factory=dict)
+    epsilon: Exact | None = None
+    scheme: Literal["fixed", "chosen"] = "fixed"
+    scheme_epsilon: Exact | None = None
+    name: ClassVar[str] = "sdgs"
+
+    def __post_init__(self) -> None:
+        require_whole(self.name, "k", self.k, at_least=1)
+        KDGS(self.k, self.levels)  # which refuses what is no k and no level
+        if self.scheme not in ("fixed", "chosen"):
+            raise RecipeError(f'{self.name}: scheme is "fixed" or "chosen", not {self.scheme!r}.')
+        if (self.scheme == "chosen") != (self.scheme_epsilon is not None):
+            raise RecipeError(
+                f"{self.name}: choosing the levels by the table costs privacy; scheme_epsilon says how much, and is "
+                'given with scheme = "chosen" and only then.'
+            )
+        for name in ("epsilon", "scheme_epsilon"):
+            given = getattr(self, name)
+            if given is not None:
+                as_epsilon(given)
+                if not isinstance(given, (int, float, str)):
+                    object.__setattr__(self, name, str(given))  # which a recipe can hold, and reads back exactly
+
+    @property
+    def guarantees(self) -> tuple[Model, ...]:
+        """What every release satisfies, whatever else is required of it."""
+        return (FullKAnonymity(self.k),)
+
+    def promise(self, rate: Fraction, *, note: str = "") -> Promise:
+        """Return what publishing a sample at this rate promises, by theorem 1; refuse rates it says nothing about."""
+        epsilon = self._promised(rate)
+        accountant = Accountant()
+        if self.scheme_epsilon is not None:
+            accountant.spend("choice of levels", Budget(self.scheme_epsilon))
+        delta = self._delta(rate, epsilon)
+        if delta >= 1:
+            raise RecipeError(
+                f"{self.name}: with k = {self.k} at a sampling rate of {float(rate):g}, δ is 1 for ε = "
+                f"{float(epsilon):g}: nothing would be promised.  Hint: raise k or ε, or sample less."
+            )
+        accountant.spend("sampling and suppression", Budget.computed(epsilon, delta))
+        total = accountant.total()
+        model = DifferentialPrivacy(str(total.epsilon), str(total.delta))
+        bound = SmoothBound.of(self.k, rate=rate, epsilon=epsilon)
+        smooth = {"ε0": float(epsilon), "δ0": bound.delta, "δ at 2·ε0": bound.delta_at(2)}
+        told = {"budget": accountant.as_dict(), "ε and δ": self.curve(rate), "smooth bound of suppression": smooth}
+        return Promise(Guarantee(model, "by construction", float(total.epsilon), note=note), total, told)
+
+    def curve(self, rate: Fraction) -> list[dict[str, float]]:
+        """Return pairs of ε and δ, all of which hold at once; a choice of levels is included in ε."""
+        least = Fraction(str(least_epsilon(rate)))
+        asked = {self._promised(rate), least, *(Fraction(epsilon) for epsilon in EPSILONS)}
+        before = Fraction(0) if self.scheme_epsilon is None else as_epsilon(self.scheme_epsilon)
+        return [
+            {"ε": float(before + epsilon), "δ": float(self._delta(rate, epsilon))}
+            for epsilon in sorted(asked)
+            if epsilon >= least
+        ]
+
+    def _promised(self, rate: Fraction) -> Fraction:
+        """Return the ε that is promised for sampling and suppression; refuse rates that theorem 1 is not about."""
+        if rate == 1:
+            raise RecipeError(
+                f"{self.name} publishes a sample, and without one it is not differentially private: somebody who knows "
+                "all others would see who is the k-th.  Hint: publish with sample=0.1, or use k-dgs, which promises "
+                "less."
+            )
+        if self.epsilon is not None:
+            return checked(self.k, rate, self.epsilon)[1]
+        return max(Fraction(_USUAL), Fraction(str(least_epsilon(rate))))
+
+    def _delta(self, rate: Fraction, epsilon: Fraction) -> Fraction:
+        return round_digits(Fraction(delta_of(self.k, rate, epsilon)) * _TWELVE_DIGITS, _DIGITS, ROUND_CEILING)
+
+    def search(
+        self,
+        tally: Tally,
+        schema: Schema,
+        require: Sequence[Model],
+        *,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Recoding:
+        """Generalize and withhold; `tally` is a sample, drawn from the tally that levels are chosen by."""
+        self._promised(tally.rate)  # which refuses what could not be kept
+        _refuse_other_models(require)
+        refuse_undeclared(tally, schema)
+        levels: Mapping[str, int] = self.levels
+        if self.scheme_epsilon is not None:
+            whole = tally.drawn_from
+            if whole is None or whole.rate < 1:  # a choice by the sample itself would tell of the sample
+                raise ConformanceError(f"{self.name} chooses levels by the whole table, and was given a sample only.")
+            expected = ExpectedRows(self.k, tally.rate)
+            levels = choose_levels(
+                whole, schema, levels, expected, epsilon=as_epsilon(self.scheme_epsilon), rng=rng, progress=progress
+            )
+        try:
+            return KDGS(self.k, levels).search(tally, schema, require, rng=rng, progress=progress)
+        except Unsatisfiable:  # whose message counts the sample
+            raise Unsatisfiable(
+                f"in this sample, what is seen {self.k:,} times at these levels is nothing, or not what is required.  "
+                "Hint: choose higher levels, a smaller k, or fewer columns; sampling again until something comes out "
+                "spends privacy every time."
+            ) from None
+
+
+def _refuse_other_models(require: Sequence[Model]) -> None:
+    """Refuse models that may look at the whole table: whether they hold would be seen in what is published."""
+    for model in require:
+        if not isinstance(model, (KAnonymity, FullKAnonymity)):
+            raise RecipeError(
+                f"{model} cannot be asked of {SDGS.name}: whether it holds may depend on rows that are not published, "
+                "and differential privacy must not show that.  Hint: check it on the release."
+            )
+
+
+def refuse_undeclared(tally: Tally, schema: Schema) -> None:
+    """Refuse hierarchies of which somebody in the table could change a level that others are shown at."""
+    for name, hierarchy in sorted(schema.quasi.items()):
+        tree, why = tally.trees[name], ""
+        if tree.from_data:
+            why = "is made from the table.  Hint: declare one, such as intervals or categories"
+        elif isinstance(hierarchy, Masking) and not hierarchy.steps:
+            why = "has as many levels as its longest value has characters.  Hint: give masking its steps"
+        elif isinstance(hierarchy, Masking) and tree.height != len(hierarchy.steps) + 1:
+            why = "masks more characters than its values have.  Hint: give masking fewer steps"
+        elif isinstance(hierarchy, Dates) and "day" in hierarchy.units:
+            why = 'has a level for days only if it holds times.  Hint: name its units, such as ("month", "year")'
+        if why:
+            raise SchemaError(
+                f"{SDGS.name} must not look at the table to choose what is shown, and the hierarchy of '{name}' {why}."
+            )

@@ -1,0 +1,38 @@
+"""A promise by construction: what a method's own making guarantees, said before anybody looks at the table.
+
+The method's `promise(rate, note=…)` makes it. What is published under one must not tell how many rows the table has, so
+a release that carries a promise leaves out every number that is not made from its published rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from incrowd.dp.budget import Budget
+from incrowd.dp.planning import warn_of_delta
+from incrowd.models.model import Guarantee
+
+_NEGLIGIBLE = Fraction(1, 10**100)
+"""A δ that no table is too large for."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A guarantee, its price, and what else a reader may want to know of it, as plain values."""
+
+    guarantee: Guarantee
+    price: Budget
+    told: Mapping[str, Any] = field(default_factory=dict)
+
+    def warnings(self, rows: int, rate: Fraction) -> list[str]:
+        """Return what to tell of δ, where `rows` were published of a sample at `rate`.
+
+        How many rows there are is taken from how many were published: the table's own number is a secret.
+        """
+        if self.price.delta < _NEGLIGIBLE:
+            return []
+        found = warn_of_delta(self.price.delta, round(rows / rate))
+        return [] if found is None else [found]

@@ -1,0 +1,161 @@
+"""`incrowd experiment` and `incrowd advise`, from the shell's side."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+from command import everything, incrowd
+
+import incrowd as ic
+
+TINY = ["--rows", "800,1000", "--time-rows", "1000", "--time-rows", "1500", "--queries", "10", "--quick"]
+RECIPE = """
+incrowd = 1
+seed = 3
+source = { path = "people.csv" }
+others = "drop"
+models = [{ name = "expected-confidence" }]
+method = { name = "local-recoding", limit = 0.6 }
+[columns]
+age = { role = "quasi", hierarchy = { kind = "intervals", widths = [5, 10] } }
+sex = "quasi"
+occupation = "sensitive"
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("INCROWD_DATA", str(tmp_path / "no data"))
+    ic.datasets.census(1000).write_csv("people.csv")
+    Path("people.toml").write_text(RECIPE, encoding="utf-8")
+    return tmp_path
+
+
+def test_an_experiment_writes_and_tells_everything() -> None:
+    done = incrowd("experiment", "sattar", *TINY, "--only", "2,4", "--only", "10")
+    assert (done.code, done.err) == (0, "")
+    assert "Which of the paper's claims hold here" in done.out
+    assert "Adult is not at hand" in done.out
+    names = set(everything(Path("sattar-experiment")))
+    assert {"results.csv", "report.md", "experiment.json", "figures/figure-4.png", "figures/figure-10.svg"} <= names
+    assert pl.read_csv("sattar-experiment/results.csv")["figure"].unique().sort().to_list() == [2, 4, 10]
+
+
+def test_json_and_nothing_else() -> None:
+    done = incrowd("experiment", "sattar", *TINY, "--only", "2", "--json", "-o", "mine", "--seed", "5")
+    told = json.loads(done.out)
+    assert (done.code, done.err) == (0, "")
+    assert told["report"] == "mine/report.md"
+    assert told["settings"]["seed"] == 5
+    assert told["settings"]["rows"] == [800, 1000]
+    assert {claim["verdict"] for claim in told["claims"]} <= {"holds", "holds in part", "does not hold", "not measured"}
+    assert incrowd("experiment", "sattar", *TINY, "--only", "2", "-q", "-o", "mine", "--force").out == ""
+
+
+def test_a_taken_place_is_noticed_before_the_work() -> None:
+    Path("mine").mkdir()
+    start = time.monotonic()
+    done = incrowd("experiment", "sattar", "-o", "mine")
+    assert time.monotonic() - start < 60  # the work itself would take many minutes
+    assert done.code == 5
+    assert "mine exists already" in done.err
+    assert incrowd("experiment", "sattar", "-o", "mine", "--force").code == 5  # it is no experiment
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["sattar", "--only", "1"], 3, "there is no figure '1'"),
+        (["sattar", "--rows", "many"], 2, "whole numbers"),
+        (["sattar", "--rows", "0"], 2, "above 0"),
+        (["sattar", "--queries", "0"], 2, "--queries"),
+        (["sattar", "--folds", "1"], 2, "--folds"),
+        (["nobody"], 2, "nobody"),
+        (["sattar", "--rows", "50", "--only", "4", "--quick"], 3, "small queries were found"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], code: int, message: str) -> None:
+    done = incrowd("experiment", *arguments)
+    assert done.code == code
+    assert message in done.err
+    assert "Traceback" not in done.err
+    assert not Path("sattar-experiment").exists()
+
+
+def test_advice_as_a_table_and_a_chart() -> None:
+    done = incrowd("advise", "people.toml", "--rate", "0.5,0.9", "--limit", "0.3", "--limit", "0.6", "--plot", "a.svg")
+    assert (done.code, done.err) == (0, "")
+    assert "publishes most with least distortion" in done.out
+    assert sum(line.strip().startswith(("0.5", "0.9", "●")) for line in done.out.splitlines()) == 4
+    assert Path("a.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_advice_as_json() -> None:
+    told = json.loads(incrowd("advise", "people.toml", "--rate", "0.8", "--limit", "0.6", "--json").out)
+    (pair,) = told["pairs"]
+    assert (pair["rate"], pair["limit"], pair["best"]) == (0.8, 0.6, True)
+    assert pair["published"] <= 0.9
+    again = json.loads(incrowd("advise", "people.toml", "--rate", "0.8", "--limit", "0.6", "--json").out)
+    assert again == told  # the recipe's seed
+    other = json.loads(incrowd("advise", "people.toml", "--rate", "0.8", "--limit", "0.6", "--json", "--seed", "9").out)
+    assert other != told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["nowhere.toml"], 3, "cannot be read"),
+        (["people.toml", "--plot", "a.pdf"], 2, "ends in .svg or .png"),
+        (["people.toml", "--rate", "half"], 2, "shares between 0 and 1"),
+        (["people.toml", "--rate", "2"], 3, "sample is a share"),
+        (["people.toml", "--rate", "1", "--limit", "0.6", "--plot", "no/such/a.svg"], 5, "cannot be written"),
+    ],
+)
+def test_advice_that_cannot_be_given(arguments: list[str], code: int, message: str) -> None:
+    done = incrowd("advise", *arguments)
+    assert done.code == code
+    assert message in done.err.replace("\n", " ")
+
+
+def test_advice_for_another_method() -> None:
+    Path("people.toml").write_text(RECIPE.replace('"local-recoding", limit = 0.6', '"mondrian"'), encoding="utf-8")
+    done = incrowd("advise", "people.toml")
+    assert done.code == 3
+    assert "its method is mondrian, which has no distortion limit" in done.err
+
+
+@pytest.mark.parametrize("command", [["experiment"], ["experiment", "sattar"], ["advise"]])
+def test_help_loads_nothing_slow(command: list[str]) -> None:
+    code = (
+        "import runpy, sys\n"
+        f"sys.argv = ['incrowd', *{command}, '--help']\n"
+        "try: runpy.run_module('incrowd', run_name='__main__')\n"
+        "except SystemExit: pass\n"
+        "slow = ('polars', 'numpy', 'numba', 'sklearn', 'altair', 'vl_convert')\n"
+        "print('loaded:', *[name for name in slow if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.splitlines()[-1].split()[1:] == []
+
+
+def test_who_lacks_the_extra_is_told_how_to_get_it() -> None:
+    code = (
+        "import sys\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.split('.')[0] == 'altair': raise ModuleNotFoundError(name=name)\n"
+        "sys.meta_path.insert(0, Absent())\n"
+        "sys.argv = ['incrowd', 'experiment', 'sattar', '--quick']\n"
+        "from incrowd.cli.app import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 3
+    assert "need altair, which is not installed.  Hint: pip install 'incrowd[experiments]'." in done.stderr

@@ -1,0 +1,96 @@
+"""Trees that everybody knows: the same whatever the table holds, and refused where only the table can tell."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from incrowd.errors import SchemaError, UncoveredValue
+from incrowd.hierarchies import Automatic, Categories, Dates, Exact, Flat, Hierarchy, Intervals, Masking
+from incrowd.hierarchies.public import public_codes, public_tree
+
+PLACES = Categories.from_tree({"Asia": ["China", "Korea"], "America": ["Canada", "USA"]})
+
+
+def test_categories_list_their_values() -> None:
+    tree = public_tree("place", PLACES)
+    assert tree.values.to_list() == [None, "China", "Korea", "Canada", "USA"]
+    assert not tree.from_data
+
+
+@pytest.mark.parametrize(
+    ("intervals", "values"),
+    [
+        (Intervals(widths=(5, 10), lower=15, upper=19), [14, 15, 16, 17, 18, 19]),
+        (Intervals(cuts=((5,),)), [4, 5]),
+        (Intervals(cuts=((1, 3, 5), (3,))), [0, 1, 2, 3, 4, 5]),
+        (Intervals(cuts=((0.5, 2, 7),)), [-1.0, 0.5, 2.0, 7.0]),
+        (Intervals(widths=(0.1,), lower=0.25, upper=0.7), [0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7]),
+        (Intervals(widths=(0.5,), lower=0, upper=1.5), [-0.5, 0.0, 0.5, 1.0, 1.5]),
+        (Intervals(widths=(250_000,), lower=0, upper=500_000), [-250_000.0, 0.0, 250_000.0, 500_000.0]),
+    ],
+    ids=str,
+)
+def test_numbers_are_those_between_the_bounds(intervals: Intervals, values: list[float]) -> None:
+    tree = public_tree("number", intervals)
+    assert tree.values.to_list()[1:] == pytest.approx(values)
+    assert not tree.from_data
+
+
+def test_values_in_a_table_find_their_place_and_none_is_lost() -> None:
+    intervals = Intervals(widths=(5,), lower=15, upper=40)
+    public = public_tree("age", intervals)
+    raw = pl.Series([-1e9, 14.99, 15.0, 15.5, 20.0, 39.9, 40.0, 1e9, None])
+    tree, codes = intervals.build("age", raw)
+    found = public_codes("age", tree, public)[codes]
+    assert public.values.gather(found).to_list() == [14, 14, 15, 15, 20, 39, 40, 40, None]
+
+
+def test_decimal_steps_are_not_put_one_too_low() -> None:
+    intervals = Intervals(widths=(0.1,), lower=0, upper=1)
+    public = public_tree("share", intervals)
+    raw = pl.Series([0.1, 0.2, 0.3, 0.6, 0.7, 0.9])
+    tree, codes = intervals.build("share", raw)
+    assert public.values.gather(public_codes("share", tree, public)[codes]).to_list() == raw.to_list()
+
+
+def test_a_value_has_one_code_whoever_else_is_there() -> None:
+    intervals = Intervals(widths=(2,), lower=0, upper=20)
+    public = public_tree("age", intervals)
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        values = rng.integers(-5, 30, size=rng.integers(1, 10))
+        tree, codes = intervals.build("age", pl.Series(values))
+        assert public_codes("age", tree, public)[codes].tolist() == (np.clip(values, -1, 20) + 2).tolist()
+
+
+def test_names_keep_their_codes() -> None:
+    public = public_tree("place", PLACES)
+    tree, codes = PLACES.build("place", pl.Series(["USA", None, "China"]))
+    assert public_codes("place", tree, public)[codes].tolist() == [4, 0, 1]
+    with pytest.raises(SchemaError, match="not those of its hierarchy"):
+        public_codes("place", Flat().build("place", pl.Series(["USA"]))[0], public)
+
+
+def test_a_name_that_the_tree_lacks_is_refused() -> None:
+    """This is told to whoever publishes; nothing is published."""
+    with pytest.raises(UncoveredValue):
+        PLACES.build("place", pl.Series(["Atlantis"]))
+
+
+@pytest.mark.parametrize("hierarchy", [Flat(), Automatic(), Exact(), Masking(), Dates()], ids=lambda one: one.name)
+def test_what_only_the_data_can_tell_is_refused(hierarchy: Hierarchy) -> None:
+    with pytest.raises(SchemaError, match=r"known from the data only.*Hint: declare them"):
+        public_tree("zip", hierarchy)
+
+
+@pytest.mark.parametrize("intervals", [Intervals(widths=(5,)), Intervals(widths=(5,), lower=0)], ids=str)
+def test_open_ends_are_refused(intervals: Intervals) -> None:
+    with pytest.raises(SchemaError, match="a lower and an upper bound"):
+        public_tree("age", intervals)
+
+
+def test_too_many_intervals_are_refused() -> None:
+    with pytest.raises(SchemaError, match="finest ones wider"):
+        public_tree("x", Intervals(widths=(0.001,), lower=0, upper=1000))

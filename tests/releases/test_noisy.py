@@ -1,0 +1,185 @@
+"""Releases of noisy counts: what they answer, how sure they are, and training sets."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import incrowd as ic
+from incrowd.diffgen.noisy_tree import NoisyTree
+from incrowd.dp.discrete_laplace import variance
+from incrowd.errors import QueryError
+from incrowd.methods.diffgen import ConsistentDiffGen, DiffGen
+from incrowd.methods.flat_histogram import FlatHistogram
+from incrowd.methods.hierarchical_histogram import HierarchicalHistogram
+from incrowd.methods.private import PrivateMethod
+from incrowd.releases.noisy import NoisyCounts, covering_boxes
+
+NOISELESS = 10**6
+HIERARCHIES: dict[str, Any] = {
+    "age": ic.Intervals(widths=(5,), lower=0, upper=39),
+    "sex": ic.Categories.from_tree(["F", "M"]),
+    "ill": ic.Categories.from_tree(["n", "y"]),
+}
+
+
+def table(rows: int = 4000) -> ic.Table:
+    rng = np.random.default_rng(2)
+    frame = pl.DataFrame(
+        {
+            "age": rng.integers(0, 40, size=rows),
+            "sex": rng.choice(["F", "M"], size=rows),
+            "ill": rng.choice(["n", "y"], size=rows),
+        }
+    )
+    return ic.read(frame, quasi=["age", "sex"], sensitive=["ill"], hierarchies=HIERARCHIES)
+
+
+def form(method: PrivateMethod, seed: int = 1, **changes: Any) -> NoisyCounts:
+    shown = ic.publish(table(**changes), method=method, seed=seed).form
+    assert isinstance(shown, NoisyCounts)
+    return shown
+
+
+class TestFigure3:
+    """The example of Qian et al.: strings of A, B, C and D."""
+
+    NAMES = ("ABCD", "AB", "CD", "A", "B", "C", "D")
+    TREE = NoisyTree(
+        np.array([-1, 0, 0, 1, 1, 2, 2]),
+        np.array([[1], [1], [3], [1], [2], [3], [4]], dtype=np.int32),
+        np.array([[5], [3], [5], [2], [3], [4], [5]], dtype=np.int32),
+        np.array([[6], [4], [2], [3], [1], [2], [0]]),
+        np.ones(7),
+    )
+
+    @pytest.mark.parametrize(
+        ("asked", "covered", "count"),
+        [
+            ("ABCD", {"ABCD"}, 6),
+            ("BCD", {"B", "CD"}, 3),
+            ("AB", {"AB"}, 4),
+            ("BC", {"B", "C"}, 3),
+            ("D", {"D"}, 0),
+            ("", set(), 0),
+        ],
+    )
+    def test_the_fewest_boxes_cover_a_question(self, asked: str, covered: set[str], count: int) -> None:
+        shares = np.array([sum(letter in asked for letter in name) / len(name) for name in self.NAMES])
+        boxes = covering_boxes(self.TREE, shares)
+        assert {self.NAMES[box] for box in boxes} == covered
+        assert self.TREE.noisy[boxes].sum() == count
+
+    def test_a_leaf_that_is_asked_about_in_part_is_covered(self) -> None:
+        assert covering_boxes(self.TREE, np.array([0.1, 0, 0.2, 0, 0, 0, 0.5])).tolist() == [6]
+
+
+def test_rows_lines_and_counts_say_the_same() -> None:
+    noisy = form(ConsistentDiffGen(1, steps=5))
+    counts = noisy.counts
+    assert counts.columns == ["age", "sex", "ill", "count"]
+    assert (counts["count"] > 0).all()
+    assert counts["count"].sum() == noisy.rows == noisy.group_sizes.sum()
+    rows = pl.concat(list(noisy.batches(700)))
+    grouped = rows.group_by("age", "sex", "ill").len("count").sort("age", "sex", "ill")
+    assert grouped.with_columns(pl.col("count").cast(pl.Int64)).equals(counts.sort("age", "sex", "ill"))
+    assert (noisy.group_sizes > 0).all()
+
+
+def test_a_column_called_count_keeps_its_name() -> None:
+    frame = pl.DataFrame({"count": [1, 2, 3]})
+    known = {"count": ic.Intervals(widths=(1,), lower=0, upper=5)}
+    release = ic.publish(ic.read(frame, quasi=["count"], hierarchies=known), method=FlatHistogram(NOISELESS), seed=1)
+    assert release.tables["counts"].columns == ["count", "noisy count"]
+
+
+def test_answers_add_up_boxes_and_shares_of_boxes() -> None:
+    noisy = form(FlatHistogram(NOISELESS, levels={"age": 1}))
+    counts = noisy.counts
+    young = counts.filter((pl.col("age") == "[5, 10)") & (pl.col("ill") == "y"))["count"].sum()
+    assert noisy.count({"age": (5, 9), "ill": "y"}) == young
+    assert noisy.count({"age": (5, 6), "ill": "y"}) == pytest.approx(young * 2 / 5)
+    women = counts.filter(pl.col("sex") == "F")["count"].sum()
+    assert noisy.count({"sex": ["F"]}) == women
+    assert noisy.count({}) == noisy.rows == 4000
+
+
+def test_unknown_columns_are_refused() -> None:
+    noisy = form(FlatHistogram(1))
+    for ask in (noisy.count, noisy.error):
+        with pytest.raises(QueryError, match=r"'agee' is not.*age"):
+            ask({"agee": 3})
+
+
+def test_the_error_of_leaves_adds_up() -> None:
+    noisy = form(FlatHistogram(1, levels={"age": 1}))
+    one = variance(Fraction(1))
+    boxes = 10 * 2  # below 0, eight ranges, from 39 on; two sexes
+    assert noisy.error({}) == pytest.approx(np.sqrt(2 * boxes * one))
+    assert noisy.error({"ill": "y"}) == pytest.approx(np.sqrt(boxes * one))
+    assert noisy.error({"ill": "y", "sex": "F", "age": (5, 9)}) == pytest.approx(np.sqrt(one))
+    assert noisy.error({"ill": "y", "sex": "F", "age": (5, 6)}) == pytest.approx(0.4 * np.sqrt(one))
+    assert noisy.error({"age": []}) == 0
+
+
+def test_the_error_of_a_tree_is_that_of_the_largest_boxes() -> None:
+    noisy = form(ConsistentDiffGen(1, steps=4))
+    assert noisy.error({}) == pytest.approx(np.sqrt(2 * noisy.tree.variances[0]))
+
+
+@pytest.mark.parametrize(
+    ("method", "query"),
+    [
+        (HierarchicalHistogram(1, branches=2), {"age": (3, 30)}),
+        (HierarchicalHistogram(1, branches=2), {"age": (0, 7), "ill": "y"}),
+        (HierarchicalHistogram(1, branches=2), {}),
+        (FlatHistogram(1, levels={"age": 1}), {"ill": "n"}),
+        (FlatHistogram(1, levels={"age": 1}), {"age": (10, 19)}),
+    ],
+    ids=str,
+)
+def test_the_error_is_that_of_many_runs_or_above_it(method: PrivateMethod, query: dict[str, Any]) -> None:
+    """A table with many people everywhere, so that no count is cut off at 0."""
+    columns = ["age"] if method.name == "hierarchical-histogram" else ["age", "sex"]
+    ages = np.repeat(np.arange(-1, 40), 400)
+    frame = pl.DataFrame({"age": ages, "sex": np.where(np.arange(len(ages)) % 2, "F", "M")})
+    frame = frame.with_columns(ill=pl.Series(np.where(np.arange(len(ages)) % 4 < 2, "y", "n")))
+    known = {name: HIERARCHIES[name] for name in (*columns, "ill")}
+    read = ic.read(frame.select(*columns, "ill"), quasi=columns, sensitive=["ill"], hierarchies=known)
+    answers, stated = [], []
+    for seed in range(50):
+        shown = ic.publish(read, method=method, seed=seed).form
+        assert isinstance(shown, NoisyCounts)
+        answers.append(shown.count(query))
+        stated.append(shown.error(query))
+    assert np.std(answers) < 1.35 * np.mean(stated)
+    if method.name == "flat-histogram":  # where nothing is adjusted, it is exact
+        assert np.std(answers) > 0.7 * np.mean(stated)
+
+
+@pytest.mark.parametrize("method", [DiffGen(5, steps=5), ConsistentDiffGen(5, steps=5)], ids=lambda one: one.name)
+def test_a_training_set_weighs_as_much_as_the_counts_and_stays_inside_the_boxes(method: PrivateMethod) -> None:
+    noisy = form(method)
+    frame, weights = noisy.training_set(np.random.default_rng(1), points=50)
+    assert frame.columns == ["age", "sex", "ill"]
+    assert frame.height == len(weights) == 50 * noisy.counts.height
+    assert weights.sum() == pytest.approx(noisy.rows)
+    for query in ({"ill": "y"}, {"sex": "F"}, {"age": (0, 19)}):
+        ((name, asked),) = query.items()
+        inside = frame[name].is_between(*asked) if isinstance(asked, tuple) else frame[name] == asked
+        assert weights[inside.to_numpy()].sum() == pytest.approx(noisy.count(query), rel=0.1)
+
+
+def test_a_training_set_of_nothing_is_empty() -> None:
+    empty = next(
+        shown for seed in range(200) if not (shown := form(ConsistentDiffGen(1, steps=1), seed=seed, rows=1)).rows
+    )
+    frame, weights = empty.training_set(np.random.default_rng(1))
+    assert frame.height == len(weights) == 0
+    assert frame.columns == ["age", "sex", "ill"]
+    assert next(empty.batches(10)).height == 0
+    assert empty.count({"sex": "F"}) == 0

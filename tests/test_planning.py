@@ -1,0 +1,123 @@
+"""Planning for a table: expected rows by simulation, what is told, and what is refused."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+
+import incrowd as ic
+from incrowd.dp.planning import plan, smallest_k
+from incrowd.dp.sampled_suppression import delta_of
+from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
+from incrowd.methods.sdgs import SDGS
+from incrowd.planning import curve_around, plan_release, smallest_ks
+
+AGES = ic.Intervals(widths=(10, 20))
+SEXES = ic.Categories.from_tree(["F", "M"])
+
+
+def table(rows: int = 1500) -> ic.Table:
+    dice = random.Random(2)
+    frame = pl.DataFrame(
+        {
+            "age": [min(int(dice.expovariate(0.05)) + 18, 90) for _ in range(rows)],
+            "sex": [dice.choice("FM") for _ in range(rows)],
+            "sick": [dice.choice(["flu", "cold", "none"]) for _ in range(rows)],
+        }
+    )
+    return ic.read(frame, quasi=["age", "sex"], sensitive=["sick"], hierarchies={"age": AGES, "sex": SEXES})
+
+
+def test_what_is_expected_is_what_comes_out_on_average() -> None:
+    people = table()
+    found, rows = plan_release(people, epsilon=1, delta="1e-6", rates=["0.1", "0.3"])
+    assert rows == 1500
+    for line in found.to_dicts()[:: max(1, found.height // 3)]:
+        method = SDGS(line["k"], levels=line["levels"], epsilon=1)
+        published = []
+        for seed in range(12):
+            try:
+                published.append(ic.publish(people, method=method, sample=Fraction(str(line["rate"])), seed=seed).rows)
+            except Unsatisfiable:
+                published.append(0)
+        spread = max(float(np.std(published)), 1.0) / 12**0.5
+        assert abs(np.mean(published) - rows * line["published"]) < 4 * spread + 1
+
+
+def test_every_choice_keeps_the_promise_and_beats_the_others_somewhere() -> None:
+    found, _ = plan_release(table(), epsilon=1, delta="1e-6")
+    assert found.height > 2
+    for line in found.to_dicts():
+        assert delta_of(line["k"], line["rate"], 1) <= 1e-6
+        assert line["k"] == smallest_k(epsilon=1, delta="1e-6", rate=line["rate"])
+    assert found["precision"].to_list() == sorted(found["precision"], reverse=True)
+    assert found["published"].to_list() == sorted(found["published"])
+    assert found["published"].n_unique() == found.height
+    best = found.filter("best").to_dicts()
+    assert len(best) == 1
+    assert best[0]["kept"] == found["kept"].max()
+    assert found["kept"].to_list() == (found["published"] * found["precision"]).to_list()
+
+
+def test_no_level_vector_beats_what_is_told() -> None:
+    """All level vectors and rates, one by one: none is as precise and publishes more."""
+    people, rates = table(600), ["0.1", "0.2", "0.5"]
+    found, rows = plan_release(people, epsilon=1, delta="1e-4", rates=rates)
+    frame = people.engine.count(people.schema).tally
+    assert frame.rows == rows
+    for age in range(4):
+        for sex in range(2):
+            only, _ = plan_release(people, epsilon=1, delta="1e-4", rates=rates, levels={"age": age, "sex": sex})
+            for line in only.to_dicts():
+                better = found.filter(
+                    (pl.col("precision") >= line["precision"]) & (pl.col("published") >= line["published"])
+                )
+                assert better.height
+    assert Counter(found["best"])[True] == 1
+
+
+def test_a_given_k_leaves_out_rates_that_need_more() -> None:
+    ks = smallest_ks(1, "1e-6", ["0.05", "0.2", "0.5"])
+    found, _ = plan_release(table(), epsilon=1, delta="1e-6", rates=["0.05", "0.2", "0.5"], k=ks[Fraction(1, 5)])
+    assert set(found["k"]) == {ks[Fraction(1, 5)]}
+    assert found["rate"].max() == 0.2
+    with pytest.raises(RecipeError, match="too small"):
+        plan_release(table(), epsilon=1, delta="1e-6", rates=["0.5"], k=2)
+
+
+def test_rates_that_epsilon_does_not_allow_are_left_out_or_refused() -> None:
+    assert list(smallest_ks("0.5", "1e-6", ["0.9", "0.1"])) == [Fraction(1, 10)]
+    with pytest.raises(RecipeError, match="ε is at least"):
+        smallest_ks("0.5", "1e-6", ["0.9"])
+    with pytest.raises(RecipeError, match="no sampling rate"):
+        smallest_ks("0.5", "1e-6", [])
+
+
+def test_what_sdgs_would_refuse_is_refused_here() -> None:
+    guessed = ic.read(pl.DataFrame({"age": [1, 2, 3]}), quasi=["age"])
+    with pytest.raises(SchemaError, match="must not look at the table"):
+        plan_release(guessed, epsilon=1, delta="1e-6")
+    kept = ic.read(pl.DataFrame({"age": [1], "id": [1]}), quasi=["age"], keep=["id"], hierarchies={"age": AGES})
+    with pytest.raises(SchemaError, match="outside of it"):
+        plan_release(kept, epsilon=1, delta="1e-6")
+
+
+def test_columns_may_have_any_name_and_nothing_may_be_published() -> None:
+    frame = pl.DataFrame({"k": [20, 21], "rate": ["F", "M"]})
+    people = ic.read(frame, quasi=["k", "rate"], hierarchies={"k": AGES, "rate": SEXES})
+    found, rows = plan_release(people, epsilon=1, delta="1e-9", rates=["0.1"])
+    assert (found.height, rows) == (0, 2)
+    assert found.columns == ["k", "rate", "levels", "published", "precision", "kept", "best"]
+
+
+def test_the_curve_holds_the_plan_and_nothing_below_the_least_epsilon() -> None:
+    found = plan(epsilon=1, delta="1e-6", rate="0.5")
+    curve = {point["epsilon"]: point["delta"] for point in curve_around(found)}
+    assert min(curve) > 0.6931
+    assert curve[1.0] <= 1e-6
+    assert list(curve.values()) == sorted(curve.values(), reverse=True)
