@@ -52,6 +52,8 @@ _BUILT_IN: dict[str, tuple[type, ...]] = {
         methods.Anatomy,
         methods.Slicing,
         methods.SDGS,
+        methods.FlatHistogram,
+        methods.HierarchicalHistogram,
     ),
     "forms": (forms.ShowGeneralized, forms.ShowMultisets, forms.ShowBuckets, forms.ShowSlices),
     "metrics": (

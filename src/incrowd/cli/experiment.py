@@ -126,6 +126,32 @@ def sdgs(output: _Output = None, force: _Force = False, as_json: _Json = False, 
     _show(findings, report, as_json=as_json, quiet=quiet)
 
 
+@experiment.command()
+@stoppable
+def diffgen(
+    output: _Output = None,
+    seed: _Seed = 0,
+    quick: _Quick = False,
+    force: _Force = False,
+    as_json: _Json = False,
+    quiet: _Quiet = False,
+) -> None:
+    """Mohammed et al. (2011) and Qian et al.: accuracy and range counts of DiffGen and Consistent DiffGen."""
+    from incrowd.cli.showing import showing_progress
+    from incrowd.experiments.diffgen import Settings, run
+    from incrowd.experiments.extras import require_extras
+    from incrowd.experiments.report import require_place, write_report
+
+    settings = Settings.quick(seed=seed) if quick else Settings(seed=seed)
+    directory = output or Path("diffgen-experiment")
+    require_extras()
+    require_place(directory, force=force)
+    with showing_progress(quiet=quiet or as_json) as progress:
+        findings = run(settings, progress)
+        report = write_report(findings, directory, force=force, progress=progress)
+    _show(findings, report, as_json=as_json, quiet=quiet)
+
+
 def _words(given: list[str] | None) -> tuple[str, ...] | None:
     if given is None:
         return None

@@ -63,24 +63,39 @@ class Generations:
 def least_squares(parents: Ints, noisy: Floats, variances: Floats) -> Floats:
     """Return the estimate with the smallest weighted squared distance to the counts that is consistent.
 
-    `noisy` may have several columns (classes), estimated alike.
+    `noisy` may have several columns (classes), estimated alike. A variance may be infinite: then the count is not
+    looked at, and what no count tells is shared evenly.
     """
     generations = Generations.of(parents)
     estimate, spread = noisy.astype(np.float64).copy(), variances.astype(np.float64).copy()
+    estimate[np.isinf(spread)] = 0.0
     for children in generations.up():
         spread_below = generations.sum_children(children, spread[children])
         sum_below = generations.sum_children(children, estimate[children])
         boxes = np.unique(parents[children])
         own, below = spread[boxes], spread_below[boxes]
-        weight = np.where(np.isinf(own), 0.0, below / np.where(np.isinf(own), 1.0, own + below))
+        weight = _weight(own, below)
         estimate[boxes] = weight[:, None] * estimate[boxes] + (1 - weight)[:, None] * sum_below[boxes]
-        spread[boxes] = np.where(np.isinf(own), below, own * weight)
+        spread[boxes] = np.where(np.isinf(own), below, np.where(np.isinf(own), 0.0, own) * weight)
     for children in generations.down():
         above = parents[children]
         missing = estimate - generations.sum_children(children, estimate[children])
-        share = spread[children] / generations.sum_children(children, spread[children])[above]
+        # Who is infinitely unsure takes all of it.
+        unsure = np.isinf(spread[children]).astype(np.float64)
+        some = generations.sum_children(children, unsure)[above] > 0
+        part = np.where(some, unsure, np.where(np.isinf(spread[children]), 0.0, spread[children]))
+        total = generations.sum_children(children, part)[above]
+        even = 1 / generations.sum_children(children, np.ones(len(children)))[above]
+        share = np.where(total > 0, part / np.where(total > 0, total, 1.0), even)
         estimate[children] += share[:, None] * missing[above]
     return estimate
+
+
+def _weight(own: Floats, below: Floats) -> Floats:
+    """Return how much a box's own count weighs against the sum of its children."""
+    known = np.isfinite(own) & np.isfinite(below) & (own + below > 0)
+    weight = np.where(known, below, 0.0) / np.where(known, own + below, 1.0)  # exact counts all weigh alike
+    return np.asarray(np.where(np.isfinite(own) & np.isinf(below), 1.0, weight))
 
 
 def algorithm_2(parents: Ints, noisy: Floats) -> Floats:
@@ -109,7 +124,7 @@ def non_negative(parents: Ints, estimate: Floats, variances: Floats) -> Floats:
     """Return counts of which none is negative and children sum up to their parent, as near as that allows.
 
     From the root down, a parent's total is shared among its children: all are moved by the same amount per variance,
-    and whoever would become negative is 0.
+    and whoever would become negative is 0. Of all ways to share that total this is the nearest to the estimate.
     """
     generations = Generations.of(parents)
     shared = estimate.copy()
@@ -127,7 +142,10 @@ def non_negative(parents: Ints, estimate: Floats, variances: Floats) -> Floats:
 def _share_out(
     totals: Floats, wanted: Floats, variances: Floats, above: Ints, generations: Generations, children: Ints
 ) -> Floats:
-    weight = np.where(np.isinf(variances), 1.0, variances)
+    # Where nothing is known of some, or everything of all, siblings are moved alike.
+    known = np.isfinite(variances) & (variances > 0)
+    strange = generations.sum_children(children, (~known).astype(np.float64))[above] > 0
+    weight = np.where(strange, 1.0, variances)
     alive = np.ones(len(children), dtype=bool)
     while True:
         given = generations.sum_children(children, np.where(alive, wanted, 0.0))

@@ -37,6 +37,17 @@ class Cut:
         root = (MISSING if self.missing else min(1, self.tree.size - 1), self.tree.size)
         self.runs, self.depth = [root], {root: 0}
 
+    @classmethod
+    def at_level(cls, tree: Tree, level: int, *, missing: bool) -> Cut:
+        """Return a cut through all nodes of a level; missing is a node of its own below the root."""
+        cut = cls(tree, missing)
+        if level < tree.height:
+            starts = np.unique(tree.starts[level])
+            runs = zip(starts.tolist(), [*starts[1:].tolist(), tree.size], strict=True)
+            cut.runs = [run for run in runs if missing or run[0] != MISSING]
+            cut.depth = dict.fromkeys(cut.runs, 1)
+        return cut
+
     def children(self, run: Run) -> tuple[Run, ...]:
         """Return the runs of the nodes just below a node; none for a single value."""
         low, high = run

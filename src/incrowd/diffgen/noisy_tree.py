@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.diffgen.cuts import Cut, Specialization
-from incrowd.diffgen.specializing import People
+from incrowd.diffgen.people import People
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
 from incrowd.errors import Unsatisfiable
 from incrowd.hierarchies.tree import Codes
@@ -24,7 +24,7 @@ from incrowd.hierarchies.tree import Codes
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-MOST_BOXES = 20_000_000
+MOST_COUNTS = 20_000_000
 """So many noisy counts fit the memory of a small machine, and are drawn in half a minute."""
 
 
@@ -51,7 +51,12 @@ class NoisyTree:
 
 
 def longest_path(cuts: Sequence[Cut]) -> int:
-    """Return how many boxes of the tree a person can be in, at most: the root, and one for each specialization."""
+    """Return how many boxes of the tree a person can be in, at most: the root, and one for each time one is split.
+
+    A person's box is split when the run that a value of theirs is in is specialized, which happens as often as that
+    run's depth says; whoever has the deepest run of every column is in the most boxes, whether there is such a person
+    or not.
+    """
     return 1 + sum(max(cut.depth.values()) for cut in cuts)
 
 
@@ -111,8 +116,7 @@ class _Growing:
         if not split.size:
             return
         children, first = len(step.children), self._total
-        if first + len(split) * children > MOST_BOXES:
-            raise Unsatisfiable(_too_many(first + len(split) * children))
+        require_room((first + len(split) * children) * self._people.class_count)
         child_lows, child_highs = np.repeat(lows[split], children, axis=0), np.repeat(highs[split], children, axis=0)
         child_lows[:, column] = np.tile([low for low, _ in step.children], len(split))
         child_highs[:, column] = np.tile([high for _, high in step.children], len(split))
@@ -143,8 +147,7 @@ def leaf_counts(people: People, cuts: Sequence[Cut], *, epsilon: Fraction, rng: 
     """Count the last boxes with noise, also those where nobody is; the boxes above are not counted."""
     sizes = [len(cut.runs) for cut in cuts]
     boxes = int(np.prod(sizes, dtype=object))
-    if boxes * people.class_count > MOST_BOXES:
-        raise Unsatisfiable(_too_many(boxes * people.class_count))
+    require_room(boxes * people.class_count)
     key = np.zeros(len(people.counts), dtype=np.int64)
     for column, cut in enumerate(cuts):
         starts = np.array([low for low, _ in cut.runs])
@@ -153,15 +156,20 @@ def leaf_counts(people: People, cuts: Sequence[Cut], *, epsilon: Fraction, rng: 
         key * people.class_count + people.classes, weights=people.counts, minlength=boxes * people.class_count
     )
     noisy = noisy_counts(rng, counts.astype(np.int64).reshape(boxes, people.class_count), epsilon=epsilon)
-    places = np.stack(np.unravel_index(np.arange(boxes), sizes), axis=1)
-    runs = [np.array(cut.runs, dtype=np.int32)[places[:, column]] for column, cut in enumerate(cuts)]
-    lows, highs = (np.stack([run[:, end] for run in runs], axis=1) for end in (0, 1))
+    lows, highs = (
+        np.stack(np.meshgrid(*[[run[end] for run in cut.runs] for cut in cuts], indexing="ij"), axis=-1)
+        .reshape(boxes, len(cuts))
+        .astype(np.int32)
+        for end in (0, 1)
+    )
     spread = variance(noise_scale(Fraction(1), epsilon))
     return NoisyTree(np.full(boxes, -1, dtype=np.int64), lows, highs, noisy, np.full(boxes, spread))
 
 
-def _too_many(boxes: int) -> str:
-    return (
-        f"{boxes:,} noisy counts are more than fit the memory: every combination of values gets one, also where nobody "
-        "is.  Hint: ask for fewer specializations, or use the consistent variant, which leaves empty boxes alone."
-    )
+def require_room(counts: int) -> None:
+    """Refuse more noisy counts than fit the memory; how many there are is public."""
+    if counts > MOST_COUNTS:
+        raise Unsatisfiable(
+            f"{counts:,} noisy counts are more than fit the memory: every combination of values gets one, also where "
+            "nobody is.  Hint: ask for fewer steps, or use consistent-diffgen, which leaves empty boxes alone."
+        )

@@ -212,9 +212,9 @@ def sections(results: pl.DataFrame) -> Iterator[Section]:
         yield Section(
             f"accuracy-{utility}",
             f"Accuracy with the utility {utility} ({where})",
-            "The share of held-out rows that a decision tree gets right, by the number of specializations h. Raw data "
-            + " and ".join(f"{row['method']}: {row['value']:.4f}" for row in bounds.to_dicts())
-            + " are the bounds.",
+            "The share of held-out rows that a decision tree gets right, by the number of specializations h. Bounds: "
+            + "; ".join(f"{row['method']} {row['value']:.4f}" for row in bounds.to_dicts())
+            + ".",
             wide,
             lambda found=found, utility=utility: _accuracy_chart(found, bounds, utility),  # type: ignore[misc]
         )
@@ -236,6 +236,7 @@ def sections(results: pl.DataFrame) -> Iterator[Section]:
                 COLOURS,
                 title="Range counts by how many leaves they cover",
                 panels="size",
+                panels_in_order=("one leaf", "up to 10 % of leaves", "more leaves"),
             ),
         )
 
@@ -248,7 +249,7 @@ def _accuracy_chart(found: pl.DataFrame, bounds: pl.DataFrame, utility: str) -> 
     panels = curves.sort("ε", "h").with_columns(pl.format("ε = {}", "ε").alias("panel"))
     return lines(
         panels,
-        Axis("h", "specializations"),
+        Axis("h", "specializations", zero=False),
         Axis("value", "accuracy", format=".2f", zero=False),
         COLOURS,
         title=f"Accuracy with the utility {utility}",

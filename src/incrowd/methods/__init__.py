@@ -3,7 +3,9 @@
 from incrowd.methods.anatomy import Anatomy
 from incrowd.methods.bottom_up_generalization import BottomUpGeneralization
 from incrowd.methods.diffgen import ConsistentDiffGen, DiffGen
+from incrowd.methods.flat_histogram import FlatHistogram
 from incrowd.methods.full_domain import FullDomain
+from incrowd.methods.hierarchical_histogram import HierarchicalHistogram
 from incrowd.methods.infogain_mondrian import InfoGainMondrian
 from incrowd.methods.k_dgs import KDGS
 from incrowd.methods.k_member import KMember
@@ -23,7 +25,9 @@ __all__ = [
     "BottomUpGeneralization",
     "ConsistentDiffGen",
     "DiffGen",
+    "FlatHistogram",
     "FullDomain",
+    "HierarchicalHistogram",
     "InfoGainMondrian",
     "KMember",
     "LevelSweep",

@@ -141,8 +141,8 @@ def _require_possible(slices: Slices, tuples: Ints, bound: Fraction, least: int,
         share = f"1/{float(bound):g}"
         if any(slices.known[tuples, secret.column].any() for secret in slices.secrets):
             reason = (
-                "since what some people's sensitive column shows beside the sensitive value goes with one such value in "
-                f"more than {share} of its rows"
+                "since what some people's sensitive column shows beside the sensitive value goes with one such value "
+                f"in more than {share} of its rows"
             )
             hint = "ask for less, give the sensitive attribute less company in its column, or withhold these people."
         else:
@@ -165,6 +165,8 @@ def _cut(tally: Tally, slices: Slices, attributes: Sequence[str], tuples: Ints, 
     trees = [tally.trees[name] for name in attributes]
     sizes = np.array([tree.size for tree in trees], dtype=np.int64)
     counts = slices.counts[tuples]
+    if not trees:
+        return Buckets(tuples, counts, np.zeros_like(tuples))
     secrets = range(len(slices.secrets))
     known = [slices.known[tuples, secret.column].astype(np.int64) for secret in slices.secrets]
     pairs = [_pair_numbers(slices, secret, tuples) for secret in secrets]

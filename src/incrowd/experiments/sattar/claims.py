@@ -28,7 +28,7 @@ CLOSE = 0.01
 DISTANCES = ("Kullback-Leibler", "city-block")
 _LINEAR = 1.1
 _SLIGHTLY = 2.0
-_ERROR, _ACCURACY = "mean error", "accuracy"
+_ERROR, _ACCURACY, _TIME = "mean error", "accuracy", "CPU seconds"
 
 
 def _of(results: pl.DataFrame, figure: str, measure: str | None = None, **more: str) -> pl.DataFrame:
@@ -162,7 +162,7 @@ def histograms_nearer(results: pl.DataFrame) -> Verdict:
 
 def scales(results: pl.DataFrame) -> Verdict:
     """Time grows about as the number of rows does."""
-    times = _of(results, "10", "seconds", method=OURS)
+    times = _of(results, "10", _TIME, method=OURS)
     slopes = [
         (limit, float(np.polyfit(np.log(part["rows"].to_numpy()), np.log(part["value"].to_numpy()), 1)[0]))
         for (limit,), part in times.group_by("parameter", maintain_order=True)
@@ -172,7 +172,7 @@ def scales(results: pl.DataFrame) -> Verdict:
         return NOT_MEASURED
     largest = times.filter(pl.col("rows") == times["rows"].max())
     said = (
-        "Seconds grow as rows to the power of "
+        "CPU seconds grow as rows to the power of "
         + ", ".join(f"{slope:.2f} (δ' = {limit})" for limit, slope in slopes)
         + f"; {extremes(largest['value'])[1]:.1f} s for {extremes(times['rows'])[1]:,.0f} rows."
     )
@@ -181,12 +181,12 @@ def scales(results: pl.DataFrame) -> Verdict:
 
 def slightly_slower(results: pl.DataFrame) -> Verdict:
     """Local recoding takes a little longer than Mondrian: more, and at most twice as much."""
-    times = _of(results, "10", "seconds").filter((pl.col("parameter") == "0.6") | (pl.col("method") == "Mondrian"))
+    times = _of(results, "10", _TIME).filter((pl.col("parameter") == "0.6") | (pl.col("method") == "Mondrian"))
     pairs = paired(times.with_columns(parameter=pl.lit("")), OURS, "Mondrian")
     if pairs.is_empty():
         return NOT_MEASURED
     ratios = pairs["ours"] / pairs["theirs"]
-    said = "From {:.1f} to {:.1f} times Mondrian's time at k = Avg.k.".format(*extremes(ratios))
+    said = "From {:.1f} to {:.1f} times Mondrian's CPU time at k = Avg.k.".format(*extremes(ratios))
     return verdict(len(ratios), int(((ratios > 1) & (ratios <= _SLIGHTLY)).sum()), said)
 
 

@@ -1,0 +1,76 @@
+"""The flat noisy histogram (Dwork, McSherry, Nissim & Smith 2006): every combination of values is counted with noise.
+
+The yardstick of all other private tables: nothing is chosen by looking, so all of ε goes into the counts; but every
+combination gets noise, also the many where nobody is. Cost: combinations of values at the levels asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.diffgen.cuts import Cut
+from incrowd.diffgen.noisy_tree import NoisyTree, leaf_counts
+from incrowd.dp.accountant import Accountant
+from incrowd.dp.budget import Budget
+from incrowd.dp.exact import Exact
+from incrowd.errors import RecipeError
+from incrowd.methods.lattice import LevelLimits, require_known
+from incrowd.methods.private import PublicTable, as_written, column_names
+from incrowd.models.parameters import require_whole
+from incrowd.progress import Progress
+
+
+@dataclass(frozen=True)
+class FlatHistogram:
+    """Noisy counts of every combination of values, each column at its level in `levels`, 0 if it is not named.
+
+    Columns named in `missing` may have missing values; elsewhere they are refused.
+
+    >>> import incrowd as ic
+    >>> known = {"age": ic.Intervals(widths=(5, 10), lower=15, upper=90)}
+    >>> table = ic.read(ic.datasets.census(1000), quasi=["age"], hierarchies=known, others="drop")
+    >>> release = ic.publish(table, method=FlatHistogram(1, levels={"age": 2}))
+    >>> release.form.counts.columns
+    ['age', 'count']
+    """
+
+    epsilon: Exact
+    levels: Mapping[str, int] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    name: ClassVar[str] = "flat-histogram"
+    private: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        Budget(self.epsilon)
+        object.__setattr__(self, "epsilon", as_written(self.epsilon))
+        object.__setattr__(self, "missing", column_names(self.name, self.missing))
+        if not isinstance(self.levels, Mapping):
+            raise RecipeError(f"{self.name}: levels are a number for each of some columns, not {self.levels!r}.")
+        for column, level in self.levels.items():
+            require_whole(self.name, f"the level of {column}", level, at_least=0)
+
+    @property
+    def budget(self) -> Budget:
+        """All that it may spend."""
+        return Budget(self.epsilon)
+
+    def measure(
+        self, table: PublicTable, *, rng: np.random.Generator, progress: Progress, accountant: Accountant
+    ) -> tuple[NoisyTree, NDArray[np.int64]]:
+        """Count; return the boxes and what is published of each, noise below 0 being no count."""
+        require_known(list(self.levels), table.columns)
+        limits = LevelLimits(self.levels, self.levels)
+        cuts = [
+            Cut.at_level(tree, limits.of(name, tree.height).start, missing=missing)
+            for name, tree, missing in zip(table.columns, table.trees, table.missing, strict=True)
+        ]
+        progress("counting", 0.0)
+        accountant.spend("counts of all combinations", self.budget)
+        tree = leaf_counts(table.people, cuts, epsilon=self.budget.epsilon, rng=rng)
+        progress("counting", 1.0)
+        return tree, np.maximum(tree.noisy, 0)

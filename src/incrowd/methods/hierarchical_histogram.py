@@ -1,0 +1,102 @@
+"""The hierarchical histogram of Hay, Rastogi, Miklau & Suciu (2010): noisy counts of a column's intervals of all sizes.
+
+The column's values are divided into `branches` parts, these again, down to single values; every interval is counted
+with noise, and least squares makes the counts agree, so that a range is answered by few of them. Cost: the values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.diffgen.consistency import Generations, least_squares, non_negative, whole
+from incrowd.diffgen.cuts import Run
+from incrowd.diffgen.noisy_tree import NoisyTree
+from incrowd.dp.accountant import Accountant
+from incrowd.dp.budget import Budget
+from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
+from incrowd.dp.exact import Exact
+from incrowd.errors import SchemaError
+from incrowd.hierarchies.tree import MISSING
+from incrowd.methods.private import PublicTable, as_written, column_names
+from incrowd.models.parameters import require_whole
+from incrowd.progress import Progress
+
+
+@dataclass(frozen=True)
+class HierarchicalHistogram:
+    """Noisy counts of one column of numbers (by class, where there are sensitive columns) that agree on all intervals.
+
+    Columns named in `missing` may have missing values; elsewhere they are refused.
+
+    >>> import incrowd as ic
+    >>> known = {"age": ic.Intervals(widths=(1,), lower=15, upper=90)}
+    >>> table = ic.read(ic.datasets.census(1000), quasi=["age"], hierarchies=known, others="drop")
+    >>> release = ic.publish(table, method=HierarchicalHistogram(1))
+    >>> print(release.guarantees[0].model)
+    differential privacy (ε = 1)
+    """
+
+    epsilon: Exact
+    branches: int = 4
+    missing: tuple[str, ...] = ()
+    name: ClassVar[str] = "hierarchical-histogram"
+    private: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        Budget(self.epsilon)
+        object.__setattr__(self, "epsilon", as_written(self.epsilon))
+        object.__setattr__(self, "missing", column_names(self.name, self.missing))
+        require_whole(self.name, "branches", self.branches, at_least=2)
+
+    @property
+    def budget(self) -> Budget:
+        """All that it may spend."""
+        return Budget(self.epsilon)
+
+    def measure(
+        self, table: PublicTable, *, rng: np.random.Generator, progress: Progress, accountant: Accountant
+    ) -> tuple[NoisyTree, NDArray[np.int64]]:
+        """Count and adjust; return the intervals and what is published of the smallest."""
+        if len(table.trees) != 1 or not table.trees[0].ordered:
+            raise SchemaError(
+                f"{self.name} is about one quasi-identifier, a column of numbers.  "
+                "Hint: drop the others, or use consistent-diffgen or flat-histogram."
+            )
+        parents, runs = _intervals(table.trees[0].size, self.branches, missing=table.missing[0])
+        progress("counting", 0.0)
+        accountant.spend("counts of all intervals", self.budget)
+        # Everybody is in one interval of each generation.
+        share = self.budget.epsilon / (int(Generations.of(parents).depth.max()) + 1)
+        values = table.people.count_values(0, table.trees[0].size)
+        before = np.concatenate([np.zeros((1, values.shape[1]), dtype=np.int64), np.cumsum(values, axis=0)])
+        noisy = noisy_counts(rng, before[runs[:, 1]] - before[runs[:, 0]], epsilon=share)
+        spread = np.full(len(parents), variance(noise_scale(Fraction(1), share)))
+        tree = NoisyTree(parents, runs[:, :1].astype(np.int32), runs[:, 1:].astype(np.int32), noisy, spread)
+        agreed = least_squares(parents, noisy.astype(np.float64), spread)
+        counts = whole(parents, non_negative(parents, agreed, spread))
+        progress("counting", 1.0)
+        return tree, counts[tree.leaves]
+
+
+def _intervals(size: int, branches: int, *, missing: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the parent of each interval and its run of codes, from all values down to single ones."""
+    runs: list[Run] = [(MISSING if missing else 1, size)]
+    parents = [-1]
+    place = 0
+    while place < len(runs):
+        low, high = runs[place]
+        if low == MISSING and high > 1:
+            parts = [(MISSING, 1), (1, high)]
+        else:
+            ends = np.unique(low + np.arange(branches + 1) * (high - low) // branches).tolist()
+            parts = list(pairwise(ends)) if high - low > 1 else []
+        runs.extend(parts)
+        parents.extend([place] * len(parts))
+        place += 1
+    return np.array(parents, dtype=np.int64), np.array(runs, dtype=np.int64)
