@@ -31,14 +31,14 @@ def _joint_loss(lows, highs, levels, a, b, keys, loss_at, first_key, highest, mo
 
 @njit(cache=True)
 def nearest(
-    searching, is_failing, only_failing, kind_of, safe, cell_of, members, starts,
+    searching, is_failing, only_failing, own_row, kind_of, safe, cell_of, members, starts,
     sizes, losses, lows, highs, levels, keys, loss_at, first_key, highest, found, costs,
 ):  # fmt: skip
     """Find, for each searching group, the groups that it costs least to join, cheapest first.
 
     The cost is what joining adds to the loss of both, per row that was failing. Only groups of the same cell are looked
-    at (`members[starts[cell]:starts[cell + 1]]`), and only those of a kind that is safe with the group's own. `found`
-    has as many columns as groups are wanted; where there are fewer, it is -1.
+    at (`members[starts[cell]:starts[cell + 1]]`), and only those of a kind that makes the group safe, by its row of
+    `safe`. `found` has as many columns as groups are wanted; where there are fewer, it is -1.
     """
     wanted = found.shape[1]
     for place in range(len(searching)):
@@ -47,7 +47,7 @@ def nearest(
         known = 0
         for index in range(starts[cell], starts[cell + 1]):
             other = members[index]
-            if other == one or not safe[kind_of[one], kind_of[other]] or (only_failing and not is_failing[other]):
+            if other == one or not safe[own_row[place], kind_of[other]] or (only_failing and not is_failing[other]):
                 continue
             rows = sizes[one] + sizes[other]
             helped = rows if is_failing[other] else sizes[one]

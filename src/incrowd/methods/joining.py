@@ -17,14 +17,14 @@ import numpy as np
 
 from incrowd.methods.deadline import Deadline
 from incrowd.methods.lattice import Floats, Ints, Levels
-from incrowd.methods.local_groups import LocalGroups
+from incrowd.methods.local_groups import LocalGroups, Verdicts
 from incrowd.progress import Progress
 from incrowd.recoding import WITHHELD
 
 _NEAREST = 32
 """So many groups are tried with each failing one where there are too many kinds of groups to try each with each."""
 _MOST_KINDS_TRIED = 1 << 19
-_MOST_COMPARED = 1 << 28
+_MOST_COMPARED = 1 << 25
 _NONE = -1
 
 
@@ -41,7 +41,9 @@ class Joining:
         self._most_compared = _MOST_COMPARED
         self._partner = np.full(len(groups), _NONE)
         self._cost = np.full(len(groups), np.inf)
+        self._in_vain = np.zeros(len(groups), dtype=bool)
         self._hopeless = np.zeros(len(groups), dtype=bool)
+        self._joined_since, self._everywhere = False, True
 
     def run(self, deadline: Deadline, progress: Progress) -> None:
         """Join failing groups as long as that helps any."""
@@ -61,34 +63,28 @@ class Joining:
             if not self._join_cells(waiting):
                 self._join_nearest(int(waiting[0]))
             return
-        everywhere = self._look_for_partners(waiting[self._partner[waiting] == _NONE])
+        self._look_for_partners(waiting[(self._partner[waiting] == _NONE) & ~self._in_vain[waiting]])
         if self._join_partners(waiting):
-            return
-        if not everywhere:
-            self._most_compared *= 8
+            self._joined_since = True
+        elif self._joined_since or not self._everywhere:  # there are other groups by now, or further ones
+            self._most_compared *= 1 if self._everywhere else 8
+            self._in_vain[:] = self._joined_since = False
         elif not self._join_failing(waiting):
             self._join_nearest(int(waiting[0]))
 
-    def _look_for_partners(self, searching: Ints) -> bool:
-        """Note the cheapest partner that makes each group safe; return whether all groups were looked at."""
+    def _look_for_partners(self, searching: Ints) -> None:
+        """Note the cheapest partner that makes each group safe, where there is one."""
         groups = self._groups
         kind_of, examples = groups.kinds()
-        searching_kinds = np.unique(kind_of[searching])
+        searching_kinds, own_row = np.unique(kind_of[searching], return_inverse=True)
         few_kinds = len(searching_kinds) * len(examples) <= _MOST_KINDS_TRIED
         try_kinds = few_kinds and not groups.judged_by_labels
         if try_kinds:
-            safe = np.zeros((len(examples), len(examples)), dtype=bool)
-            ones, others = (places.ravel() for places in np.meshgrid(searching_kinds, np.arange(len(examples))))
-            safe[ones, others] = groups.judge_pairs(examples[ones], examples[others])
+            pairs = np.meshgrid(examples[searching_kinds], examples, indexing="ij")
+            safe = groups.judge_pairs(*(ones.ravel() for ones in pairs)).reshape(pairs[0].shape)
+            found, costs = self._nearest(searching, 1, own_row, kind_of, safe)
         else:
-            kind_of, safe = np.zeros(len(groups), dtype=np.int64), np.ones((1, 1), dtype=bool)
-        cells, everywhere = self._cells(searching)
-        wanted = 1 if try_kinds else _NEAREST
-        found = np.empty((len(searching), wanted), dtype=np.int64)
-        costs = np.empty((len(searching), wanted))
-        self._kernel.nearest(
-            searching, groups.failing, False, kind_of, safe, *cells, *groups.layout(), found, costs
-        )  # fmt: skip
+            found, costs = self._nearest(searching, _NEAREST)
         suits = found >= 0
         if not try_kinds:
             ones = np.broadcast_to(searching[:, None], found.shape)[suits]
@@ -97,10 +93,33 @@ class Joining:
         first = suits[helped].argmax(axis=1)
         self._partner[searching[helped]] = found[helped, first]
         self._cost[searching[helped]] = costs[helped, first]
-        return everywhere
+        self._in_vain[searching] = self._partner[searching] == _NONE
 
-    def _cells(self, searching: Ints) -> tuple[tuple[Ints, Ints, Ints], bool]:
-        """Return cells to look in: each group's, the groups of each; and whether they are as wide as may be joined."""
+    def _nearest(
+        self,
+        searching: Ints,
+        wanted: int,
+        own_row: Ints | None = None,
+        kind_of: Ints | None = None,
+        safe: Verdicts | None = None,
+        *,
+        only_failing: bool = False,
+    ) -> tuple[Ints, Floats]:
+        """Return the groups that each one costs least to join, and what it costs; of kinds that are `safe`, if given."""
+        groups = self._groups
+        if own_row is None or kind_of is None or safe is None:
+            own_row, kind_of = np.zeros(len(searching), dtype=np.int64), np.zeros(len(groups), dtype=np.int64)
+            safe = np.ones((1, 1), dtype=bool)
+        found = np.empty((len(searching), wanted), dtype=np.int64)
+        costs = np.empty((len(searching), wanted))
+        self._kernel.nearest(
+            searching, groups.failing, only_failing, own_row, kind_of, safe, *self._cells(searching),
+            *groups.layout(), found, costs,
+        )  # fmt: skip
+        return found, costs
+
+    def _cells(self, searching: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return cells to look in: each group's, and the groups of each; not more than can be compared."""
         groups = self._groups
         for place in range(len(self._vectors) - 1, -1, -1):
             keys = groups.cells(self._vectors[place])
@@ -110,7 +129,8 @@ class Joining:
             if (np.bincount(cell_of[searching], minlength=cells) * size).sum() <= self._most_compared:
                 break
         starts = np.concatenate([[0], np.cumsum(size)])
-        return (cell_of, np.argsort(cell_of, kind="stable"), starts), place == len(self._vectors) - 1
+        self._everywhere = place == len(self._vectors) - 1
+        return cell_of, np.argsort(cell_of, kind="stable"), starts
 
     def _join_partners(self, waiting: Ints) -> bool:
         """Join groups with their partners, the cheapest first, or withhold them; return whether any was."""
@@ -140,11 +160,7 @@ class Joining:
     def _join_failing(self, waiting: Ints) -> bool:
         """Join failing groups with each other, though that does not make them safe yet."""
         groups = self._groups
-        found = np.empty((len(waiting), 1), dtype=np.int64)
-        costs = np.empty((len(waiting), 1))
-        one_kind = np.zeros(len(groups), dtype=np.int64), np.ones((1, 1), dtype=bool)
-        cells, _ = self._cells(waiting)
-        self._kernel.nearest(waiting, groups.failing, True, *one_kind, *cells, *groups.layout(), found, costs)
+        found, costs = self._nearest(waiting, 1, only_failing=True)
         order = np.lexsort((waiting, costs[:, 0]))
         order = order[found[order, 0] != _NONE]
         ones, others = waiting[order], found[order, 0]
@@ -199,7 +215,7 @@ class Joining:
         """Join or withhold groups; those that were not touched keep partners that were not."""
         if np.array_equal(target, np.arange(len(target))):
             return False
-        partner, cost = self._partner, self._cost
+        partner, cost, in_vain = self._partner, self._cost, self._in_vain
         moved = self._groups.replace(target)
         members = np.bincount(moved[moved >= 0], minlength=len(self._groups))
         alone = (moved >= 0) & (members[moved] == 1)
@@ -209,5 +225,7 @@ class Joining:
         self._cost = np.full(len(self._groups), np.inf)
         self._partner[moved[kept]] = moved[partner[kept]]
         self._cost[moved[kept]] = cost[kept]
+        self._in_vain = np.zeros(len(self._groups), dtype=bool)
+        self._in_vain[moved[alone & in_vain]] = True
         self._hopeless = np.zeros(len(self._groups), dtype=bool)
         return True

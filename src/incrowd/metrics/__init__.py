@@ -4,6 +4,7 @@ from incrowd.metrics.ambiguity import Ambiguity, mean_combinations_bits
 from incrowd.metrics.average_group_size import AverageGroupSize
 from incrowd.metrics.discernibility import Discernibility
 from incrowd.metrics.distortion import Distortion
+from incrowd.metrics.equivalent_k import MaxK, avg_k, max_k
 from incrowd.metrics.granularity import Granularity, granularities
 from incrowd.metrics.height import Height, heights
 from incrowd.metrics.iyengar_loss import IyengarLoss, leaf_losses
@@ -25,13 +26,16 @@ __all__ = [
     "Height",
     "IyengarLoss",
     "KLDivergence",
+    "MaxK",
     "Metric",
     "NonUniformEntropy",
     "Precision",
     "WithheldShare",
+    "avg_k",
     "certainty_penalties",
     "granularities",
     "heights",
     "leaf_losses",
+    "max_k",
     "mean_combinations_bits",
 ]

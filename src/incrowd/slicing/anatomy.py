@@ -55,6 +55,6 @@ def longest_first(run_starts: Ints, segment_starts: Ints) -> Ints:
     lengths = np.diff(run_starts)
     segment_of = np.repeat(np.arange(len(segment_starts) - 1), np.diff(segment_starts))
     longest = int(lengths.max(initial=0))
-    order: Ints = np.arange(len(lengths), dtype=np.int64)
-    order = sort_by_key(order, longest - lengths, longest + 1)
-    return sort_by_key(order, segment_of, len(segment_starts))  # type: ignore[no-any-return]
+    by_length = sort_by_key(np.arange(len(lengths), dtype=np.int64), longest - lengths, longest + 1)
+    in_segments: Ints = sort_by_key(by_length, segment_of, len(segment_starts))
+    return in_segments

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.randomness import words
 from incrowd.slicing.anatomy import longest_first
@@ -24,7 +25,7 @@ def deal(rng: np.random.Generator, slices: Slices, buckets: Buckets, *, each: in
 
     Left as they are: buckets in which some value is too frequent for that; buckets too small for two new ones; and
     those in which all rows look alike, where permuting hides nothing and smaller buckets would show no more. A table
-    with no secret, or with several, is left as it is: no way is known to deal out several at once.
+    with no secret, or with several, is left as it is: Anatomy deals by one.
     """
     if len(slices.secrets) != 1 or not len(buckets):
         return buckets
@@ -68,7 +69,7 @@ class _Runs:
     run_starts: Ints
     segment_starts: Ints
     box_starts: Ints
-    varying: np.typing.NDArray[np.bool_]
+    varying: NDArray[np.bool_]
 
     @classmethod
     def of(cls, slices: Slices, buckets: Buckets) -> _Runs:
@@ -94,7 +95,7 @@ class _Runs:
             (np.maximum.reduceat(known, box_parts) != np.minimum.reduceat(known, box_parts)).any(axis=1),
         )
 
-    def eligible(self, each: int) -> np.typing.NDArray[np.bool_]:
+    def eligible(self, each: int) -> NDArray[np.bool_]:
         """Whether no value is more than one in `each` rows of any segment, box by box."""
         most = np.maximum.reduceat(np.diff(self.run_starts), self.segment_starts[:-1])
         return np.logical_and.reduceat(each * most <= self._segment_rows(), self.box_starts[:-1])
@@ -107,7 +108,7 @@ class _Runs:
     def _segment_rows(self) -> Ints:
         return np.diff(self.run_starts[self.segment_starts])
 
-    def only(self, chosen: np.typing.NDArray[np.bool_]) -> _Runs:
+    def only(self, chosen: NDArray[np.bool_]) -> _Runs:
         """Return some boxes alone."""
         segments = np.repeat(chosen, np.diff(self.box_starts))
         runs = np.repeat(segments, np.diff(self.segment_starts))
@@ -122,7 +123,7 @@ class _Runs:
         )
 
 
-def _changes(values: np.typing.NDArray[np.integer]) -> np.typing.NDArray[np.bool_]:
+def _changes(values: NDArray[np.integer]) -> NDArray[np.bool_]:
     """Whether each value differs from the one before; the first one does."""
     changes = np.ones(len(values), dtype=bool)
     changes[1:] = values[1:] != values[:-1]

@@ -14,8 +14,9 @@ import numpy as np
 
 from incrowd.experiments.report import Findings
 from incrowd.experiments.results import Results
+from incrowd.experiments.sattar.against_diffgen import measure_diffgen
 from incrowd.experiments.sattar.claims import CLAIMS
-from incrowd.experiments.sattar.classifying import measure_accuracies, measure_diffgen
+from incrowd.experiments.sattar.classifying import measure_accuracies
 from incrowd.experiments.sattar.figures import sections
 from incrowd.experiments.sattar.measuring import (
     measure_histograms,
@@ -45,14 +46,14 @@ def run(settings: Settings, progress: Progress = silent) -> Findings:
     results.note(_DATA)
     if settings.wants("2", "3", "4", "6", "7", "8"):
         _measure_tables(results, settings, progress)
-    if settings.wants("5"):
+    if settings.wants("5", "9"):
         folder = adult_folder() if settings.adult else None
         if folder is None:
             results.note(ADULT_IS_ABSENT)
-        else:
+        elif settings.wants("5"):
             measure_accuracies(results, adult_subject(folder, "income"), settings, progress)
-    if settings.wants("9"):
-        measure_diffgen(results)
+        if folder is not None and settings.wants("9"):
+            measure_diffgen(results, adult_subject(folder, "income"), settings, progress)
     if settings.wants("10"):
         measure_times(results, settings, progress)
     frame = results.frame()

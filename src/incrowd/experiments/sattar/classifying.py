@@ -1,7 +1,4 @@
-"""Figure 5: four classifiers of Adult's income, trained on releases of a training part and tested on the raw rest.
-
-Figure 9 compares the same decision tree with DiffGen's (Max and InfoGain, 10 specializations, ε = 0.1).
-"""
+"""Figure 5: four classifiers of Adult's income, trained on releases of a training part and tested on the raw rest."""
 
 from __future__ import annotations
 
@@ -38,11 +35,6 @@ from incrowd.progress import Progress, silent
 from incrowd.releases.generalized import Generalized
 from incrowd.sampling import as_rate, draw_sample
 from incrowd.tally import Tally
-
-DIFFGEN_IS_MISSING = (
-    "Figure 9 is not measured: DiffGen is not part of this experiment yet, so nothing is said about how its accuracy "
-    "compares. What the decision tree reaches on local recoding is in figure 5."
-)
 
 
 def measure_accuracies(results: Results, subject: Subject, settings: Settings, progress: Progress) -> None:
@@ -91,8 +83,3 @@ def _training_sets(
         largest = max_k(training, subject.schema, [ExpectedConfidence()], method=method)
         yield at_max, rebuilt(released(training, method, KAnonymity(largest)))
         yield at_average, rebuilt(released(training, method, KAnonymity(average)))
-
-
-def measure_diffgen(results: Results) -> None:
-    """Figure 9 joins here: DiffGen's releases become training sets in `_training_sets`, beside those of figure 5."""
-    results.note(DIFFGEN_IS_MISSING)

@@ -10,7 +10,6 @@ from incrowd.experiments.charts import Axis, lines, ranking, shades
 from incrowd.experiments.claims import paired
 from incrowd.experiments.learning import CLASSIFIERS
 from incrowd.experiments.report import Section
-from incrowd.experiments.sattar.classifying import DIFFGEN_IS_MISSING
 from incrowd.experiments.sattar.drawing import (
     BLUES,
     BROWNS,
@@ -42,14 +41,24 @@ def sections(results: pl.DataFrame) -> Iterator[Section]:
         ("6", unchanged_answers),
         ("7", noisy_errors),
         ("8", histogram_distances),
+        ("9", _against_diffgen),
         ("10", _times),
     )
     for figure, make in makers:
         found = results.filter(pl.col("figure") == figure)
         if not found.is_empty():
             yield from make(found.with_columns(thousands=pl.col("rows") / 1000))
-        if figure == "8":
-            yield Section("figure-9", "Figure 9: classification against DiffGen", DIFFGEN_IS_MISSING)
+
+
+def _against_diffgen(found: pl.DataFrame) -> Iterator[Section]:
+    drawn = found.filter(pl.col("measure") == "accuracy")
+    yield Section(
+        "figure-9",
+        "Figure 9: a decision tree against DiffGen",
+        "Income from six quasi-identifiers, learnt from local recoding's release and from DiffGen's noisy counts after "
+        "10 specializations at ε = 0.1; the same held-out rows for all.",
+        wide(drawn, ["method"], "parameter"),
+    )
 
 
 def _withheld(found: pl.DataFrame) -> Iterator[Section]:

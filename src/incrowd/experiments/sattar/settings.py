@@ -21,6 +21,7 @@ MAX_K_NODES, AVG_K_NODES = "Mondrian at Max.k, node labels", "Mondrian at Avg.k,
 GAIN_MAX_K, GAIN_AVG_K = "InfoGain Mondrian at Max.k", "InfoGain Mondrian at Avg.k"
 CRITERION = "Mondrian under the criterion"
 LAPLACE, LAPLACE_IN_ALL = "Laplace, ε = 0.1 per answer", "Laplace, ε = 0.1 in all"
+DIFFGEN_MAX, DIFFGEN_GAIN = "DiffGen (Max), ε = 0.1", "DiffGen (InfoGain), ε = 0.1"
 RAW, MAJORITY = "raw data (baseline)", "largest class"
 
 
