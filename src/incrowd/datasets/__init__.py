@@ -1,4 +1,4 @@
-"""Tables that come with the package: a census generator, the papers' examples, and a messy hospital."""
+"""Tables that come with the package: a census generator, the papers' examples, a messy hospital, sparse ratings."""
 
 from incrowd.datasets._census_domains import (
     CENSUS_AGE_WIDTHS,
@@ -15,6 +15,7 @@ from incrowd.datasets.examples import (
     slicing_patients,
 )
 from incrowd.datasets.messy import messy_patients
+from incrowd.datasets.ratings import ratings
 
 __all__ = [
     "CENSUS_AGE_WIDTHS",
@@ -25,6 +26,7 @@ __all__ = [
     "cdiffgen_people",
     "census",
     "messy_patients",
+    "ratings",
     "sattar_patients",
     "senellart_patients",
     "slicing_patients",

@@ -105,7 +105,7 @@ class Joining:
         *,
         only_failing: bool = False,
     ) -> tuple[Ints, Floats]:
-        """Return the groups that each one costs least to join, and what it costs; of kinds that are `safe`, if given."""
+        """Return the groups that each one costs least to join, and what it costs; of `safe` kinds, if given."""
         groups = self._groups
         if own_row is None or kind_of is None or safe is None:
             own_row, kind_of = np.zeros(len(searching), dtype=np.int64), np.zeros(len(groups), dtype=np.int64)
