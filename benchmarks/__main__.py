@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import confidence, generalization, loss, speed
+from benchmarks import confidence, families, generalization, loss, speed
 from benchmarks.tables import data_folder
 
 
@@ -28,6 +28,7 @@ def main() -> None:
     sizes = tuple(int(rows) for rows in chosen.rows)
     speed.measure(console, chosen.cache, sizes)
     confidence.measure(console, chosen.cache, sizes)
+    families.measure(console, chosen.cache, sizes)
 
 
 main()

@@ -164,11 +164,16 @@ class SlicedTable:
 
     def losses(self) -> dict[str, Any]:
         """Return the sizes of buckets and how many tuples they match that are in no row."""
-        return {
+        found: dict[str, Any] = {
             "columns": [list(column) for column in self.columns],
             "average group size": self.rows / max(len(self.group_sizes), 1),
-            "fake-original ratio": self.fakes.ratio,
         }
+        return found if self._shows_people else {**found, "fake-original ratio": self.fakes.ratio}
+
+    @property
+    def _shows_people(self) -> bool:
+        """Whether all that may be known of a person is in one column, as it is."""
+        return any(set(self.schema.quasi) <= set(column) for column in self.columns)
 
     @cached_property
     def fakes(self) -> Fakes:
@@ -177,6 +182,8 @@ class SlicedTable:
 
     def warnings(self) -> list[str]:
         """Return what a careful reader should know before signing."""
+        if self._shows_people:
+            return ["Quasi-identifiers are published together and as they are: the release tells who is in the table."]
         bare = int(self.group_sizes[self.fakes.ratio_by_bucket == 0].sum())
         if not bare:
             return []
