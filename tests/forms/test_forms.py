@@ -296,3 +296,30 @@ def test_the_method_brings_its_own_form_in_a_recipe_too(tmp_path: Path) -> None:
     assert recipe.form is None
     assert recipe.method == release.method
     assert sorted(recipe.run().to_polars().columns) == sorted(release.to_polars().columns)
+
+
+OVERLAPPING = (("a", "b"), ("b", "s"), ("c",))
+
+
+@settings(max_examples=30, deadline=None)
+@given(frame=tables(), l=st.sampled_from([1, 2]))
+def test_columns_may_overlap(frame: pl.DataFrame, l: int) -> None:
+    table = ic.read(frame, quasi=["a", "b", "c"], sensitive=["s"])
+    try:
+        release = ic.publish(
+            table, ic.SlicedDiversity(l), method=ic.Slicing(columns=OVERLAPPING, overlapping=True), seed=1
+        )
+    except Unsatisfiable:
+        return
+    published = release.to_polars()
+    assert published.columns == ["bucket", "a", "b", "c", "s", "b (column 2)"]
+    for names, shown in ((("a", "b"), ("a", "b")), (("b", "s"), ("b (column 2)", "s")), (("c",), ("c",))):
+        assert sorted(published.select(shown).rows()) == sorted(frame.select(names).rows())
+    # As a reader sees it: each column by its own copy of b.
+    rows = [{**row, "b2": row["b (column 2)"]} for row in published.to_dicts()]
+    people = [{**row, "b2": row["b"]} for row in frame.to_dicts()]
+    worst = worst_guess(rows, people, (("a", "b"), ("b2", "s"), ("c",)), "s")
+    assert worst <= Fraction(1, l)
+    assert release.count({"b": "x", "s": "flu"}) == pytest.approx(
+        estimate(rows, (("b2", "s"),), {"b2": {"x"}, "s": {"flu"}})
+    )

@@ -24,11 +24,13 @@ Sliced = TypeVar("Sliced", bound=SlicedTable)
 class ShowSlices:
     """Groups become buckets, and `columns` says which attributes stay together; all others are columns of their own.
 
-    `levels` shows an attribute at a level of its hierarchy in place of its values.
+    `levels` shows an attribute at a level of its hierarchy in place of its values. With `overlapping`, an attribute may
+    be in several columns: it then tells more about each, and is published once in every one of them.
     """
 
     columns: Columns = ()
     levels: Mapping[str, int] = field(default_factory=dict, hash=False)
+    overlapping: bool = False
     name: ClassVar[str] = "sliced"
 
     def __post_init__(self) -> None:
@@ -40,19 +42,22 @@ class ShowSlices:
         self, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int, rng: np.random.Generator
     ) -> SlicedTable:
         """Permute every column within groups."""
-        columns = all_columns(self.columns, schema)
+        columns = all_columns(self.columns, schema, overlapping=self.overlapping)
         return sliced(SlicedTable, tally, schema, recoding, columns, rows_in=rows_in, rng=rng, levels=self.levels)
 
 
-def all_columns(columns: Sequence[Sequence[str]], schema: Schema) -> Columns:
+def all_columns(columns: Sequence[Sequence[str]], schema: Schema, *, overlapping: bool = False) -> Columns:
     """Return columns of attributes, completed by those that are not mentioned."""
     seen: set[str] = set()
     for name in (name for column in columns for name in column):
         if name not in schema.tallied:
             raise SchemaError(f"sliced: '{name}' is no attribute.{did_you_mean(name, schema.tallied)}")
-        if name in seen:
-            raise SchemaError(f"sliced: '{name}' is in two columns.")
+        if name in seen and not overlapping:
+            raise SchemaError(f"sliced: '{name}' is in two columns.  Hint: say overlapping=True if that is meant.")
         seen.add(name)
+    for column in columns:
+        if len(set(column)) < len(column):
+            raise SchemaError("sliced: a column names an attribute twice.")
     return (*(tuple(column) for column in columns if column), *((name,) for name in schema.tallied if name not in seen))
 
 

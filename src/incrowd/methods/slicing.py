@@ -33,7 +33,8 @@ class Slicing:
     attributes that are to share a column; without it, `number` columns are formed by correlation, or as many as suit.
     `company` is how many attributes share the sensitive one's column (without it, as many as correlation says and
     diversity allows), and `apart` keeps several sensitive attributes in
-    columns of their own. `levels` shows an attribute at a level of its hierarchy.
+    columns of their own. `levels` shows an attribute at a level of its hierarchy. With `overlapping`, the `columns` may
+    share attributes.
     """
 
     columns: Columns = ()
@@ -41,6 +42,7 @@ class Slicing:
     company: int | None = None
     apart: bool = False
     levels: Mapping[str, int] = field(default_factory=dict)
+    overlapping: bool = False
     name: ClassVar[str] = "slicing"
 
     def __post_init__(self) -> None:
@@ -86,7 +88,7 @@ class Slicing:
             least=max((model.min_group for model in require), default=1),
             progress=progress,
         )
-        return bucket_recoding(tally, schema, partition.buckets, ShowSlices(columns, self.levels))
+        return bucket_recoding(tally, schema, partition.buckets, ShowSlices(columns, self.levels, self.overlapping))
 
     def _choices(self, tally: Tally, schema: Schema) -> Iterator[tuple[bool, Columns]]:
         """Yield columns to try, and whether they are the last: with ever less company for the sensitive attribute.
@@ -94,7 +96,7 @@ class Slicing:
         What goes with a sensitive value too often cannot be published beside it, and only trying tells.
         """
         if self.columns:
-            yield True, all_columns(self.columns, schema)
+            yield True, all_columns(self.columns, schema, overlapping=self.overlapping)
             return
         names, sensitive = sorted(schema.tallied), tuple(sorted(schema.sensitive))
         phi = contingency(tally, names)

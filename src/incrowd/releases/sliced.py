@@ -114,7 +114,8 @@ class SlicedTable:
         sizes = self.group_sizes.astype(np.float64)
         estimate = sizes.copy()
         asked = dict(query)
-        for column in self.columns:
+        # An attribute that is in several columns is asked for where most of the others are.
+        for column in sorted(self.columns, key=lambda column: -len(asked.keys() & set(column))):
             fits: NDArray[np.bool_] | None = None
             for name in [name for name in column if name in asked]:
                 matches = self._matches(name, asked.pop(name))
@@ -148,15 +149,22 @@ class SlicedTable:
 
     def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
         """Yield the rows bucket by bucket; in each bucket every column is in an order of its own."""
-        values = {name: self.values(name) for column in self.columns for name in column}
-        place = {name: number for number, column in enumerate(self.columns) for name in column}
+        places = self._shown_places()
         for first in range(0, max(self.rows, 1), rows_per_batch):
             rows = slice(first, min(first + rows_per_batch, self.rows))
             shown = {
-                name: values[name].gather(self.shown.column(name)[self.permuted.tuples[place[name], rows]])
-                for name in self.schema.tallied
+                written: self.values(name).gather(self.shown.column(name)[self.permuted.tuples[place, rows]])
+                for written, (name, place) in places.items()
             }
             yield pl.DataFrame({self.bucket_name: self.permuted.bucket_of[rows], **shown})
+
+    def _shown_places(self) -> dict[str, tuple[str, int]]:
+        """Return what is written in which order: the attribute's name, and which column of attributes it is from."""
+        first = {name: place for place, column in reversed(list(enumerate(self.columns))) for name in column}
+        found = {name: (name, first[name]) for name in self.schema.tallied}
+        for place, column in enumerate(self.columns):
+            found |= {f"{name} (column {place + 1})": (name, place) for name in column if first[name] != place}
+        return found
 
     def tables(self) -> Mapping[str, pl.DataFrame]:
         """Return what is published besides the rows: nothing."""

@@ -60,8 +60,5 @@ def _from_labels(form: Generalized, rng: np.random.Generator) -> dict[str, Codes
 
 
 def _from_slices(form: SlicedTable) -> dict[str, Codes]:
-    return {
-        name: form.shown.column(name)[form.permuted.tuples[place]]
-        for place, column in enumerate(form.columns)
-        for name in column
-    }
+    places = {name: place for place, column in reversed(list(enumerate(form.columns))) for name in column}
+    return {name: form.shown.column(name)[form.permuted.tuples[place]] for name, place in places.items()}

@@ -20,6 +20,7 @@ from incrowd.experiments.slicing.figures import sections
 from incrowd.experiments.slicing.measuring import (
     measure_classifiers,
     measure_membership,
+    measure_presence,
     measure_queries,
     measure_times,
     publish_all,
@@ -62,6 +63,8 @@ def run(settings: Settings, progress: Progress = silent) -> Findings:
             progress("tables", (number + step / 3) / total)
             measure(results, subject, releases, l, settings.queries, rng)
     progress("tables", 1.0)
+    for l in settings.l:
+        measure_presence(results, settings.rows, l, settings.seed)
     measure_times(results, settings.time_rows, settings.l[0], settings.seed, progress)
     frame = results.frame()
     seconds = time.perf_counter() - start

@@ -6,8 +6,10 @@ import time
 from collections.abc import Mapping
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.datasets import census
 from incrowd.errors import Unsatisfiable
 from incrowd.experiments.cells import Cells
 from incrowd.experiments.learning import (
@@ -23,7 +25,7 @@ from incrowd.experiments.results import Results
 from incrowd.experiments.tables import Subject, census_subject
 from incrowd.experiments.workloads import relative_errors
 from incrowd.methods import Anatomy, Method, Mondrian, Slicing
-from incrowd.models import Model, ProbabilisticLDiversity, SlicedDiversity
+from incrowd.models import DeltaPresence, Model, ProbabilisticLDiversity, SlicedDiversity
 from incrowd.progress import Progress, silent
 from incrowd.publishing import publish
 from incrowd.releases.generalized import Generalized
@@ -32,6 +34,7 @@ from incrowd.releases.sliced import SlicedTable
 from incrowd.releases.training import reconstruct
 from incrowd.slicing.matching import BucketIndex, matching_buckets
 from incrowd.slicing.membership import count_fakes, fake_tuples, known_parts
+from incrowd.table import read
 from incrowd.tally import Tally, group_tuples
 
 GENERALIZED, BUCKETIZED, SLICED, RAW = "generalization", "bucketization", "slicing", "raw data"
@@ -180,6 +183,24 @@ def measure_membership(
                 float((matched > 0).mean()))  # fmt: skip
             add("membership", subject.name, subject.rows, name, f"l = {l}, {kind}", "buckets matched",
                 float(matched.mean()))  # fmt: skip
+
+
+def measure_presence(results: Results, rows: int, l: int, seed: int) -> None:
+    """Write down how sure generalization makes it that somebody is in the table, of twice as many people."""
+    subject = census_subject("occupation", rows, seed)
+    others = census(rows, seed=seed + 1_000)
+    people = pl.concat([census(rows, seed=seed), others]).select(subject.quasi)
+    table = read(
+        census(rows, seed=seed),
+        quasi=subject.quasi,
+        sensitive=[subject.sensitive],
+        others="drop",
+        hierarchies=dict(subject.schema.quasi),
+        population=people,
+    )
+    release = publish(table, [ProbabilisticLDiversity(l), DeltaPresence(1.0)], method=Mondrian(), seed=seed)
+    results.add("membership", subject.name, rows, GENERALIZED, f"l = {l}", "largest presence (1/2 is no news)",
+                release.guarantees[1].achieved)  # fmt: skip
 
 
 def _matched(form: SlicedTable, people: Tally, codes: NDArray[np.int32]) -> NDArray[np.int64]:
