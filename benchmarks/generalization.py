@@ -26,6 +26,7 @@ MODELS: dict[str, list[ic.Model]] = {
 METHODS: dict[str, ic.Method] = {
     "full-domain, 5 % limit": ic.FullDomain(limit=0.05),
     "full-domain, no limit": ic.FullDomain(limit=1.0),
+    "full-domain, then local": ic.FullDomain(leftovers="recode"),
     "level sweep, nodes": ic.LevelSweep(),
     "level sweep, tight": ic.LevelSweep(labels="tight"),
     "Mondrian, nodes": ic.Mondrian(labels="hierarchy"),
