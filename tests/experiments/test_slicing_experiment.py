@@ -13,14 +13,14 @@ from incrowd.experiments.report import write_report
 from incrowd.experiments.results import SCHEMA, Results
 from incrowd.experiments.slicing import Settings, run
 from incrowd.experiments.slicing.claims import linear_time, membership_is_hidden
-from incrowd.experiments.slicing.measuring import BUCKETIZED, GENERALIZED, SLICED, answers, publish_all
+from incrowd.experiments.slicing.measuring import BUCKETIZED, GENERALIZED, SLICED, WIDE, answers, publish_all
 from incrowd.experiments.tables import census_subject
 
 
 def test_many_queries_at_once_are_answered_as_one_by_one() -> None:
     subject = census_subject("occupation", 1500, 0)
     releases = publish_all(Results(), subject, 3, 0)
-    assert set(releases) == {GENERALIZED, BUCKETIZED, SLICED}
+    assert set(releases) == {GENERALIZED, BUCKETIZED, SLICED, WIDE}
     workload = draw_queries(subject.tally.trees, subject.quasi, subject.sensitive, 60, np.random.default_rng(1))
     for release in releases.values():
         one_by_one = [release.count(workload.query(number)) for number in range(len(workload))]

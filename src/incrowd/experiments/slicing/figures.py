@@ -8,9 +8,23 @@ import polars as pl
 
 from incrowd.experiments.charts import Axis, lines
 from incrowd.experiments.report import Section
-from incrowd.experiments.slicing.measuring import BUCKETIZED, GENERALIZED, RAW, SLICED
+from incrowd.experiments.slicing.measuring import BUCKETIZED, GENERALIZED, RAW, SLICED, WIDE
 
-COLOURS = {RAW: "#444444", SLICED: "#1b6ca8", BUCKETIZED: "#e8893a", GENERALIZED: "#c0392b", "majority": "#999999"}
+COLOURS = {
+    RAW: "#444444",
+    SLICED: "#1b6ca8",
+    WIDE: "#86bde8",
+    BUCKETIZED: "#e8893a",
+    GENERALIZED: "#c0392b",
+    "majority": "#999999",
+}
+    RAW: "#444444",
+    SLICED: "#1b6ca8",
+    WIDE: "#86bde8",
+    BUCKETIZED: "#e8893a",
+    GENERALIZED: "#c0392b",
+    "majority": "#999999",
+}
 
 
 def sections(results: pl.DataFrame) -> Iterator[Section]:

@@ -25,7 +25,7 @@ from incrowd.experiments.results import Results
 from incrowd.experiments.tables import Subject, census_subject
 from incrowd.experiments.workloads import relative_errors
 from incrowd.methods import Anatomy, Method, Mondrian, Slicing
-from incrowd.models import DeltaPresence, Model, ProbabilisticLDiversity, SlicedDiversity
+from incrowd.models import DeltaPresence, KAnonymity, Model, ProbabilisticLDiversity, SlicedDiversity
 from incrowd.progress import Progress, silent
 from incrowd.publishing import publish
 from incrowd.releases.generalized import Generalized
@@ -38,17 +38,19 @@ from incrowd.table import read
 from incrowd.tally import Tally, group_tuples
 
 GENERALIZED, BUCKETIZED, SLICED, RAW = "generalization", "bucketization", "slicing", "raw data"
+WIDE = "slicing, buckets of 50"
 Floats = NDArray[np.float64]
 
 _BLOCK = 50
 
 
-def ways(l: int) -> dict[str, tuple[Method, Model]]:
-    """Return the three ways to the same protection of the sensitive value."""
+def ways(l: int) -> dict[str, tuple[Method, list[Model]]]:
+    """Return the three ways to the same protection of the sensitive value, and slicing in larger buckets besides."""
     return {
-        GENERALIZED: (Mondrian(), ProbabilisticLDiversity(l)),
-        BUCKETIZED: (Anatomy(tables="one"), ProbabilisticLDiversity(l)),
-        SLICED: (Slicing(), SlicedDiversity(l)),
+        GENERALIZED: (Mondrian(), [ProbabilisticLDiversity(l)]),
+        BUCKETIZED: (Anatomy(tables="one"), [ProbabilisticLDiversity(l)]),
+        SLICED: (Slicing(), [SlicedDiversity(l)]),
+        WIDE: (Slicing(), [SlicedDiversity(l), KAnonymity(50)]),
     }
 
 
@@ -169,7 +171,7 @@ def measure_membership(
     tally, _ = subject.tally.project(subject.quasi)
     fakes = fake_tuples(rng, tally, 2_000)
     some = tally.codes[rng.choice(len(tally), min(2_000, len(tally)), replace=False)]
-    for name in (BUCKETIZED, SLICED):
+    for name in (BUCKETIZED, SLICED, WIDE):
         release = releases.get(name)
         if release is None or not isinstance(release.form, SlicedTable):
             continue
