@@ -18,13 +18,6 @@ COLOURS = {
     GENERALIZED: "#c0392b",
     "majority": "#999999",
 }
-    RAW: "#444444",
-    SLICED: "#1b6ca8",
-    WIDE: "#86bde8",
-    BUCKETIZED: "#e8893a",
-    GENERALIZED: "#c0392b",
-    "majority": "#999999",
-}
 
 
 def sections(results: pl.DataFrame) -> Iterator[Section]:
