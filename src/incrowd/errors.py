@@ -87,6 +87,10 @@ class QueryError(IncrowdError):
     """A question to a release names what the release does not have."""
 
 
+class AttackError(IncrowdError):
+    """An attack lacks what it needs: a column, the table before, or somebody to look for."""
+
+
 class Unsatisfiable(IncrowdError):
     """No table that the method can reach satisfies every required model; says what was tried and how far it got."""
 

@@ -106,13 +106,17 @@ class Generalized:
             found.append(f"Hierarchies made from the data itself: {', '.join(made_up)}.")
         return found
 
-    def stands_for(self) -> Regions:
-        """Return the codes that the labels of each distinct published row stand for."""
+    def group_regions(self) -> Regions:
+        """Return the codes that the labels of each group stand for."""
         lows, highs = self.shown.lows.copy(), self.shown.highs.copy()
         for place, name in enumerate(self.shown.columns):
             anything = self.shown.labels[name].eq_missing(labels.ANY).to_numpy()  # missing included, for all one sees
             lows[anything, place], highs[anything, place] = MISSING, self.tally.trees[name].size
-        return Regions(self.shown.columns, lows[self.groups], highs[self.groups])
+        return Regions(self.shown.columns, lows, highs)
+
+    def stands_for(self) -> Regions:
+        """Return the codes that the labels of each distinct published row stand for."""
+        return self.group_regions().of(self.groups)
 
     def lines(self) -> pl.DataFrame:
         """Return the distinct published rows (labels and sensitive values) with their counts."""

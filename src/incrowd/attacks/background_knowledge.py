@@ -1,0 +1,84 @@
+"""Background knowledge (Machanavajjhala et al. 2007; Martin et al. 2007): the adversary knows some values that a person
+does *not* have, and strikes them out.
+
+The statements are the most useful ones that are true: the values most believed in besides the person's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from incrowd.attacks.beliefs import Beliefs, beliefs_about
+from incrowd.attacks.columns import lacks_secret, the_secret
+from incrowd.attacks.matches import Floats, Ints
+from incrowd.attacks.risk import Risk, Threat
+from incrowd.attacks.target import Target
+from incrowd.parameters import require_whole
+
+_ROUNDING = 1e-9
+_LINES_AT_ONCE = 1 << 22
+
+
+@dataclass(frozen=True)
+class BackgroundKnowledge:
+    """Strike out `statements` values that the person does not have, then guess the likeliest that is left."""
+
+    statements: int = 1
+    column: str | None = None
+    name: ClassVar[str] = "background-knowledge"
+    threat: ClassVar[Threat] = "inference"
+
+    def __post_init__(self) -> None:
+        require_whole(self.name, "statements", self.statements, at_least=0)
+
+    def lacks(self, target: Target) -> str | None:
+        """A sensitive column is needed."""
+        return lacks_secret(target, self.column)
+
+    def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+        """Return how often the guess is right, with and without the release."""
+        column = the_secret(self.name, target, self.column)
+        beliefs = beliefs_about(target, column)
+        right, sure = self._guesses(beliefs, beliefs.shares, beliefs.kind_of)
+        nobody = np.zeros(len(beliefs.values), dtype=np.int64)
+        right_before, _ = self._guesses(beliefs, beliefs.prior[None, :], nobody)
+        value, baseline = beliefs.rate(right), beliefs.rate(right_before)
+        low, high = beliefs.interval(value)
+        known = "one value" if self.statements == 1 else f"{self.statements} values"
+        return Risk(
+            attack=self.name,
+            threat=self.threat,
+            column=column,
+            value=value,
+            low=low,
+            high=high,
+            baseline=baseline,
+            people=beliefs.people,
+            worst=float(sure.max(initial=0.0)),
+            says=f"Whoever knows {known} that a person does not have guesses their {column} in {value:.1%} of the "
+            f"cases; without the release, in {baseline:.1%}.",
+            details={"statements": float(self.statements), "certain": beliefs.rate(sure >= 1 - _ROUNDING)},
+        )
+
+    def _guesses(self, beliefs: Beliefs, shares: Floats, kind_of: Ints) -> tuple[Floats, Floats]:
+        """Return how likely each line's guess is right, and how sure the true value has become."""
+        lines, size = len(beliefs.values), shares.shape[1]
+        right, sure = np.empty(lines), np.empty(lines)
+        step = max(_LINES_AT_ONCE // max(size, 1), 1)
+        for first in range(0, lines, step):
+            block = slice(first, first + step)
+            others = shares[kind_of[block]]
+            here = np.arange(len(others))
+            own = others[here, beliefs.values[block]].copy()
+            others[here, beliefs.values[block]] = -1.0
+            others.sort(axis=1)
+            left = others[:, : size - self.statements] if self.statements < size else others[:, :0]
+            struck = np.maximum(others[:, size - self.statements :], 0).sum(axis=1) if self.statements else 0.0
+            best = left.max(axis=1, initial=-1.0)
+            ties = (np.abs(left - own[:, None]) < _ROUNDING).sum(axis=1)
+            right[block] = np.where(own >= best - _ROUNDING, 1.0 / (1 + ties), 0.0)
+            sure[block] = own / np.maximum(1 - struck, own + (own == 0))
+        return right, sure

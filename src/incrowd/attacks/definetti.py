@@ -1,0 +1,82 @@
+"""deFinetti (Kifer 2009): learn from the release itself how quasi-identifiers go with sensitive values, then use that
+against its own crowds. A crowd is not a fair urn: what is known of a person says which of its values is likely theirs.
+
+Each round learns a naive Bayes classifier from what is believed, and corrects what is believed by what it says. The
+baseline is the crowd alone, without anything learnt. Cost per round: people × (values × columns + crowds' values).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from incrowd.attacks.beliefs import beliefs_about, hits
+from incrowd.attacks.columns import lacks_secret, the_secret
+from incrowd.attacks.joint_knowledge import naive_bayes
+from incrowd.attacks.matches import Floats
+from incrowd.attacks.reweighing import reweigh
+from incrowd.attacks.risk import Risk, Threat
+from incrowd.attacks.target import Target
+from incrowd.parameters import require_whole
+
+
+@dataclass(frozen=True)
+class DeFinetti:
+    """Learn and guess in turns, `rounds` times."""
+
+    rounds: int = 5
+    column: str | None = None
+    name: ClassVar[str] = "definetti"
+    threat: ClassVar[Threat] = "inference"
+
+    def __post_init__(self) -> None:
+        require_whole(self.name, "rounds", self.rounds, at_least=1)
+
+    def lacks(self, target: Target) -> str | None:
+        """The table before is needed, to know whom to look for."""
+        return "the table before is needed" if target.truth is None else lacks_secret(target, self.column)
+
+    def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+        """Return how often the guess is right after the last round."""
+        column = the_secret(self.name, target, self.column)
+        beliefs = beliefs_about(target, column)
+        matches, crowds = target.matches(column), target.view.crowds(column)
+        believed = beliefs.shares
+        for _ in range(self.rounds):
+            known = naive_bayes(target, _learn(target, believed), beliefs.prior)
+            believed = reweigh(matches, crowds, known, target.people.tuple_counts)
+        value = beliefs.rate(hits(believed, beliefs.kind_of, beliefs.values))
+        baseline = beliefs.rate(beliefs.right)
+        low, high = beliefs.interval(value)
+        return Risk(
+            attack=self.name,
+            threat=self.threat,
+            column=column,
+            value=value,
+            low=low,
+            high=high,
+            baseline=baseline,
+            people=beliefs.people,
+            worst=float(believed[beliefs.kind_of, beliefs.values].max(initial=0.0)),
+            against="the crowd alone, nothing learnt",
+            says=f"Learning from the release how {column} goes with everything else raises right guesses from "
+            f"{baseline:.1%} to {value:.1%}.",
+            details={"without the release": beliefs.right_before},
+        )
+
+
+def _learn(target: Target, believed: Floats) -> dict[str, Floats]:
+    """Return the shares of each column's codes given the value, by what is believed; smoothed by one person each."""
+    from incrowd.kernels.beliefs import sum_by_code
+
+    people = target.people.tuple_counts.astype(np.float64)
+    learnt = {}
+    for place, name in enumerate(target.view.columns):
+        size = target.view.trees[name].size
+        codes = np.ascontiguousarray(target.people.tuples[:, place])
+        counts = sum_by_code(codes, believed, people, size)
+        everybody = np.bincount(codes, weights=people, minlength=size)[:, None] / people.sum()
+        learnt[name] = (counts + everybody) / (counts.sum(axis=0) + 1.0)
+    return learnt

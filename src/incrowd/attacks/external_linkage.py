@@ -1,0 +1,99 @@
+"""Linkage with an external table: names are known for everybody in it, and every published row is given the name of one
+of the people whom its labels fit (Sweeney 2002). The rate of success is the marketer's risk, its largest chance the
+journalist's (El Emam & Dankar 2008).
+
+An external table may be out of date or misspelt. With a `tolerance`, numbers and dates fit that are off by this share
+of their column's span; with `levels`, so do names that are siblings so many levels up. Cost: see `kernels/stabbing.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from incrowd.attacks.generalized_view import GeneralizedView
+from incrowd.attacks.risk import Risk, Threat, wilson
+from incrowd.attacks.target import Target
+from incrowd.hierarchies.tree import MISSING, Codes, Tree
+from incrowd.parameters import require_number, require_whole
+from incrowd.releases.noisy import NoisyCounts
+
+
+@dataclass(frozen=True)
+class ExternalLinkage:
+    """Give each row the name of one of the external people who fit it, all as likely."""
+
+    tolerance: float = 0.0
+    levels: int = 0
+    name: ClassVar[str] = "external-linkage"
+    threat: ClassVar[Threat] = "linkability"
+
+    def __post_init__(self) -> None:
+        require_number(self.name, "tolerance", self.tolerance, least=0)
+        require_whole(self.name, "levels", self.levels, at_least=0)
+
+    def lacks(self, target: Target) -> str | None:
+        """Labels, and an external table, are needed."""
+        if target.external is None:
+            return "no external table is given"
+        if not isinstance(target.view, GeneralizedView) or isinstance(target.form, NoisyCounts):
+            return "no row has labels of its own"
+        return None
+
+    def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+        """Return how often the name is right, if every person of the release is in the external table."""
+        from incrowd.kernels.stabbing import points_in_boxes
+
+        view, external = target.view, target.external
+        assert isinstance(view, GeneralizedView) and external is not None
+        known = [name for name in external.columns if name in view.columns]
+        lows, highs = [], []
+        for name in known:
+            place = view.columns.index(name)
+            low, high = self._widened(view.trees[name], view.regions.lows[:, place], view.regions.highs[:, place])
+            lows.append(low)
+            highs.append(high)
+        points = np.stack([external.codes[:, external.columns.index(name)] for name in known], axis=1)
+        fitting = points_in_boxes(np.stack(lows, axis=1), np.stack(highs, axis=1), points, external.counts)
+        sizes = view.form.group_sizes
+        chances = np.divide(1.0, fitting, out=np.zeros(len(fitting)), where=fitting > 0)
+        rows = int(sizes.sum())
+        value = float((sizes * chances).sum() / max(rows, 1))
+        low, high = wilson(value, rows)
+        worst = float(chances.max(initial=0.0))
+        people = int(external.counts.sum())
+        return Risk(
+            attack=self.name,
+            threat=self.threat,
+            value=value,
+            low=low,
+            high=high,
+            baseline=1 / max(people, 1),
+            people=rows,
+            worst=worst,
+            says=f"Of {people:,} people with names, a row gets the right one in {value:.2%} of the cases (marketer); "
+            f"for the easiest row the chance is {worst:.1%} (journalist).",
+            details={
+                "marketer": value,
+                "journalist": worst,
+                "rows that one person fits": float(sizes[fitting == 1].sum() / max(rows, 1)),
+                "rows that nobody fits": float(sizes[fitting == 0].sum() / max(rows, 1)),
+            },
+        )
+
+    def _widened(self, tree: Tree, lows: Codes, highs: Codes) -> tuple[Codes, Codes]:
+        """Return runs of codes that hold what is nearly right, too."""
+        known = lows > MISSING
+        if tree.ordered and self.tolerance:
+            reach = self.tolerance * tree.span
+            positions = tree.positions[1:]
+            low = np.searchsorted(positions, tree.positions[np.maximum(lows, 1)] - reach, side="left") + 1
+            high = np.searchsorted(positions, tree.positions[highs - 1] + reach, side="right") + 1
+            return np.where(known, low, lows).astype(np.int32), np.where(known, high, highs).astype(np.int32)
+        if not tree.ordered and self.levels:
+            level = min(self.levels, tree.height)
+            low, high = np.maximum(tree.starts[level][np.maximum(lows, 1)], 1), tree.ends[level][highs - 1]
+            return np.where(known, low, lows).astype(np.int32), np.where(known, high, highs).astype(np.int32)
+        return lows, highs

@@ -1,0 +1,99 @@
+"""Extreme values (Li, Qardaji & Su 2012): a range that fits its crowd tightly shows the smallest and the largest value
+in it. A cluster that is published as [900K, 35M] tells that somebody earns 35M, and it is known who.
+
+Looked at are the people at both ends of every ordered column: those whose value so few people reach that they can be
+told apart. Cost: that of matching these people.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.attacks.generalized_view import GeneralizedView
+from incrowd.attacks.risk import Risk, Threat, wilson
+from incrowd.attacks.target import Target
+from incrowd.hierarchies.tree import Codes
+from incrowd.parameters import require_whole
+from incrowd.releases.noisy import NoisyCounts
+from incrowd.tally import Counts
+
+
+@dataclass(frozen=True)
+class ExtremeValues:
+    """Look for people whose value fewer than `few` reach, at the end of a published range."""
+
+    few: int = 5
+    name: ClassVar[str] = "extreme-values"
+    threat: ClassVar[Threat] = "singling out"
+
+    def __post_init__(self) -> None:
+        require_whole(self.name, "few", self.few, at_least=2)
+
+    def lacks(self, target: Target) -> str | None:
+        """Ranges of numbers or dates, and the table before, are needed."""
+        if not isinstance(target.view, GeneralizedView) or isinstance(target.form, NoisyCounts):
+            return "nothing is published as a range around people"
+        if not any(target.view.trees[name].ordered for name in target.view.columns):
+            return "no quasi-identifier is a number or a date"
+        return "the table before is needed" if target.truth is None else None
+
+    def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+        """Return how many of these people have their exact value at the end of a range that they fit."""
+        view, truth = target.view, target.truth
+        assert isinstance(view, GeneralizedView) and truth is not None
+        known = np.stack([truth.column(name) for name in view.columns], axis=1)
+        shown = total = 0
+        for place, name in enumerate(view.columns):
+            if not truth.trees[name].ordered:
+                continue
+            lowest, highest = tails(truth.value_counts(name), self.few)
+            for side, extreme in (("low", lowest), ("high", highest)):
+                people = np.flatnonzero(extreme[known[:, place]])
+                if len(people):
+                    at_end = self._at_end(view, known[people], place, side)
+                    shown += int(truth.counts[people][at_end].sum())
+                    total += int(truth.counts[people].sum())
+        value = shown / total if total else 0.0
+        low, high = wilson(value, total) if total else (0.0, 0.0)
+        return Risk(
+            attack=self.name,
+            threat=self.threat,
+            value=value,
+            low=low,
+            high=high,
+            baseline=0.0,
+            people=total,
+            against="no range shows anybody's value",
+            says=f"Of the {total:,} people with the most extreme values, {value:.1%} have theirs published as the end of "
+            "a range."
+            if total
+            else f"Nobody stands out: at least {self.few} people share the extremes of every column.",
+        )
+
+    def _at_end(self, view: GeneralizedView, people: Codes, place: int, side: str) -> NDArray[np.bool_]:
+        """Return whose code is the end that the label of a group around them shows."""
+        matches = view.match(np.ascontiguousarray(people), None)
+        lows, highs = view.regions.lows[:, place], view.regions.highs[:, place]
+        ends = lows if side == "low" else highs - 1
+        told = view.form.written == "tight"
+        same = people[matches.person_of, place] == ends[matches.crowds]
+        if not told:  # cuts and names of nodes show no value of their own, unless they hold one value only
+            same &= (highs - lows == 1)[matches.crowds]
+        return np.bincount(matches.person_of[same], minlength=len(people)) > 0
+
+
+def tails(counts: Counts, few: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which codes fewer than `few` people have or undercut, and have or exceed; missing is no value.
+
+    >>> low, high = tails(np.array([9, 1, 2, 30, 4]), 4)
+    >>> low.tolist(), high.tolist()
+    ([False, True, True, False, False], [False, False, False, False, False])
+    """
+    known = np.concatenate(([0], counts[1:]))
+    lowest = (np.cumsum(known) < few) & (known > 0)
+    highest = (np.cumsum(known[::-1])[::-1] < few) & (known > 0)
+    return lowest, highest

@@ -1,0 +1,76 @@
+"""A release with labels as a reader sees it: a person could be in every group whose labels hold what is known of them.
+
+Cost: see `kernels/stabbing_pairs.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from incrowd.attacks.matches import Crowds, Floats, Ints, Matches, normalized
+from incrowd.groups import Histogram, Regions, histogram
+from incrowd.hierarchies.tree import Codes, Tree
+from incrowd.releases.generalized import Generalized
+
+
+@dataclass(frozen=True, eq=False)
+class GeneralizedView:
+    """Groups of rows with labels; a group of many fits a person better than one of few."""
+
+    form: Generalized
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return self.form.shown.columns
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The sensitive columns."""
+        return tuple(sorted(self.form.schema.sensitive))
+
+    @property
+    def trees(self) -> Mapping[str, Tree]:
+        """The values of all columns."""
+        return self.form.tally.trees
+
+    @property
+    def rows(self) -> int:
+        """Rows that are published."""
+        return self.form.rows
+
+    @cached_property
+    def regions(self) -> Regions:
+        """What each group's labels stand for."""
+        return self.form.group_regions()
+
+    def crowds(self, column: str | None) -> Crowds:
+        """Return the groups."""
+        sizes = self.form.group_sizes
+        if column is None:
+            nothing = np.zeros(0, dtype=np.int64)
+            return Crowds(sizes, Histogram(np.zeros(len(sizes) + 1, dtype=np.int64), nothing.astype(np.int32), nothing))
+        codes = self.form.sensitive[:, list(self.form.schema.sensitive).index(column)]
+        return Crowds(sizes, histogram(self.form.groups, codes, self.form.counts, len(sizes)))
+
+    def match(self, people: Codes, column: str | None) -> Matches:
+        """Return the groups whose labels hold each person, as likely as they are large."""
+        offsets, groups = self._holding(people)
+        return normalized(offsets, groups, self.form.group_sizes[groups])
+
+    def fits(self, people: Codes) -> Floats:
+        """Return how many rows are to be expected of each tuple, as if a group's rows were spread evenly."""
+        offsets, groups = self._holding(people)
+        widths = np.prod((self.regions.highs - self.regions.lows).astype(np.float64), axis=1)
+        density = self.form.group_sizes / widths
+        person_of = np.repeat(np.arange(len(people)), np.diff(offsets))
+        return np.bincount(person_of, weights=density[groups], minlength=len(people)).astype(np.float64)
+
+    def _holding(self, people: Codes) -> tuple[Ints, Ints]:
+        from incrowd.kernels.stabbing_pairs import boxes_of_points  # Numba takes long to import
+
+        return boxes_of_points(self.regions.lows, self.regions.highs, people)

@@ -1,0 +1,50 @@
+"""Homogeneity (Machanavajjhala et al. 2007): everybody in a crowd has the same value, so whoever finds the crowd knows
+it, however large it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from incrowd.attacks.beliefs import beliefs_about
+from incrowd.attacks.columns import lacks_secret, the_secret
+from incrowd.attacks.risk import Risk, Threat
+from incrowd.attacks.target import Target
+
+_CERTAIN = 1 - 1e-9
+
+
+@dataclass(frozen=True)
+class Homogeneity:
+    """Claim a value only of people about whom no other is possible; count those for whom that is right."""
+
+    column: str | None = None
+    name: ClassVar[str] = "homogeneity"
+    threat: ClassVar[Threat] = "inference"
+
+    def lacks(self, target: Target) -> str | None:
+        """A sensitive column is needed."""
+        return lacks_secret(target, self.column)
+
+    def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+        """Return the share of people whose value is certain."""
+        column = the_secret(self.name, target, self.column)
+        beliefs = beliefs_about(target, column)
+        certain = beliefs.own >= _CERTAIN
+        value = beliefs.rate(certain)
+        low, high = beliefs.interval(value)
+        return Risk(
+            attack=self.name,
+            threat=self.threat,
+            column=column,
+            value=value,
+            low=low,
+            high=high,
+            baseline=float(beliefs.prior.max(initial=0.0) >= _CERTAIN),
+            people=beliefs.people,
+            worst=float(beliefs.own.max(initial=0.0)),
+            says=f"The {column} of {value:.1%} of the people is certain: everybody who looks like them has the same.",
+        )

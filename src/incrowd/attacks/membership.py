@@ -1,0 +1,136 @@
+"""Membership: is somebody in the table at all? Being in a table of patients is a diagnosis of its own.
+
+The adversary is shown people who are in the table and as many who are not, and says which is which by how many rows the
+release lets one expect of each. The baseline tells them apart by how plausible each is in the population (a tree of
+pairs of attributes, `plausibility.py`), since whoever is not in the table may also be an unlikely person. Those who are not are people of the external table who are not in this one; where there
+is none, near misses: people of the table with one attribute changed, to what somebody else has who is like them in
+another attribute. Cost: that of matching both (see `matches.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.attacks.matches import Floats
+from incrowd.attacks.plausibility import Plausibility
+from incrowd.attacks.risk import Risk, Threat, wilson
+from incrowd.attacks.target import Target, draw_people
+from incrowd.hierarchies.tree import Codes
+from incrowd.tally import group_tuples
+
+_ATTEMPTS = 20
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Tell people who are in the table from others, by the best threshold that half of them teach."""
+
+    name: ClassVar[str] = "membership"
+    threat: ClassVar[Threat] = "linkability"
+
+    def lacks(self, target: Target) -> str | None:
+        """The table before is needed, to know who is in it."""
+        return "the table before is needed" if target.truth is None else None
+
+    def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+        """Return how often the verdict is right; a coin has one half."""
+        members = np.repeat(target.people.tuples, target.people.tuple_counts, axis=0)
+        others = outsiders(target, members, rng)
+        number = min(len(members), len(others))
+        members = members[rng.permutation(len(members))[:number]]
+        others = others[rng.permutation(len(others))[:number]]
+        inside, outside = target.view.fits(members), target.view.fits(others)
+        tried = 2 * (number - number // 2)
+        value = _share_right(inside, outside)
+        plausible = Plausibility.of(target.truth, target.view.columns)  # type: ignore[arg-type]
+        baseline = max(_share_right(plausible.scores(members), plausible.scores(others)), 0.5)
+        low, high = wilson(value, tried)
+        matched = float((outside > 0).mean()) if number else 0.0
+        kind = "people of the external table" if target.external is not None else "near misses"
+        return Risk(
+            attack=self.name,
+            threat=self.threat,
+            value=value,
+            low=low,
+            high=high,
+            baseline=baseline,
+            people=tried,
+            against="how plausible a person is",
+            says=f"Whether somebody is in the table is told right in {value:.1%} of the cases. Of those who are not "
+            f"({kind}), {matched:.1%} fit the release.",
+            details={"insiders who fit": float((inside > 0).mean()) if number else 0.0, "outsiders who fit": matched},
+        )
+
+
+def _share_right(inside: Floats, outside: Floats) -> float:
+    """Return how often a threshold that the first half teaches is right about the second."""
+    half = len(inside) // 2
+    threshold = _best_threshold(inside[:half], outside[:half])
+    right = (inside[half:] >= threshold).sum() + (outside[half:] < threshold).sum()
+    return float(right / max(2 * (len(inside) - half), 1))
+
+
+def _best_threshold(inside: Floats, outside: Floats) -> float:
+    """Return the score from which on one should say that somebody is in the table."""
+    scores = np.concatenate([inside, outside])
+    signs = np.concatenate([np.ones(len(inside)), -np.ones(len(outside))])
+    if not len(scores):
+        return np.inf
+    order = np.argsort(-scores, kind="stable")
+    gains = np.cumsum(signs[order])
+    last_of_kind = np.append(np.diff(scores[order]) != 0, True)
+    best = int(np.argmax(np.where(last_of_kind, gains, -np.inf)))
+    return float(scores[order][best]) if gains[best] > 0 else np.inf
+
+
+def outsiders(target: Target, members: Codes, rng: np.random.Generator) -> Codes:
+    """Return what is known of people who are not in the table, as many as there are of it, or as can be found."""
+    if target.external is not None and set(target.external.columns) == set(target.view.columns):
+        order = [target.external.columns.index(name) for name in target.view.columns]
+        chosen, counts = draw_people(target.external.counts, target.most_people, rng)
+        people = np.repeat(target.external.codes[chosen][:, order], counts, axis=0)
+        return people[~_in_table(target, people)]
+    found = np.zeros((0, members.shape[1]), dtype=members.dtype)
+    for _ in range(_ATTEMPTS):
+        changed = near_misses(members[: len(members) - len(found)], members, rng)
+        found = np.concatenate([found, changed[~_in_table(target, changed)]])
+        if len(found) >= len(members):
+            break
+    return found
+
+
+def near_misses(people: Codes, donors: Codes, rng: np.random.Generator) -> Codes:
+    """Change one attribute of each person to that of somebody else, who shares another attribute with them."""
+    changed = people.copy()
+    width = people.shape[1]
+    shared = rng.integers(0, width, len(people))
+    moved = (shared + rng.integers(1, width, len(people))) % width if width > 1 else shared
+    for place in range(width):
+        mine = np.flatnonzero(shared == place)
+        if not len(mine):
+            continue
+        # Donors sorted by the shared attribute: each person takes one at random from the run of their own code.
+        order = np.argsort(donors[:, place], kind="stable")
+        sorted_codes = donors[order, place]
+        lows = np.searchsorted(sorted_codes, people[mine, place], side="left")
+        highs = np.searchsorted(sorted_codes, people[mine, place], side="right")
+        if width == 1:
+            lows, highs = np.zeros_like(lows), np.full_like(highs, len(donors))
+        donor = order[rng.integers(lows, np.maximum(highs, lows + 1))]
+        changed[mine, moved[mine]] = donors[donor, moved[mine]]
+    return changed
+
+
+def _in_table(target: Target, people: Codes) -> NDArray[np.bool_]:
+    assert target.truth is not None
+    columns = target.view.columns
+    known = np.stack([target.truth.column(name) for name in columns], axis=1)
+    sizes = [target.view.trees[name].size for name in columns]
+    numbers, _ = group_tuples(np.concatenate([known, people]), sizes)
+    there = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=bool)
+    there[numbers[: len(known)]] = True
+    return there[numbers[len(known) :]]

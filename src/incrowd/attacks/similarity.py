@@ -1,0 +1,90 @@
+"""Similarity (Li, Li & Venkatasubramanian 2007): the values of a crowd differ, and yet mean much the same.
+
+Values that mean the same are those below one node of the sensitive column's hierarchy, or within one fifth of the
+table's people where the column is ordered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from incrowd.attacks.beliefs import beliefs_about, hits
+from incrowd.attacks.columns import lacks_secret, the_secret
+from incrowd.attacks.matches import Floats, Ints
+from incrowd.attacks.risk import Risk, Threat
+from incrowd.attacks.target import Target
+from incrowd.hierarchies.tree import Tree
+from incrowd.parameters import require_whole
+
+_FIFTHS = 5
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """Guess what kind of value a person has: the node at this `level` of the column's hierarchy."""
+
+    level: int = 1
+    column: str | None = None
+    name: ClassVar[str] = "similarity"
+    threat: ClassVar[Threat] = "inference"
+
+    def __post_init__(self) -> None:
+        require_whole(self.name, "level", self.level, at_least=1)
+
+    def lacks(self, target: Target) -> str | None:
+        """A sensitive column whose values have something in common is needed."""
+        missing = lacks_secret(target, self.column)
+        if missing is not None:
+            return missing
+        column = the_secret(self.name, target, self.column)
+        tree = target.view.trees[column]
+        if not tree.ordered and self.level >= tree.height:
+            return f"the hierarchy of {column} does not say which values are alike"
+        return None
+
+    def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+        """Return how often the guessed kind is right."""
+        column = the_secret(self.name, target, self.column)
+        beliefs = beliefs_about(target, column)
+        kinds = kinds_of(target.view.trees[column], beliefs.prior, self.level)
+        shares, prior = (_by_kind(given, kinds) for given in (beliefs.shares, beliefs.prior[None, :]))
+        value = beliefs.rate(hits(shares, beliefs.kind_of, kinds[beliefs.values]))
+        nobody = np.zeros(len(beliefs.values), dtype=np.int64)
+        baseline = beliefs.rate(hits(prior, nobody, kinds[beliefs.values]))
+        low, high = beliefs.interval(value)
+        own = shares[beliefs.kind_of, kinds[beliefs.values]]
+        return Risk(
+            attack=self.name,
+            threat=self.threat,
+            column=column,
+            value=value,
+            low=low,
+            high=high,
+            baseline=baseline,
+            people=beliefs.people,
+            worst=float(own.max(initial=0.0)),
+            says=f"What kind of {column} a person has, out of {len(np.unique(kinds))}, is guessed in {value:.1%} of the "
+            f"cases; without the release, in {baseline:.1%}.",
+            details={"certain": beliefs.rate(own >= 1 - 1e-9)},
+        )
+
+
+def kinds_of(tree: Tree, prior: Floats, level: int) -> Ints:
+    """Return which values are alike: a number for each code; missing is a kind of its own."""
+    if not tree.ordered or tree.height > level:
+        kinds = tree.nodes[min(level, tree.height)].astype(np.int64)
+    else:
+        middle = np.cumsum(prior[1:]) - prior[1:] / 2
+        kinds = np.concatenate(([0], 1 + np.minimum(middle * _FIFTHS, _FIFTHS - 1).astype(np.int64)))
+    return np.unique(kinds, return_inverse=True)[1].ravel()
+
+
+def _by_kind(shares: Floats, kinds: Ints) -> Floats:
+    """Add up the shares of values that are alike."""
+    summed = np.zeros((len(shares), int(kinds.max(initial=0)) + 1))
+    for kind in range(summed.shape[1]):
+        summed[:, kind] = shares[:, kinds == kind].sum(axis=1)
+    return summed

@@ -1,0 +1,101 @@
+"""Predicate singling out (Cohen & Nissim 2020): name a condition that exactly one person of the table satisfies.
+
+A release helps where its rarest rows are somebody's own: "these labels and this value" is such a condition if only one
+published row has it. A row that stands for several is narrowed by a condition of chance that one in as many satisfies.
+Without a release, a condition that one in n satisfies isolates somebody with probability (1 − 1/n)^(n−1), about 37 %.
+Of a sliced table, written rows are taken as conditions, those of which it lets one expect one person. Cost: one look-up of the conditions among the table's rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from incrowd.attacks.generalized_view import GeneralizedView
+from incrowd.attacks.matches import Floats
+from incrowd.attacks.risk import Risk, Threat, wilson
+from incrowd.attacks.target import Target
+from incrowd.parameters import require_whole
+from incrowd.releases.sliced import SlicedTable
+from incrowd.tally import group_tuples
+
+_WRITTEN_ROWS = 20_000
+
+
+@dataclass(frozen=True)
+class SinglingOut:
+    """Try the `conditions` that stand for the fewest published rows."""
+
+    conditions: int = 1000
+    name: ClassVar[str] = "singling-out"
+    threat: ClassVar[Threat] = "singling out"
+
+    def __post_init__(self) -> None:
+        require_whole(self.name, "conditions", self.conditions, at_least=1)
+
+    def lacks(self, target: Target) -> str | None:
+        """The table before is needed, to know how many people satisfy a condition."""
+        return "the table before is needed" if target.truth is None else None
+
+    def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+        """Return how many of the conditions isolate a person."""
+        assert target.truth is not None
+        if isinstance(target.form, SlicedTable):
+            success = self._written_rows(target, target.form, rng)
+        else:
+            assert isinstance(target.view, GeneralizedView)
+            success = self._rarest_lines(target, target.view, rng)
+        value = float(success.mean()) if len(success) else 0.0
+        low, high = wilson(value, len(success))
+        rows = max(target.truth.rows, 1)
+        return Risk(
+            attack=self.name,
+            threat=self.threat,
+            value=value,
+            low=low,
+            high=high,
+            baseline=float((1 - 1 / rows) ** (rows - 1)),
+            people=len(success),
+            against="a condition that one in n satisfies",
+            says=f"{value:.1%} of the {len(success):,} narrowest conditions that the release suggests hold for exactly "
+            "one person of the table; conditions made up without it do so in at most 37 % of the cases.",
+        )
+
+    def _rarest_lines(self, target: Target, view: GeneralizedView, rng: np.random.Generator) -> Floats:
+        from incrowd.kernels.stabbing import points_in_boxes
+
+        form, truth = view.form, target.truth
+        assert truth is not None
+        order = rng.permutation(len(form.counts))
+        lines = order[np.argsort(form.counts[order], kind="stable")][: self.conditions]
+        secret = list(form.schema.sensitive)
+        regions = view.regions.of(form.groups[lines])
+        values = form.sensitive[lines]
+        lows = np.concatenate([regions.lows, values], axis=1)
+        highs = np.concatenate([regions.highs, values + 1], axis=1)
+        points = np.stack([truth.column(name) for name in (*regions.columns, *secret)], axis=1)
+        people = points_in_boxes(lows, highs, points, truth.counts).astype(np.float64)
+        chance = 1.0 / form.counts[lines]
+        return people * chance * (1 - chance) ** np.maximum(people - 1, 0)
+
+    def _written_rows(self, target: Target, form: SlicedTable, rng: np.random.Generator) -> Floats:
+        truth = target.truth
+        assert truth is not None
+        if not form.rows:
+            return np.zeros(0)
+        names = target.view.columns
+        place_of = {name: place for place, column in reversed(list(enumerate(form.columns))) for name in column}
+        rows = rng.integers(0, form.rows, _WRITTEN_ROWS)
+        written = np.stack(
+            [form.shown.column(name)[form.permuted.tuples[place_of[name], rows]] for name in names], axis=1
+        )
+        shown = np.stack(
+            [form.tally.trees[name].starts[form.levels.get(name, 0)][truth.column(name)] for name in names], axis=1
+        )
+        # The best conditions are those that the release lets one expect of one person.
+        best = np.argsort(np.abs(target.view.fits(written) - 1), kind="stable")[: self.conditions]
+        numbers, _ = group_tuples(np.concatenate([shown, written[best]]), [truth.trees[name].size for name in names])
+        people = np.bincount(numbers[: len(shown)], weights=truth.counts, minlength=int(numbers.max()) + 1)
+        return (people[numbers[len(shown) :]] == 1).astype(np.float64)

@@ -1,0 +1,53 @@
+"""Skewness (Li, Li & Venkatasubramanian 2007): a crowd may be diverse, and yet its shares be far from the table's.
+
+Measured by how much belief a release puts on what is true.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from incrowd.attacks.beliefs import beliefs_about
+from incrowd.attacks.columns import lacks_secret, the_secret
+from incrowd.attacks.risk import Risk, Threat
+from incrowd.attacks.target import Target
+
+
+@dataclass(frozen=True)
+class Skewness:
+    """Draw a guess from the crowd's shares; the rate of success is the mean belief in people's true values."""
+
+    column: str | None = None
+    name: ClassVar[str] = "skewness"
+    threat: ClassVar[Threat] = "inference"
+
+    def lacks(self, target: Target) -> str | None:
+        """A sensitive column is needed."""
+        return lacks_secret(target, self.column)
+
+    def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+        """Return the mean belief in the true value, after and before; details tell the largest change."""
+        column = the_secret(self.name, target, self.column)
+        beliefs = beliefs_about(target, column)
+        before = beliefs.prior[beliefs.values]
+        value, baseline = beliefs.rate(beliefs.own), beliefs.rate(before)
+        low, high = beliefs.interval(value)
+        gains = np.divide(beliefs.own, before, out=np.ones_like(before), where=before > 0)
+        doubled = beliefs.rate(gains >= 2)
+        return Risk(
+            attack=self.name,
+            threat=self.threat,
+            column=column,
+            value=value,
+            low=low,
+            high=high,
+            baseline=baseline,
+            people=beliefs.people,
+            worst=float(beliefs.own.max(initial=0.0)),
+            says=f"On average the release gives {value:.1%} of belief to a person's true {column}; the table's own "
+            f"frequencies give {baseline:.1%}. The belief at least doubles for {doubled:.1%} of the people.",
+            details={"largest ratio": float(gains.max(initial=1.0)), "doubled": doubled},
+        )
