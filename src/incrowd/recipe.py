@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
-from incrowd.engines.sources import Source, open_source
+from incrowd.engines.engine import Origin
+from incrowd.engines.sources import open_source
 from incrowd.errors import IncrowdError, RecipeError, did_you_mean
 from incrowd.forms import Showing
 from incrowd.hierarchies import Automatic, Categories, Exact, Hierarchy
@@ -31,6 +32,8 @@ from incrowd.sampling import as_rate
 from incrowd.table import Table, read
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from incrowd.releases.release import Release
 
 VERSION = 1
@@ -38,7 +41,7 @@ ROLES = ("quasi", "sensitive", "identifier", "pseudonym", "keep", "drop")
 _KEYS = (
     "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
 )  # fmt: skip
-_SOURCE_KEYS = ("path", "url", "query", "separator", "quote", "encoding", "missing")
+_SOURCE_KEYS = ("path", "url", "table", "query", "separator", "quote", "encoding", "missing")
 _OUTPUT_KEYS = ("directory", "format")
 _DEFAULT_HIERARCHY = {"quasi": Automatic(), "sensitive": Exact()}
 _SQLITE = "sqlite:///"
@@ -99,9 +102,9 @@ class Recipe:
         if "seed" in data:
             require_whole("the recipe", "seed", data["seed"], at_least=0)
         as_rate(data.get("sample", 1))
-        roles, hierarchies = _read_columns(_table("columns", data.get("columns", {})), base)
+        roles, hierarchies = read_columns(_table("columns", data.get("columns", {})), base)
         models = data.get("models", [])
-        method = _make("methods", data["method"], base=base) if "method" in data else Mondrian()
+        method = make_registered("methods", data["method"], base=base) if "method" in data else Mondrian()
         promises = getattr(method, "private", False) or getattr(method, "guarantees", ())
         if not isinstance(models, list) or not (models or promises):
             raise RecipeError('no model is required.  Hint: add [[models]] with name = "k-anonymity" and k = 5.')
@@ -109,9 +112,9 @@ class Recipe:
             source=source,
             roles=roles,
             hierarchies=hierarchies,
-            models=tuple(_make("models", model, base=base) for model in models),
+            models=tuple(make_registered("models", model, base=base) for model in models),
             method=method,
-            form=_make("forms", data["form"], base=base) if "form" in data else None,
+            form=make_registered("forms", data["form"], base=base) if "form" in data else None,
             others=data.get("others"),
             seed=data.get("seed"),
             sample=data.get("sample", 1),
@@ -184,6 +187,8 @@ class Recipe:
         """Return the recipe as it reads from another directory."""
 
         def moved(path: object) -> str:
+            if _is_remote(path):
+                return str(path)
             # Resolved, since a step up from behind a symbolic link leads elsewhere.
             there = self.base / str(path)
             return Path(os.path.relpath(there.parent.resolve() / there.name, directory.resolve())).as_posix()
@@ -209,13 +214,9 @@ class Recipe:
             base=directory,
         )
 
-    def table(self) -> Table:
-        """Open the source and give its columns their roles."""
-        location, options = self._located("source", self.source)
-        population = None
-        if self.population:
-            there, how = self._located("population", self.population)
-            population = open_source(there, **how)
+    def table(self, session: SparkSession | None = None) -> Table:
+        """Open the source, on this machine or in a Spark session, and give its columns their roles."""
+        location, options, population = self._opened(session)
         named: dict[str, list[str]] = {role: [] for role in ROLES}
         for name, role in self.roles.items():
             named[role].append(name)
@@ -233,9 +234,31 @@ class Recipe:
             **options,
         )
 
+    def _opened(self, session: SparkSession | None) -> tuple[object, dict[str, Any], object]:
+        """Return where the table is, how it is to be read, and its population."""
+        if session is not None:
+            from incrowd.engines.spark.opening import open_described
+
+            people = open_described(session, self._on_spark(self.population)) if self.population else None
+            return open_described(session, self._on_spark(self.source)), {}, people
+        location, options = self._located("source", self.source)
+        if not self.population:
+            return location, options, None
+        there, how = self._located("population", self.population)
+        return location, options, open_source(there, **how)
+
+    def _on_spark(self, described: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a source as Spark finds it: files of this machine by their whole path."""
+        options = dict(described)
+        if "path" in options and not _is_remote(options["path"]):
+            options["path"] = str((self.base / options["path"]).absolute())
+        return options
+
     def _located(self, name: str, described: Mapping[str, Any]) -> tuple[object, dict[str, Any]]:
         """Return where a table is, seen from the recipe, and how it is to be read."""
         options = dict(described)
+        if "table" in options:
+            raise RecipeError(f"[{name}] names a table of Spark's catalogue.  Hint: publish it with --engine spark.")
         if ("path" in options) == ("url" in options):
             raise RecipeError(f'[{name}] names either a path or a url.  Hint: path = "patients.csv".')
         if "path" in options:
@@ -246,11 +269,13 @@ class Recipe:
         """A SQLite file is named relative to the recipe like any other."""
         return _SQLITE + str(self.base / url.removeprefix(_SQLITE)) if _is_relative_sqlite(url) else url
 
-    def run(self, *, seed: int | None = None, progress: Progress = silent) -> Release:
-        """Make the release."""
+    def run(
+        self, *, seed: int | None = None, progress: Progress = silent, session: SparkSession | None = None
+    ) -> Release:
+        """Make the release, with Spark where a session is given."""
         from incrowd.publishing import publish
 
-        table = self.table()  # first: where it cannot be opened, no key is made
+        table = self.table(session)  # first: where it cannot be opened, no key is made
         wants_key = self.pseudonym_key and table.schema.pseudonyms
         key = PseudonymKey.load_or_create(self.base / str(self.pseudonym_key)) if wants_key else None
         return publish(
@@ -272,7 +297,7 @@ def _read_source(name: str, data: Mapping[str, Any]) -> dict[str, Any]:
     return source
 
 
-def _described(source: Source) -> dict[str, Any]:
+def _described(source: Origin) -> dict[str, Any]:
     return {key: value for key, value in source.description.items() if key in _SOURCE_KEYS}
 
 
@@ -303,11 +328,12 @@ def hierarchy_from_dict(data: Mapping[str, Any], *, base: Path = Path()) -> Hier
             return Categories.from_tree(data["tree"])
         _require_texts("a hierarchy of categories", data)
         return Categories.read_csv(base / data["file"], separator=data.get("separator", ";"))
-    made: Hierarchy = _make("hierarchies", data, key="kind")
+    made: Hierarchy = make_registered("hierarchies", data, key="kind")
     return made
 
 
-def _read_columns(columns: Mapping[str, Any], base: Path) -> tuple[dict[str, str], dict[str, Hierarchy]]:
+def read_columns(columns: Mapping[str, Any], base: Path) -> tuple[dict[str, str], dict[str, Hierarchy]]:
+    """Read the role of every column, and the hierarchy of those that have one."""
     roles: dict[str, str] = {}
     hierarchies: dict[str, Hierarchy] = {}
     for name, described in columns.items():
@@ -337,11 +363,15 @@ def _require_texts(where: str, table: Mapping[str, Any]) -> None:
             raise RecipeError(f"{where}: {key} is a text, not {value!r}.")
 
 
+def _is_remote(path: object) -> bool:
+    return "://" in str(path)
+
+
 def _is_relative_sqlite(url: str) -> bool:
     return url.startswith(_SQLITE) and not url.startswith(_SQLITE + "/")
 
 
-def _make(family: str, described: Any, *, key: str = "name", base: Path = Path()) -> Any:
+def make_registered(family: str, described: Any, *, key: str = "name", base: Path = Path()) -> Any:
     """Build a registered object from its name and parameters."""
     noun = "hierarchy" if family == "hierarchies" else family.removesuffix("s")
     described = {key: described} if isinstance(described, str) else _table(noun, described)

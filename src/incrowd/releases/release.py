@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.engines.sources import Source
 from incrowd.errors import ConformanceError, QueryError
 from incrowd.methods.method import Method
 from incrowd.models.model import Guarantee
@@ -24,6 +23,7 @@ from incrowd.releases.generalized import Generalized
 from incrowd.releases.query import Query
 
 if TYPE_CHECKING:
+    from incrowd.engines.engine import Origin
     from incrowd.forms import Showing
     from incrowd.releases.saving import Format
 
@@ -36,17 +36,23 @@ class Release:
     guarantees: tuple[Guarantee, ...]
     method: Method
     seed: int | None
-    source: Source
+    source: Origin
     make_batches: Callable[[], Iterator[pl.DataFrame]]
+    make_frame: Callable[[], Any] | None = None
+    """Makes the published rows where the table's own rows are, for engines that have frames of their own."""
     pseudonym_key: Path | None = None
     """The file of the key, never the key itself."""
     rate: Fraction = Fraction(1)
     """The probability with which each row of the table was taken into the sample that is published."""
-    population: Source | None = None
+    population: Origin | None = None
     asked_form: Showing | None = None
     """The form that was asked for, where it is not the method's own."""
     promise: Promise | None = None
     """What the method promises by its construction; how many rows the table has is then a secret."""
+    foreign: bool = False
+    """Whether it was read from a file: what its labels stand for is known, and not the table that it was made of."""
+    notes: tuple[str, ...] = ()
+    """What is to be said about how it was read."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -90,11 +96,15 @@ class Release:
 
     def to_polars(self) -> pl.DataFrame:
         """Return the published rows as a Polars frame."""
-        return pl.concat(list(self.batches()))
+        return _own_texts(pl.concat(list(self.batches())))
 
     @cached_property
     def data(self) -> Any:
         """The published rows as the kind of frame that was handed in (Polars where it was a file or a database)."""
+        if self.source.native == "spark":
+            from incrowd.engines.spark.publishing import published
+
+            return published(self).frame
         frame = self.to_polars()
         match self.source.native:
             case "pandas":
@@ -126,24 +136,29 @@ class Release:
 
         return training_set(self.form, target, np.random.default_rng(seed))
 
+    @property
+    def promises(self) -> list[dict[str, Any]]:
+        """The guarantees as plain numbers and texts."""
+        return [
+            {
+                "model": guarantee.model.name,
+                "parameters": parameters(guarantee.model),
+                "statement": str(guarantee.model),
+                "basis": guarantee.basis,
+                "achieved": finite(guarantee.achieved),
+                **({"note": guarantee.note} if guarantee.note else {}),
+            }
+            for guarantee in self.guarantees
+        ]
+
     @cached_property
     def summary(self) -> dict[str, Any]:
         """What a machine may want to know about the release; holds no value of any row."""
         sizes = np.sort(self.form.group_sizes)
         return {
             "format": 1,
-            "rows": self._row_numbers,
-            "guarantees": [
-                {
-                    "model": guarantee.model.name,
-                    "parameters": parameters(guarantee.model),
-                    "statement": str(guarantee.model),
-                    "basis": guarantee.basis,
-                    "achieved": finite(guarantee.achieved),
-                    **({"note": guarantee.note} if guarantee.note else {}),
-                }
-                for guarantee in self.guarantees
-            ],
+            "rows": self.row_numbers,
+            "guarantees": self.promises,
             "method": {"name": self.method.name, "parameters": parameters(self.method)},
             "groups": {
                 "number": len(sizes),
@@ -169,7 +184,10 @@ class Release:
         return self.promise is not None or getattr(self.form, "private", False)
 
     @property
-    def _row_numbers(self) -> dict[str, Any]:
+    def row_numbers(self) -> dict[str, Any]:
+        """How many rows there are, as far as that may be told."""
+        if self.foreign:
+            return {"published": self.rows}
         if self.hides_rows:  # how many rows there were would give somebody away
             return {"published": self.rows, "sampling rate": float(self.rate)}
         numbers: dict[str, Any] = {"in": self.rows_in, "published": self.rows, "withheld": self.withheld}
@@ -180,7 +198,7 @@ class Release:
     @property
     def warnings(self) -> list[str]:
         """What a careful reader should know before signing."""
-        found = self.form.warnings()
+        found = [*self.notes, *self.form.warnings()]
         if self.promise is not None:
             found += self.promise.warnings(self.rows, self.rate)
         if self.form.schema.kept:
@@ -201,15 +219,43 @@ class Release:
         force: bool = False,
         progress: Progress = silent,
     ) -> Path:
-        """Write data, recipe and summary into a new directory, all or nothing; return the path of the data file."""
+        """Write data, recipe and summary into a new directory, all or nothing; return the path of the data file.
+
+        A release of a Spark frame is written by Spark: its data are a directory of parts, and the place may be on any
+        file system that Spark knows (`hdfs://…`).
+        """
         from incrowd.releases.saving import save
 
-        return save(self, Path(directory), format=format, force=force, progress=progress)
+        return save(self, directory, format=format, force=force, progress=progress)
+
+    def audit(
+        self,
+        *,
+        original: object = None,
+        external: object = None,
+        earlier: Sequence[Release] = (),
+        learn: bool = True,
+        seed: int = 0,
+        progress: Progress = silent,
+    ) -> Audit:
+        """Attack the release in every way and measure what it is still good for; see `incrowd.audit`."""
+        from incrowd.auditing import audit
+
+        return audit(
+            self, original=original, external=external, earlier=earlier, learn=learn, seed=seed, progress=progress
+        )
 
     def __repr__(self) -> str:
         promises = ", ".join(str(guarantee.model) for guarantee in self.guarantees)
         withheld = "" if self.hides_rows else f", {self.withheld} withheld"
         return f"Release({self.rows} rows in {len(self.form.group_sizes)} groups{withheld}; {promises})"
+
+
+def _own_texts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Give a frame texts of its own: those of withheld rows may lie in the same buffers, and would be written out."""
+    texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    copies = [pl.Series(name, frame[name].to_arrow(compat_level=pl.CompatLevel.oldest())) for name in texts]
+    return frame.with_columns(copies)
 
 
 def parameters(made: Any) -> dict[str, Any]:

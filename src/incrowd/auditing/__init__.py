@@ -1,0 +1,6 @@
+"""All models, attacks and metrics over one release."""
+
+from incrowd.auditing.audit import Audit, Skipped
+from incrowd.auditing.running import audit
+
+__all__ = ["Audit", "Skipped", "audit"]

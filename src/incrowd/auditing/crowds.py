@@ -1,0 +1,62 @@
+"""What an audit tells of groups: how large they are, how easily people are found, how one-sided the worst are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from incrowd.attacks.linkage import crowd_sizes
+from incrowd.attacks.target import Target
+from incrowd.auditing.suppression import FEW
+from incrowd.releases.release import size_distribution
+
+_BOUNDS = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.34, 0.51, 1.0)
+_WORST = 5
+
+
+def group_sizes(target: Target) -> dict[str, Any]:
+    """Return how many groups there are of each size."""
+    sizes = np.sort(target.form.group_sizes)
+    return {
+        "number": len(sizes),
+        "smallest": int(sizes[0]) if len(sizes) else 0,
+        "median": float(np.median(sizes)) if len(sizes) else 0.0,
+        "largest": int(sizes[-1]) if len(sizes) else 0,
+        "by size": size_distribution(sizes),
+    }
+
+
+def risk_by_record(target: Target) -> list[dict[str, Any]]:
+    """Return the share of people whose row is found with each chance."""
+    candidates, people = crowd_sizes(target)
+    chances = np.divide(1.0, candidates, out=np.zeros_like(candidates), where=candidates > 0)
+    place = np.searchsorted(np.array(_BOUNDS), chances, side="left")
+    counts = np.bincount(place, weights=people, minlength=len(_BOUNDS))
+    total = max(int(people.sum()), 1)
+    found = [{"chance": "not at all", "above": 0.0, "up to": 0.0, "share": float(counts[0] / total)}]
+    for low, high, count in zip(_BOUNDS, _BOUNDS[1:], counts[1:], strict=False):
+        name = f"{100 * low:.0f} to {100 * high:.0f} %" if low else f"up to {100 * high:.0f} %"
+        found.append({"chance": name, "above": low, "up to": high, "share": float(count / total)})
+    return found
+
+
+def worst_groups(target: Target, column: str) -> list[dict[str, Any]]:
+    """Return the groups that say most about a sensitive column: the shares of their values, the largest first.
+
+    Which values these are is not told; the table's own shares, in the same way, are the last entry.
+    """
+    crowds = target.view.crowds(column)
+    entries = crowds.values
+    largest = np.divide(entries.largest, crowds.sizes, out=np.zeros(len(crowds.sizes)), where=crowds.sizes > 0)
+    order = np.lexsort((-crowds.sizes, -largest))[:_WORST]
+    found: list[dict[str, Any]] = []
+    for group in order.tolist():
+        counts = np.sort(entries.counts[entries.offsets[group] : entries.offsets[group + 1]])[::-1]
+        size = int(crowds.sizes[group])
+        shares = (counts / max(size, 1)).tolist()
+        found.append({"group": "a group", "rows": size if size >= FEW else None, "shares": shares[:12]})
+    totals = np.bincount(entries.values, weights=entries.counts)
+    shares = (np.sort(totals)[::-1] / max(totals.sum(), 1)).tolist()
+    found.append({"group": "all rows", "rows": int(totals.sum()), "shares": shares[:12]})
+    return found

@@ -1,0 +1,196 @@
+"""A release that was written to files, here or by another tool, read back as an adversary and an analyst read it.
+
+What each column is comes from the recipe that a release of our own carries, or from a small description of the columns
+of a foreign one. Labels are read by the hierarchies that it names and by the values of the table before, of an external
+table, or of the labels themselves, whichever is there. A set of names that are no neighbours in their hierarchy is read
+as everything between them, and the audit says so.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from incrowd.auditing.description import Description
+from incrowd.auditing.reading_labels import count_lines, empty_tally, read_labels
+from incrowd.auditing.reading_slices import bucket_column, read_slices, written_rows
+from incrowd.auditing.trees import tree_of_labels
+from incrowd.engines.local import LocalEngine
+from incrowd.engines.sources import Source, open_source
+from incrowd.errors import IncrowdError, SchemaError, SourceError
+from incrowd.models.model import Guarantee, Model
+from incrowd.releases.form import Form
+from incrowd.releases.release import Release
+from incrowd.schema import Schema
+from incrowd.tally import Tally
+
+_SUFFIXES = (".csv", ".parquet", ".arrow")
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """The method of a release that was not made here."""
+
+    name: ClassVar[str] = "another tool"
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A promise that a release's summary states and no file can prove."""
+
+    statement: str
+    name: ClassVar[str] = "stated"
+
+    def __str__(self) -> str:
+        return self.statement
+
+
+def open_release(
+    place: str | Path,
+    *,
+    description: str | Path | Description | None = None,
+    original: object = None,
+    external: object = None,
+) -> Release:
+    """Read a release from a directory of our own, or from any file with a `description` of its columns.
+
+    The values that labels stand for are those of the `original` or the `external` table, or whatever the hierarchies
+    and labels name. What the release is said to satisfy is checked again on what is in the file.
+    """
+    place = Path(place)
+    described = _described(place, description)
+    schema, summary = described.schema, _summary(place)
+    data = _file(place, "data") if place.is_dir() else place
+    if data is None:
+        raise SourceError(f"{place} holds no release: there is no data file in it.")
+    published = _open(data, described)
+    known = None if original is None else _open_original(original, described, schema)
+    people = None if external is None else external if isinstance(external, Source) else open_source(external)
+    notes: list[str] = []
+    bucket = bucket_column(published.columns, schema)
+    if bucket is not None:
+        form = _read_sliced(place, published, described, summary, bucket, known, people)
+    else:
+        counted = count_lines(published, schema)
+        tally = known or empty_tally(
+            {
+                name: tree_of_labels(name, hierarchy, counted[name], people)
+                for name, hierarchy in {**schema.quasi, **schema.sensitive}.items()
+            }
+        )
+        own = getattr(described.method, "labels", None)
+        form, widened = read_labels(
+            counted,
+            schema,
+            tally,
+            rows_in=None if known is None else known.rows,
+            written="tight" if own == "tight" or not summary else "region",
+            noisy=summary.get("form") == "noisy counts",
+        )
+        if widened:
+            notes.append(
+                f"Sets of names that are no neighbours are read as everything between them: {', '.join(widened)}."
+            )
+    guarantees, broken = _guarantees(described, form, known, summary)
+    return Release(
+        form=form,
+        guarantees=guarantees,
+        method=described.method if summary and described.method is not None else Elsewhere(),  # type: ignore[arg-type]
+        seed=None,
+        source=published,
+        make_batches=lambda: iter(()),
+        foreign=known is None,
+        notes=(*notes, *broken),
+    )
+
+
+def _described(place: Path, description: str | Path | Description | None) -> Description:
+    if isinstance(description, Description):
+        return description
+    if description is not None:
+        return Description.load(description)
+    if place.is_dir() and (place / "recipe.toml").exists():
+        return Description.load(place / "recipe.toml")
+    raise SchemaError(
+        f"{place} does not say what its columns are.  Hint: describe them in a TOML file: [columns] with "
+        'age = "quasi", disease = "sensitive" (--description).'
+    )
+
+
+def _summary(place: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((place / "summary.json").read_text(encoding="utf-8")) if place.is_dir() else {}
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _file(place: Path, name: str) -> Path | None:
+    return next((place / f"{name}{suffix}" for suffix in _SUFFIXES if (place / f"{name}{suffix}").exists()), None)
+
+
+def _open(path: Path, described: Description) -> Source:
+    return open_source(str(path), **described.reading if path.suffix.lower() == ".csv" else {})
+
+
+def _open_original(original: object, described: Description, schema: Schema) -> Tally:
+    is_file = isinstance(original, (str, Path)) and Path(original).suffix.lower() == ".csv"
+    opened = original if isinstance(original, Source) else open_source(original, **described.reading if is_file else {})
+    for name in schema.tallied:
+        if name not in opened.columns:
+            raise SchemaError(f"the original has no column '{name}', which the description names.")
+    return LocalEngine(opened).count(schema).tally
+
+
+def _read_sliced(
+    place: Path,
+    published: Source,
+    described: Description,
+    summary: dict[str, Any],
+    bucket: str,
+    known: Tally | None,
+    people: Source | None,
+) -> Form:
+    schema = described.schema
+    second = _file(place, "sensitive") if place.is_dir() else None
+    rows = written_rows(published, None if second is None else _open(second, described), schema, bucket)
+    for name in schema.tallied:
+        if name not in rows.columns:
+            raise SchemaError(f"the published table has no column '{name}', which the description names.")
+    columns: Sequence[Sequence[str]] | None = described.slices or summary.get("loss", {}).get("columns")
+    if columns is None:  # quasi-identifiers as they are, sensitive values permuted
+        columns = [list(schema.quasi), *([name] for name in schema.sensitive)]
+    trees = (
+        known.trees
+        if known is not None
+        else {
+            name: tree_of_labels(name, hierarchy, rows[name], people)
+            for name, hierarchy in {**schema.quasi, **schema.sensitive}.items()
+        }
+    )
+    levels = dict(getattr(described.method, "levels", None) or {})
+    return read_slices(
+        rows, schema, trees, columns, bucket=bucket, levels=levels, truth=known, two_tables=second is not None
+    )
+
+
+def _guarantees(
+    described: Description, form: Form, known: Tally | None, summary: dict[str, Any]
+) -> tuple[tuple[Guarantee, ...], list[str]]:
+    """Return what holds of what is in the file, and what is claimed and does not."""
+    found: list[Guarantee] = []
+    broken = []
+    for model in described.models:
+        try:
+            found += form.verify([model], form.tally if known is None else known)
+        except IncrowdError as error:
+            broken.append(f"Claimed, and not found: {model} ({error})")
+    for entry in summary.get("guarantees", []):
+        if entry.get("basis") == "by construction":
+            stated: Model = Stated(str(entry["statement"]))  # type: ignore[assignment]
+            note = "as its summary says; no file can prove it"
+            found.append(Guarantee(stated, "by construction", entry.get("achieved") or 0.0, note=note))
+    return tuple(found), broken

@@ -1,0 +1,65 @@
+"""No small cells: what an audit tells of fewer people than this, it does not tell."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.hierarchies.tree import Tree
+from incrowd.hierarchies.values import as_text
+
+FEW = 5
+MOST_BARS = 24
+
+
+def told(count: float) -> int | None:
+    """Return a count, or nothing where it is small; none at all may be told."""
+    return None if 0 < count < FEW else round(count)
+
+
+def bars(tree: Tree, before: NDArray[np.number]) -> tuple[list[str], NDArray[np.int64]]:
+    """Put a column's values into few bars: return the bars' names, and the bar of each code.
+
+    Numbers and dates become ranges of about equally many people, names the most frequent ones and the rest. A bar with
+    fewer than a handful of people is joined with its neighbour, or with the rest.
+    """
+    if tree.ordered and tree.size - 1 > MOST_BARS:
+        return _ranges(tree, before)
+    names = as_text(tree.values).to_list()
+    names[0] = "missing"
+    order = np.argsort(-before, kind="stable")
+    large = [int(code) for code in order[: MOST_BARS - 1] if before[code] >= FEW]
+    shown = sorted(large) if tree.ordered else large
+    bar_of = np.full(tree.size, len(shown), dtype=np.int64)
+    bar_of[shown] = np.arange(len(shown))
+    labels = [str(names[code]) for code in shown]
+    if (before[bar_of == len(shown)] > 0).any() or len(shown) < tree.size:
+        labels.append("all others")
+    return labels, bar_of
+
+
+def _ranges(tree: Tree, before: NDArray[np.number]) -> tuple[list[str], NDArray[np.int64]]:
+    known = before[1:].astype(np.float64)
+    target = max(known.sum() / MOST_BARS, FEW)
+    bar_of = np.zeros(tree.size, dtype=np.int64)
+    bar, inside = 1, 0.0
+    starts = [1]
+    for code in range(1, tree.size):  # as many steps as a column has values
+        if inside >= target:
+            bar, inside = bar + 1, 0.0
+            starts.append(code)
+        bar_of[code] = bar
+        inside += float(known[code - 1])
+    if inside < FEW and bar > 1:  # the last one is too small to stand alone
+        bar_of[bar_of == bar] = bar - 1
+        starts.pop()
+    edges = [str(tree.edges[code]) for code in starts[1:]]
+    labels = [
+        f"below {edges[0]}" if edges else "all",
+        *(f"{low} to {high}" for low, high in pairwise(edges)),
+    ]
+    if edges:
+        labels.append(f"from {edges[-1]}")
+    return ["missing", *labels], bar_of

@@ -1,0 +1,221 @@
+"""What a release is still good for: distributions, counting queries, learning; each against the table before."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.attacks.target import is_noisy
+from incrowd.auditing.suppression import FEW, bars
+from incrowd.errors import QueryError
+from incrowd.metrics.distributions import (
+    association,
+    column_distances,
+    comparable_pairs,
+    distances,
+    joint_counts,
+)
+from incrowd.progress import Progress
+from incrowd.releases.generalized import Generalized
+from incrowd.releases.training import reconstruct
+from incrowd.tally import Tally, group_tuples
+
+if TYPE_CHECKING:
+    from incrowd.experiments.queries import Workload
+    from incrowd.experiments.workloads import Size
+    from incrowd.releases.form import Form
+
+Floats = NDArray[np.float64]
+
+QUERIES = 300
+_SIZES: tuple[Size, ...] = ("small", "large", "unbounded")
+_ROWS_TO_LEARN = 20_000
+MANY_CLASSES = ("decision tree", "naive Bayes")
+FEW_CLASSES = (*MANY_CLASSES, "logistic regression")
+_MOST_CLASSES = 8
+"""With more classes than this, classifiers that learn one class against all others take minutes."""
+_MOST_PAIRS = 66
+"""All pairs of twelve columns; of more columns, those pairs that go together most are of interest anyway."""
+
+
+def columns_before_and_after(truth: Tally, form: Form, rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Return how far each column's values are from the table's, and both as bars."""
+    codes, weights = reconstruct(form, rng)
+    found = []
+    for name in sorted(codes):
+        tree = truth.trees[name]
+        before = truth.value_counts(name).astype(np.float64)
+        after = np.bincount(codes[name], weights=weights, minlength=tree.size).astype(np.float64)
+        labels, bar_of = bars(tree, before)
+        old, new = (np.bincount(bar_of, weights=given, minlength=len(labels)) for given in (before, after))
+        there = (old >= FEW) | (old == 0) & (new >= FEW)
+        found.append(
+            {
+                "column": name,
+                "role": "sensitive" if name in form.schema.sensitive else "quasi-identifier",
+                **_written(column_distances(before, after, tree)),
+                "bars": [
+                    {"value": label, "before": float(b / max(before.sum(), 1)), "after": float(a / max(after.sum(), 1))}
+                    for label, b, a, shown in zip(labels, old, new, there, strict=True)
+                    if shown
+                ],
+            }
+        )
+    return found
+
+
+def pairs_before_and_after(truth: Tally, form: Form, rng: np.random.Generator) -> list[dict[str, Any]]:
+    """Return how far pairs of columns are from the table's, and how much of what goes together still does."""
+    codes, weights = reconstruct(form, rng)
+    names = sorted(codes)
+    found = []
+    for one, two in comparable_pairs(truth, names)[:_MOST_PAIRS]:
+        sizes = truth.trees[one].size, truth.trees[two].size
+        before = joint_counts(truth.column(one), truth.column(two), truth.counts.astype(np.float64), sizes)
+        after = joint_counts(codes[one], codes[two], weights, sizes)
+        found.append(
+            {
+                "one": one,
+                "two": two,
+                "total variation": distances(before, after).total_variation,
+                "association before": association(before),
+                "association after": association(after),
+            }
+        )
+    return found
+
+
+def query_errors(
+    truth: Tally, form: Form, rate: float, rng: np.random.Generator, progress: Progress, number: int = QUERIES
+) -> list[dict[str, Any]]:
+    """Return the relative errors of random counting queries, by the size of their answers."""
+    from incrowd.experiments.workloads import draw_workload
+
+    found = []
+    quasi, sensitive = sorted(form.schema.quasi), sorted(form.schema.sensitive)
+    for place, size in enumerate(_SIZES):
+        progress("queries", place / len(_SIZES))
+        try:
+            workload, actual = draw_workload(
+                truth,
+                quasi,
+                sensitive[0] if sensitive else None,
+                size,
+                number,
+                rng,
+            )
+        except QueryError:
+            continue  # the table has no queries of this size
+        estimated = answers(form, workload) / rate
+        errors = np.abs(estimated - actual) / actual
+        found.append({"queries": size, "number": len(errors), **_quantiles(errors)})
+    progress("queries", 1.0)
+    return found
+
+
+def answers(form: Form, workload: Workload) -> Floats:
+    """Answer many queries at once where the form allows it."""
+    from incrowd.experiments.cells import Cells
+
+    if isinstance(form, Generalized):
+        return Cells.of_release(form).answers(workload)
+    return np.array([form.count(workload.query(number)) for number in range(len(workload))])
+
+
+def learning(truth: Tally, form: Form, rng: np.random.Generator, progress: Progress) -> list[dict[str, Any]]:
+    """Return how well classifiers predict each sensitive column, taught by the release and by the raw table.
+
+    The release was made of all rows, so the raw table's classifier is taught by all rows, too, and both are tested on
+    the same third of them: the difference is what the release lost.
+    """
+    from incrowd.experiments.learning import (
+        Examples,
+        accuracies,
+        examples_of_tally,
+        majority_accuracy,
+        stratified_folds,
+    )
+
+    found: list[dict[str, Any]] = []
+    targets = sorted(form.schema.sensitive) or sorted(form.schema.quasi)[:1]
+    codes, weights = reconstruct(form, rng)
+    for place, target in enumerate(targets):
+        progress("learning", place / len(targets))
+        features = [name for name in sorted(form.schema.tallied) if name != target]
+        if truth.rows < 3 or not features or not len(weights):
+            continue
+        drawn = _drawn(truth, _ROWS_TO_LEARN, rng)
+        _, tested = next(stratified_folds(drawn, target, 3, rng))
+        test, raw = (examples_of_tally(part, features, target) for part in (tested, drawn))
+        chosen = rng.permutation(len(weights))[:_ROWS_TO_LEARN]
+        names = [*features, target]
+        rows = np.stack([codes[name][chosen] for name in names], axis=1).astype(np.int32)
+        index, first = group_tuples(rows, [truth.trees[name].size for name in names])
+        counts = np.bincount(index, weights=weights[chosen], minlength=len(first)).astype(np.int64)
+        some = counts > 0
+        taught = Examples(tuple(features), rows[first][some][:, :-1], rows[first][some][:, -1], counts[some])
+        if not len(taught.counts):
+            continue
+        classes = len(np.unique(raw.classes))
+        kinds = FEW_CLASSES if classes <= _MOST_CLASSES else MANY_CLASSES
+        by_release, by_table = (accuracies(examples, test, truth.trees, kinds) for examples in (taught, raw))
+        majority = majority_accuracy(raw, test)
+        found += [
+            {
+                "target": target,
+                "classifier": kind,
+                "accuracy": by_release[kind],
+                "accuracy on raw data": by_table[kind],
+                "majority": majority,
+            }
+            for kind in by_release
+        ]
+    progress("learning", 1.0)
+    return found
+
+
+def can_learn() -> bool:
+    """Whether the library that the classifiers come from is installed."""
+    return find_spec("sklearn") is not None
+
+
+def losses(truth: Tally, form: Form) -> dict[str, float]:
+    """Return all metrics of what labels lose, by name; nothing for forms that have no labels."""
+    from incrowd.registry import registered
+
+    if not isinstance(form, Generalized) or is_noisy(form):
+        return {}
+    found = {}
+    for name, metric in sorted(registered("metrics").items()):
+        try:
+            found[name] = float(metric().measure(truth, form))
+        except TypeError:  # it needs a parameter, so somebody must ask for it
+            continue
+    return {name: value for name, value in found.items() if np.isfinite(value)}
+
+
+def _drawn(truth: Tally, number: int, rng: np.random.Generator) -> Tally:
+    from dataclasses import replace
+
+    from incrowd.attacks.target import draw_people
+
+    chosen, counts = draw_people(truth.counts, number, rng)
+    return replace(truth, codes=truth.codes[chosen], counts=counts)
+
+
+def _quantiles(errors: Floats) -> dict[str, float]:
+    lower, median, upper = np.quantile(errors, [0.25, 0.5, 0.75])
+    return {
+        "median error": float(median),
+        "lower quartile": float(lower),
+        "upper quartile": float(upper),
+        "mean error": float(errors.mean()),
+    }
+
+
+def _written(found: Any) -> dict[str, float]:
+    return {name.replace("_", " "): value for name, value in asdict(found).items() if value is not None}

@@ -1,0 +1,125 @@
+"""A whole page from an audit's numbers: the verdict on one screen, then the evidence. No script, no outside request."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from incrowd import __version__
+from incrowd.report.html import Child, Raw, element, joined
+from incrowd.report.numbers import exact, number, percent
+from incrowd.report.sections import SECTIONS, titles
+from incrowd.report.style import STYLE
+
+_MEANING = {
+    "singling out": "Can somebody be isolated in the table?",
+    "linkability": "Can rows be linked to people, or people to the table?",
+    "inference": "Can what is sensitive be guessed?",
+}
+
+
+def page(found: Mapping[str, Any], *, title: str = "Audit of a release") -> str:
+    """Return a page that opens offline; the numbers it shows are also in it, as JSON."""
+    return whole_page(title, body(found, title), found)
+
+
+def whole_page(title: str, content: Child, data: Mapping[str, Any]) -> str:
+    """Return a document around some content."""
+    # A closing tag inside a text would end the script element.
+    carried = Raw(json.dumps(data, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c"))
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", http_equiv="Content-Security-Policy", content="default-src 'none'; style-src 'unsafe-inline'"),
+        element("title", title),
+        element("style", Raw(STYLE)),
+    )
+    script = element("script", carried, type="application/json", id="numbers")
+    return "<!doctype html>\n" + element("html", head, element("body", content, script), lang="en")
+
+
+def fragment(found: Mapping[str, Any]) -> str:
+    """Return the verdict alone, as a notebook shows it."""
+    return joined([element("style", Raw(STYLE)), element("div", *verdict(found), class_="incrowd")])
+
+
+def body(found: Mapping[str, Any], title: str) -> Raw:
+    """Return everything that is seen."""
+    parts = [part for part in (make(found) for make in SECTIONS) if part is not None]
+    links = [element("a", Raw(heading), href=f"#{key}") for key, heading in titles(parts)]
+    return element(
+        "main",
+        element("h1", title),
+        element("p", _about(found), class_="faint"),
+        *verdict(found),
+        element("nav", *links),
+        *parts,
+        _colophon(found),
+        class_="incrowd",
+    )
+
+
+def verdict(found: Mapping[str, Any]) -> list[Raw]:
+    """Return one screen: what is guaranteed, what got through, what it is good for."""
+    said = found["verdict"]
+    strongest = said["strongest attack"]
+    attack: list[Child] = [element("p", "No attack did better than guessing.")]
+    if strongest is not None:
+        name = f"{strongest['attack']} ({strongest['column']})" if "column" in strongest else strongest["attack"]
+        attack = [
+            element("p", element("strong", name), ": ", exact(percent(strongest["value"]), strongest["value"]),
+                    " right, against ", exact(percent(strongest["baseline"]), strongest["baseline"]), "."),
+            element("p", strongest["says"]),
+        ]  # fmt: skip
+    cards = [
+        element("div", element("h3", "Guaranteed"), _list(said["guaranteed"]), class_="card"),
+        element("div", element("h3", "Strongest attack that got through"), *attack, class_="card"),
+        element(
+            "div",
+            element("h3", "Still good for"),
+            _list(said["good for"])
+            if said["good for"]
+            else element("p", "Not measured: the table before is not known."),
+            class_="card",
+        ),
+    ]
+    threats = [
+        element(
+            "div",
+            element("h3", threat),
+            element("p", element("span", entry["level"], class_=f"badge {entry['level'].replace(' ', '-')}"), " ",
+                    element("span", _MEANING[threat], class_="faint")),
+            element("p", entry["says"]),
+            class_="card",
+        )
+        for threat, entry in said["threats"].items()
+    ]  # fmt: skip
+    notes = [element("p", warning, class_="note") for warning in found["warnings"]]
+    return [element("div", *cards, class_="cards"), element("div", *threats, class_="cards"), *notes]
+
+
+def _about(found: Mapping[str, Any]) -> str:
+    about = found["release"]
+    rows = about["rows"]
+    told = f"{number(rows['published'])} rows published"
+    if "withheld" in rows:
+        told += f", {number(rows['withheld'])} withheld"
+    quasi, sensitive = about["columns"]["quasi-identifiers"], about["columns"]["sensitive"]
+    known = f" Outsiders may know {', '.join(quasi)}." if quasi else ""
+    hidden = f" To be hidden: {', '.join(sensitive)}." if sensitive else ""
+    return f"{about['form'].capitalize()}, made by {about['method']['name']}; {told}.{known}{hidden}"
+
+
+def _list(items: list[str]) -> Raw:
+    return element("ul", *(element("li", item) for item in items))
+
+
+def _colophon(found: Mapping[str, Any]) -> Raw:
+    settings = "; ".join(f"{name}: {value}" for name, value in found["settings"].items())
+    return element(
+        "p",
+        f"incrowd {__version__}. {settings}. Every number on this page is in the JSON that it carries.",
+        class_="faint",
+    )

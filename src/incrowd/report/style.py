@@ -1,0 +1,77 @@
+"""The look of a page: one column of cards, readable on a phone, in light and dark, and on paper."""
+
+STYLE = """
+:root {
+  color-scheme: light dark;
+  --paper: #ffffff; --card: #f6f7f9; --ink: #1c2330; --faint: #5a6475; --line: #dfe3ea;
+  --a: #3566b8; --b: #e08a2c; --good: #2c7a4b; --bad: #b3352b; --warn: #9a6700;
+  --good-soft: #e4f3ea; --bad-soft: #fbe6e4; --warn-soft: #fdf1d6; --heat-colour: 53 102 184;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --paper: #12161d; --card: #1b212b; --ink: #e7eaf0; --faint: #9aa5b8; --line: #303948;
+    --a: #7fa8ec; --b: #f0ac5f; --good: #6fcf97; --bad: #f28b82; --warn: #f2c14e;
+    --good-soft: #1c3527; --bad-soft: #432220; --warn-soft: #3d3216; --heat-colour: 127 168 236;
+  }
+}
+* { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; }
+body { margin: 0; background: var(--paper); color: var(--ink); line-height: 1.5;
+  font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
+.incrowd { max-width: 1080px; margin: 0 auto; padding: 24px 20px 64px; color: var(--ink); }
+.incrowd h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 4px; }
+.incrowd h2 { font-size: 1.25rem; margin: 44px 0 10px; padding-top: 14px; border-top: 1px solid var(--line); }
+.incrowd h3 { font-size: 1rem; margin: 20px 0 8px; }
+.incrowd p { margin: 6px 0; }
+.incrowd .faint, .incrowd .reading dt { color: var(--faint); }
+.incrowd ul { margin: 6px 0; padding-left: 20px; }
+.incrowd .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(250px, 1fr)); gap: 14px; margin: 16px 0; }
+.incrowd .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 14px 16px; }
+.incrowd .card h3 { margin: 0 0 6px; font-size: .82rem; letter-spacing: .04em; text-transform: uppercase; color: var(--faint); }
+.incrowd .badge { display: inline-block; border-radius: 999px; padding: 1px 10px; font-size: .85rem; font-weight: 600; }
+.incrowd .badge.low { background: var(--good-soft); color: var(--good); }
+.incrowd .badge.noticeable { background: var(--warn-soft); color: var(--warn); }
+.incrowd .badge.high { background: var(--bad-soft); color: var(--bad); }
+.incrowd .badge.not-tried { background: var(--line); color: var(--faint); }
+.incrowd .note { border-left: 4px solid var(--warn); background: var(--warn-soft); padding: 8px 12px; border-radius: 4px; margin: 8px 0; }
+.incrowd .reading { display: grid; grid-template-columns: max-content 1fr; gap: 2px 14px; margin: 8px 0 16px; font-size: .93rem; }
+.incrowd .reading dd { margin: 0; }
+.incrowd .scroll { overflow-x: auto; margin: 10px 0; }
+.incrowd table { border-collapse: collapse; width: 100%; font-size: .92rem; }
+.incrowd th, .incrowd td { text-align: left; padding: 6px 10px; border-bottom: 1px solid var(--line); vertical-align: top; }
+.incrowd thead th { color: var(--faint); font-weight: 600; }
+.incrowd .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.incrowd .bars { margin: 8px 0 14px; }
+.incrowd .bar-row { display: grid; grid-template-columns: minmax(96px, 26%) 1fr; gap: 12px; align-items: center; margin: 4px 0; }
+.incrowd .bar-row.stacked { grid-template-columns: minmax(96px, 26%) 1fr 56px; }
+.incrowd .bar-name { font-size: .9rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: right; color: var(--faint); }
+.incrowd .bar-line { display: grid; grid-template-columns: 1fr 118px; gap: 10px; align-items: center; }
+.incrowd .bar-track { background: var(--line); border-radius: 3px; height: 11px; overflow: hidden; }
+.incrowd .bar { height: 100%; min-width: 1px; }
+.incrowd .bar.a, .incrowd .swatch.a { background: var(--a); }
+.incrowd .bar.b, .incrowd .swatch.b { background: var(--b); }
+.incrowd .bar.good, .incrowd .swatch.good { background: var(--good); }
+.incrowd .bar.bad, .incrowd .swatch.bad { background: var(--bad); }
+.incrowd .bar.faint, .incrowd .swatch.faint { background: var(--faint); }
+.incrowd .bar-text { font-size: .85rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.incrowd .legend { display: flex; flex-wrap: wrap; gap: 16px; font-size: .88rem; color: var(--faint); margin: 4px 0 8px; }
+.incrowd .swatch { display: inline-block; width: 11px; height: 11px; border-radius: 2px; margin-right: 6px; }
+.incrowd .stack { display: flex; height: 16px; border-radius: 3px; overflow: hidden; background: var(--line); }
+.incrowd .part { background: var(--a); height: 100%; border-right: 1px solid var(--paper); }
+.incrowd .shade-1 { opacity: .8; } .incrowd .shade-2 { opacity: .65; } .incrowd .shade-3 { opacity: .52; }
+.incrowd .shade-4 { opacity: .42; } .incrowd .shade-5 { opacity: .34; } .incrowd .shade-6 { opacity: .27; } .incrowd .shade-7 { opacity: .2; }
+.incrowd .heat-map { width: auto; } .incrowd .heat-map th { white-space: nowrap; }
+.incrowd .heat { text-align: center; background: rgb(var(--heat-colour) / calc(var(--heat) * .85)); }
+.incrowd .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(330px, 1fr)); gap: 8px 32px; }
+.incrowd details { margin: 8px 0; } .incrowd summary { cursor: pointer; color: var(--a); }
+.incrowd svg { max-width: 100%; height: auto; } .incrowd svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
+.incrowd nav { display: flex; flex-wrap: wrap; gap: 4px 16px; font-size: .9rem; margin: 10px 0 0; }
+.incrowd a { color: var(--a); }
+@media (max-width: 560px) {
+  .incrowd { padding: 16px 12px 48px; }
+  .incrowd .reading { grid-template-columns: 1fr; } .incrowd .reading dt { margin-top: 6px; }
+  .incrowd .bar-line { grid-template-columns: 1fr 92px; gap: 6px; }
+  .incrowd .columns { grid-template-columns: 1fr; }
+}
+@media print { .incrowd h2 { break-after: avoid; } .incrowd .card, .incrowd .bars { break-inside: avoid; } }
+"""
