@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.methods.group_losses import GROUP_LOSSES
+from incrowd.methods.losses import COLUMN_LOSSES
+from incrowd.recipe import Recipe
 from incrowd.registry import registered
 from incrowd.testing import Attempt, Case, check_method, check_metric, check_model
 from incrowd.testing.promises import PROMISES, ignores_column_order
@@ -32,7 +36,15 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "sliced-diversity": [{"l": 1}, {"l": 2}, {"l": 2.5}],
     "marketer-risk": [{"risk": 0.5}, {"risk": 0.2}],
     "population-uniqueness": [{"share": 0.1, "fraction": 0.05}, {"share": 0.05, "fraction": 0.5}],
-    "full-domain": [{}, {"limit": 0.3}, {"limit": 1.0}],
+    "full-domain": [
+        {},
+        {"limit": 0.3},
+        {"limit": 1.0},
+        *({"limit": 0.3, "loss": loss} for loss in sorted({*COLUMN_LOSSES, *GROUP_LOSSES} - {"gcp"})),
+        {"leftovers": "recode"},
+        {"limit": 0.3, "leftovers": "recode"},
+        {"limit": 0.3, "leftovers": "recode", "loss": "precision"},
+    ],
     "level-sweep": [{"labels": "hierarchy"}, {"labels": "tight"}],
     "microaggregation": [{"labels": "hierarchy"}, {"labels": "tight"}],
     "k-member": [{"labels": "hierarchy"}, {"labels": "tight"}],
@@ -52,6 +64,7 @@ Sensitive columns are called `s0` and `s1` where models are checked.
 
 ELSEWHERE = {
     "anatomy",
+    "bayes-optimal-privacy",
     "consistent-diffgen",
     "delta-presence",
     "diffgen",
@@ -61,6 +74,7 @@ ELSEWHERE = {
     "journalist-risk",
     "k-dgs",
     "k-map",
+    "marginals",
     "sdgs",
     "slicing",
 }
@@ -122,6 +136,20 @@ def test_method_keeps_its_promises_on_a_hard_table(cls: Any, parameters: dict[st
 @pytest.mark.parametrize(("cls", "parameters"), instances("metrics"))
 def test_metric_holds_its_claims(cls: Any, parameters: dict[str, Any]) -> None:
     check_metric(cls(**parameters), examples=8)
+
+
+@pytest.mark.parametrize(("cls", "parameters"), instances("methods"))
+def test_what_a_method_is_made_with_survives_a_recipe(cls: Any, parameters: dict[str, Any], tmp_path: Path) -> None:
+    method, people = cls(**parameters), tmp_path / "people.csv"
+    ic.datasets.census(60).write_csv(people)
+    table = ic.read(people, quasi=["sex", "education"], sensitive=["occupation"], others="drop")
+    release = ic.publish(table, ic.KAnonymity(3), method=method)
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(Recipe.of(release).to_toml())
+    again = Recipe.load(recipe)
+    assert again.method == method
+    assert {name: getattr(again.method, name) for name in parameters} == parameters
+    assert again.run().to_polars().equals(release.to_polars())
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ from incrowd.methods import LocalRecoding
 from incrowd.metrics import Distortion, GlobalCertaintyPenalty
 from incrowd.metrics.distortion import group_distortions
 from incrowd.models import ExpectedConfidence, Model
-from incrowd.models.parameters import require_whole
+from incrowd.parameters import require_whole
 from incrowd.progress import Progress, silent
 from incrowd.randomness import randomness
 from incrowd.releases.generalized import Generalized

@@ -22,7 +22,7 @@ from incrowd.expected_rows import ExpectedRows
 from incrowd.methods.schemes import Schemes
 from incrowd.methods.sdgs import refuse_undeclared
 from incrowd.models.full_k_anonymity import FullKAnonymity
-from incrowd.models.parameters import require_whole
+from incrowd.parameters import require_whole
 from incrowd.progress import Progress, silent
 from incrowd.publishing import refuse_uncovered
 from incrowd.table import Table

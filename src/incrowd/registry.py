@@ -1,6 +1,7 @@
-"""The names of models, methods, metrics and hierarchies in recipes and on the command line.
+"""The names of models, methods, attacks, metrics and hierarchies in recipes and on the command line.
 
-Other packages add their own by entry point: group `incrowd.models`, `incrowd.methods` or `incrowd.metrics`.
+Other packages add their own by entry point: group `incrowd.models`, `incrowd.methods`, `incrowd.attacks` or
+`incrowd.metrics`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any
 
-from incrowd import forms, hierarchies, methods, metrics, models
+from incrowd import attacks, forms, hierarchies, methods, metrics, models
 from incrowd.errors import RecipeError
 
 _BUILT_IN: dict[str, tuple[type, ...]] = {
@@ -35,6 +36,7 @@ _BUILT_IN: dict[str, tuple[type, ...]] = {
         models.MarketerRisk,
         models.PopulationUniqueness,
         models.SlicedDiversity,
+        models.BayesOptimalPrivacy,
     ),
     "methods": (
         methods.Mondrian,
@@ -54,6 +56,7 @@ _BUILT_IN: dict[str, tuple[type, ...]] = {
         methods.SDGS,
         methods.FlatHistogram,
         methods.HierarchicalHistogram,
+        methods.MarginalSynthesis,
     ),
     "forms": (forms.ShowGeneralized, forms.ShowMultisets, forms.ShowBuckets, forms.ShowSlices),
     "metrics": (
@@ -70,6 +73,21 @@ _BUILT_IN: dict[str, tuple[type, ...]] = {
         metrics.KLDivergence,
         metrics.Granularity,
     ),
+    "attacks": (
+        attacks.Linkage,
+        attacks.ExternalLinkage,
+        attacks.Homogeneity,
+        attacks.BackgroundKnowledge,
+        attacks.JointKnowledge,
+        attacks.Skewness,
+        attacks.Similarity,
+        attacks.Composition,
+        attacks.Minimality,
+        attacks.DeFinetti,
+        attacks.ExtremeValues,
+        attacks.Membership,
+        attacks.SinglingOut,
+    ),
     "hierarchies": (
         hierarchies.Automatic,
         hierarchies.Categories,
@@ -84,7 +102,10 @@ _BUILT_IN: dict[str, tuple[type, ...]] = {
 
 @cache
 def registered(family: str) -> Mapping[str, Any]:
-    """Return the classes of a family (`models`, `methods`, `forms`, `metrics`, `hierarchies`) by name, with plugins."""
+    """Return the classes of a family by name, with plugins.
+
+    Families are `models`, `methods`, `forms`, `attacks`, `metrics` and `hierarchies`.
+    """
     found: dict[str, Any] = {cls.name: cls for cls in _BUILT_IN[family]}  # type: ignore[attr-defined]
     for entry in entry_points(group=f"incrowd.{family}"):
         cls = entry.load()

@@ -23,7 +23,7 @@ from incrowd.errors import RecipeError, SchemaError, Unsatisfiable, did_you_mean
 from incrowd.methods.sdgs import SDGS
 from incrowd.models.differential_privacy import DifferentialPrivacy
 from incrowd.models.model import Guarantee
-from incrowd.models.parameters import require_whole
+from incrowd.parameters import require_whole
 from incrowd.private_publishing import SEEDED
 from incrowd.progress import Progress, silent
 from incrowd.promise import Promise

@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import minimize
+from scipy.stats import binom, nbinom
 
 import incrowd as ic
+from incrowd.models.slide_negative_binomial import snb_parameters, snb_stays_alone
 from incrowd.models.superpopulation import pitman_parameters, pitman_stays_alone, zayatz_stays_alone
 
 Ints = NDArray[np.int64]
@@ -89,7 +91,7 @@ def test_a_population_of_its_own_kind_is_estimated_well(alpha: float, theta: flo
 @pytest.mark.parametrize("columns", [["age", "sex", "education", "race"], ["age", "birth_place"]])
 def test_a_census_is_estimated_fairly(columns: list[str]) -> None:
     people = ic.datasets.census(20_000, seed=2).with_columns(people=pl.len().over(columns))
-    for fraction, estimate in ((0.1, pitman_stays_alone), (0.5, zayatz_stays_alone)):
+    for fraction, estimate in ((0.1, pitman_stays_alone), (0.5, zayatz_stays_alone), (0.5, snb_stays_alone)):
         sample = people.filter(pl.Series(np.random.default_rng(3).random(20_000) < fraction))
         groups = sample.group_by(columns).agg(pl.len().alias("rows"), pl.first("people"))
         alone = groups.filter(pl.col("rows") == 1)
@@ -103,7 +105,7 @@ def test_zayatz_by_hand() -> None:
     assert zayatz_stays_alone(np.array([1, 1, 1, 2, 5]), 0.5) == (3 / 2) / (3 / 2 + 2 / 4 + 5 / 32)
 
 
-@pytest.mark.parametrize("stays_alone", [pitman_stays_alone, zayatz_stays_alone])
+@pytest.mark.parametrize("stays_alone", [pitman_stays_alone, zayatz_stays_alone, snb_stays_alone])
 def test_extremes(stays_alone: Callable[[Ints, float], float]) -> None:
     assert stays_alone(np.array([1, 2, 3]), 1.0) == 1  # the table is the population
     assert stays_alone(np.array([1]), 0.01) == 1  # nothing tells otherwise
@@ -125,3 +127,50 @@ def test_millions_of_rows_lose_no_digits() -> None:
         pitman_stays_alone(np.array([1] * 100 + [5] * 50), rows) for rows in (350 / 999_000, 350 / 1_001_000)
     )
     assert above < below < above * 1.003
+
+
+@pytest.mark.parametrize(
+    ("alpha", "beta", "fraction"), [(0.5, 0.2, 0.1), (0.5, 0.2, 0.5), (2, 0.5, 0.3), (20, 0.95, 0.3)]
+)
+def test_classes_of_slide_negative_binomials_are_estimated_well(alpha: float, beta: float, fraction: float) -> None:
+    rng = np.random.default_rng(1)
+    found, truth = [], []
+    for _ in range(6):
+        people = 1 + rng.negative_binomial(alpha, beta, 5000)
+        rows = rng.binomial(people, fraction)
+        truth.append(((rows == 1) & (people == 1)).sum() / (rows == 1).sum())
+        found.append(snb_stays_alone(rows[rows > 0], fraction))
+    assert np.mean(found) == pytest.approx(np.mean(truth), rel=0.1)
+
+
+def unlikelihood_of_rows(sizes: Ints, fraction: float, alpha: float, beta: float) -> float:
+    """Draw from a class of every size in turn: the definition of a sample, as far as sizes matter."""
+    people = np.arange(1, 2000)
+    weights = nbinom.pmf(people - 1, alpha, beta)
+    seen = 1 - weights @ binom.pmf(0, people, fraction)
+    each = [weights @ binom.pmf(size, people, fraction) for size in sizes.tolist()]
+    return -float(np.log(np.maximum(each, 1e-300) / max(seen, 1e-300)).sum())
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 8), min_size=3, max_size=15).filter(lambda sizes: max(sizes) > 1),
+    fraction=st.sampled_from([0.2, 0.5]),
+)
+def test_no_other_slide_negative_binomial_is_likelier(sizes: list[int], fraction: float) -> None:
+    rows = np.array(sizes)
+    alpha, left = snb_parameters(rows, fraction)
+    beta = fraction * left / (1 - (1 - fraction) * left)
+    found = unlikelihood_of_rows(rows, fraction, alpha, beta)
+    for other_alpha in (0.1, 0.5, 1, 2, 5, 20):
+        for other_beta in (0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95):
+            assert found <= unlikelihood_of_rows(rows, fraction, other_alpha, other_beta) + 1e-6
+
+
+def test_a_lone_row_is_all_of_its_class_by_the_definition() -> None:
+    rows, fraction = np.array([1, 1, 1, 1, 2, 2, 3, 9]), 0.4
+    alpha, left = snb_parameters(rows, fraction)
+    beta = fraction * left / (1 - (1 - fraction) * left)
+    people = np.arange(1, 5000)
+    leaves_one = nbinom.pmf(people - 1, alpha, beta) * binom.pmf(1, people, fraction)
+    assert snb_stays_alone(rows, fraction) == pytest.approx(leaves_one[0] / leaves_one.sum(), rel=1e-6)

@@ -295,3 +295,32 @@ def test_is_a_value_and_says_what_it_is() -> None:
     is_a_value(TCloseness(0.2, "ordered", column="s0"))
     assert str(TCloseness(0.2)) == "0.2-closeness"
     assert str(TCloseness(0.2, "ordered", column="pay")) == "0.2-closeness (ordered) of pay"
+
+
+@pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical"])
+@CHECKED
+@given(
+    parts=drawn_groups(VALUES),
+    withheld=drawn_crowd(VALUES),
+    t=st.sampled_from([0.0, 0.1, 0.2, 0.25, 0.5, 1.0]),
+)
+def test_at_least_as_many_fail_however_a_group_is_split(
+    parts: list[list[Any]], withheld: list[Any], t: float, distance: Any
+) -> None:
+    """The bound of a group, taken next to the parts that it is split into."""
+    model = TCloseness(t, distance)
+    hierarchy = None if distance == "ordered" else LETTERS
+    together = [value for part in parts for value in part]
+    split = crowd(*parts, withheld=withheld, hierarchy=hierarchy)
+    both = crowd(*parts, together, withheld=withheld, hierarchy=hierarchy)
+    least = model.least_failing(Groups(both.sizes, both.sensitive, split.whole, both.trees))[-1]
+    fails = ~model.satisfied(split)
+    assert 0 <= least <= split.sizes[fails].sum() / split.sizes.sum() + 1e-9
+
+
+def test_how_many_fail_at_least_by_hand() -> None:
+    """The whole is 14 a and 15 b: a part within 0.2 has at least 15/29 − 0.2 of b, and a group without b has none."""
+    groups = crowd("aaaaaaaaab", "aaaa", "ab", withheld="b" * 13)
+    assert groups.shares("s0")[1:].tolist() == pytest.approx([14 / 29, 15 / 29])
+    expected = [1 - 0.1 / (15 / 29 - 0.2), 1, 0]
+    assert TCloseness(0.2).least_failing(groups) == pytest.approx(expected, abs=1e-8)

@@ -11,6 +11,7 @@ from incrowd.methods.k_dgs import KDGS
 from incrowd.methods.k_member import KMember
 from incrowd.methods.level_sweep import LevelSweep
 from incrowd.methods.local_recoding import LocalRecoding
+from incrowd.methods.marginals import MarginalSynthesis
 from incrowd.methods.method import Method
 from incrowd.methods.microaggregation import Microaggregation
 from incrowd.methods.mondrian import Mondrian
@@ -32,6 +33,7 @@ __all__ = [
     "KMember",
     "LevelSweep",
     "LocalRecoding",
+    "MarginalSynthesis",
     "Method",
     "Microaggregation",
     "Mondrian",

@@ -12,7 +12,6 @@ import numpy as np
 from incrowd.errors import RecipeError, SchemaError
 from incrowd.forms.buckets import ShowBuckets
 from incrowd.forms.showing import Showing
-from incrowd.groups import own_regions
 from incrowd.models.model import Model
 from incrowd.progress import Progress
 from incrowd.recoding import Recoding
@@ -66,8 +65,9 @@ def largest_l(require: Sequence[Model]) -> int:
 
 def bucket_recoding(tally: Tally, schema: Schema, buckets: Buckets, form: Showing) -> Recoding:
     """Return buckets as a recoding: shown as generalized values, they would be the ranges of their own values."""
+    from incrowd.kernels.regions import bounds  # Numba takes long to import
+
     columns = tuple(sorted(schema.quasi))
     codes = np.stack([tally.column(name) for name in columns], axis=1)
-    regions = own_regions(columns, codes[buckets.tuples], buckets.bucket_of, len(buckets))
-    runs = regions.lows, regions.highs
-    return Recoding(buckets.tuples, buckets.counts, buckets.bucket_of, columns, *runs, shown="tight", form=form)
+    lows, highs = bounds(codes, buckets.tuples, buckets.bucket_of, len(buckets))
+    return Recoding(buckets.tuples, buckets.counts, buckets.bucket_of, columns, lows, highs, shown="tight", form=form)

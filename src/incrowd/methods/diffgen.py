@@ -2,18 +2,19 @@
 
 From everything generalized to `*`, the exponential mechanism chooses what to make more specific, step by step; then
 the boxes are counted with noise. DiffGen counts the last boxes only, also the many where nobody is. Consistent DiffGen
-counts every box of the tree, makes the counts agree, and leaves empty branches empty. Cost: steps × distinct tuples.
+counts larger boxes too, makes the counts agree, and leaves empty branches empty. Cost: steps × distinct tuples.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.diffgen.consistency import algorithm_2, least_squares, non_negative, whole
+from incrowd.diffgen.consistency import algorithm_2, least_squares, published_counts
+from incrowd.diffgen.level_tree import grow_by_levels
 from incrowd.diffgen.noisy_tree import NoisyTree, grow_tree, leaf_counts
 from incrowd.diffgen.people import People
 from incrowd.diffgen.specializing import Specializer
@@ -24,7 +25,7 @@ from incrowd.dp.exact import Exact, as_exact
 from incrowd.errors import RecipeError
 from incrowd.hierarchies.tree import MISSING
 from incrowd.methods.private import PublicTable, as_written, column_names, require_steps
-from incrowd.models.parameters import require_number
+from incrowd.models.parameters import require_number, require_whole
 from incrowd.progress import Progress
 
 Adjustment = Literal["least-squares", "algorithm-2"]
@@ -75,10 +76,12 @@ class DiffGen:
 
 @dataclass(frozen=True)
 class ConsistentDiffGen:
-    """As DiffGen, with every box of the tree counted, and counts that agree, are whole, and are never negative.
+    """As DiffGen, with boxes of all sizes counted, and counts that agree, are whole, and are never negative.
 
-    `adjust` is how counts are made to agree: exact least squares on the actual tree, or the paper's Algorithm 2. Below
-    a box whose count is less than `patience` standard deviations of the noise, nothing more is counted.
+    Boxes are counted whenever there are `fanout` times as many as before, the smaller ones with more of ε, and made to
+    agree by exact least squares on the actual tree. With `adjust="algorithm-2"` all is as in the paper: every box of
+    the tree is counted with an equal share of ε, and its Algorithm 2 makes counts agree. Below a box whose count is
+    less than `patience` standard deviations of the noise, nothing more is counted.
     """
 
     epsilon: Exact
@@ -86,6 +89,7 @@ class ConsistentDiffGen:
     utility: Utility | None = None
     structure: Exact = "1/4"
     adjust: Adjustment = "least-squares"
+    fanout: int = 16
     patience: float = 1.0
     missing: tuple[str, ...] = ()
     name: ClassVar[str] = "consistent-diffgen"
@@ -94,6 +98,7 @@ class ConsistentDiffGen:
     def __post_init__(self) -> None:
         _check(self)
         require_number(self.name, "patience", self.patience, least=0)
+        require_whole(self.name, "fanout", self.fanout, at_least=2)
         if self.adjust not in ("least-squares", "algorithm-2"):
             raise RecipeError(f'{self.name}: adjust is "least-squares" or "algorithm-2", not {self.adjust!r}.')
 
@@ -108,23 +113,33 @@ class ConsistentDiffGen:
         """Choose, count and adjust; return the boxes and what is published of each leaf."""
         specializer, budget = _specialize(self, table, rng, progress, accountant)
         accountant.spend("counts of all boxes of the tree", budget)
-        tree = grow_tree(
-            table.people,
-            [(MISSING if allowed else 1, tree.size) for tree, allowed in zip(table.trees, table.missing, strict=True)],
-            specializer.steps,
-            specializer.cuts,
-            epsilon=budget.epsilon,
-            patience=self.patience,
-            rng=rng,
-        )
-        noisy = tree.noisy.astype(np.float64)
-        agreed = (
-            least_squares(tree.parents, noisy, tree.variances)
-            if self.adjust == "least-squares"
-            else algorithm_2(tree.parents, noisy)
-        )
-        counts = whole(tree.parents, non_negative(tree.parents, agreed, tree.variances))
-        return tree, counts[tree.leaves]
+        roots = [
+            (MISSING if allowed else 1, tree.size) for tree, allowed in zip(table.trees, table.missing, strict=True)
+        ]
+        if self.adjust == "least-squares":
+            tree = grow_by_levels(
+                table.people,
+                roots,
+                specializer.steps,
+                epsilon=budget.epsilon,
+                fanout=self.fanout,
+                patience=self.patience,
+                rng=rng,
+            )
+            agreed = least_squares(tree.parents, tree.noisy.astype(np.float64), tree.variances)
+        else:
+            tree = grow_tree(
+                table.people,
+                roots,
+                specializer.steps,
+                specializer.cuts,
+                epsilon=budget.epsilon,
+                patience=self.patience,
+                rng=rng,
+            )
+            agreed = algorithm_2(tree.parents, tree.noisy.astype(np.float64))
+        tree = replace(tree, agreed=agreed)
+        return tree, published_counts(tree)[tree.leaves]
 
 
 def _check(method: DiffGen | ConsistentDiffGen) -> None:

@@ -25,8 +25,8 @@ from incrowd.methods.node_looks import NodeLooks
 from incrowd.methods.shortfall import describe_shortfall
 from incrowd.methods.solutions import BEST_FOUND, CHOSEN, OPTIMAL
 from incrowd.models.model import Model
-from incrowd.models.parameters import require_number, require_whole
 from incrowd.models.whole_table import for_each_group
+from incrowd.parameters import require_number, require_whole
 from incrowd.progress import Progress
 from incrowd.recoding import Recoding
 from incrowd.schema import Schema

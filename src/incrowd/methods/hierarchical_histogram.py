@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.diffgen.consistency import Generations, least_squares, non_negative, whole
+from incrowd.diffgen.consistency import Generations, least_squares, published_counts
 from incrowd.diffgen.cuts import Run
 from incrowd.diffgen.noisy_tree import NoisyTree
 from incrowd.dp.accountant import Accountant
@@ -77,11 +77,10 @@ class HierarchicalHistogram:
         before = np.concatenate([np.zeros((1, values.shape[1]), dtype=np.int64), np.cumsum(values, axis=0)])
         noisy = noisy_counts(rng, before[runs[:, 1]] - before[runs[:, 0]], epsilon=share)
         spread = np.full(len(parents), variance(noise_scale(Fraction(1), share)))
-        tree = NoisyTree(parents, runs[:, :1].astype(np.int32), runs[:, 1:].astype(np.int32), noisy, spread)
         agreed = least_squares(parents, noisy.astype(np.float64), spread)
-        counts = whole(parents, non_negative(parents, agreed, spread))
+        tree = NoisyTree(parents, runs[:, :1].astype(np.int32), runs[:, 1:].astype(np.int32), noisy, spread, agreed)
         progress("counting", 1.0)
-        return tree, counts[tree.leaves]
+        return tree, published_counts(tree)[tree.leaves]
 
 
 def _intervals(size: int, branches: int, *, missing: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -21,7 +21,7 @@ from incrowd.methods.grouping import Grouper, Ints
 from incrowd.methods.lattice import LevelLimits, require_known
 from incrowd.models.full_k_anonymity import FullKAnonymity
 from incrowd.models.model import Model
-from incrowd.models.parameters import require_whole
+from incrowd.parameters import require_whole
 from incrowd.progress import Progress
 from incrowd.recoding import WITHHELD, Recoding
 from incrowd.schema import Schema

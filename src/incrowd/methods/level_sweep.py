@@ -19,7 +19,7 @@ from incrowd.errors import RecipeError
 from incrowd.methods.lattice import Floats, Ints, Lattice, Levels, Rows
 from incrowd.methods.method import require_possible
 from incrowd.models.model import Model, satisfies_all
-from incrowd.models.parameters import require_number
+from incrowd.parameters import require_number
 from incrowd.progress import Progress
 from incrowd.recoding import Recoding, Shown
 from incrowd.schema import Schema

@@ -17,7 +17,7 @@ from incrowd.methods.clusters import Ints, Labels, Points, recode_safe, require_
 from incrowd.methods.grouping import Grouper
 from incrowd.methods.method import require_possible
 from incrowd.models.model import Model
-from incrowd.models.parameters import require_whole
+from incrowd.parameters import require_whole
 from incrowd.progress import Progress
 from incrowd.recoding import Recoding
 from incrowd.schema import Schema

@@ -19,8 +19,8 @@ from incrowd.methods.boxes import Boxes
 from incrowd.methods.lattice import require_known
 from incrowd.methods.method import require_possible
 from incrowd.models.model import Model, any_looks_at_values, satisfies_all
-from incrowd.models.parameters import require_number
 from incrowd.models.whole_table import for_each_group
+from incrowd.parameters import require_number
 from incrowd.progress import Progress
 from incrowd.recoding import Recoding, Shown
 from incrowd.schema import Schema

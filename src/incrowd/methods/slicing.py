@@ -15,12 +15,14 @@ from incrowd.errors import Unsatisfiable
 from incrowd.forms.slices import ShowSlices, all_columns, at_levels
 from incrowd.methods.anatomy import bucket_recoding
 from incrowd.models.model import Model
+from incrowd.parameters import require_number, require_whole
 from incrowd.progress import Progress
 from incrowd.recoding import Recoding
 from incrowd.schema import Schema
 from incrowd.slicing.buckets import make_buckets
 from incrowd.slicing.columns import Columns, partition_attributes
 from incrowd.slicing.correlation import contingency
+from incrowd.slicing.membership import count_fakes
 from incrowd.slicing.sliced import slice_tally
 from incrowd.tally import Tally
 
@@ -35,6 +37,12 @@ class Slicing:
     diversity allows), and `apart` keeps several sensitive attributes in
     columns of their own. `levels` shows an attribute at a level of its hierarchy. With `overlapping`, the `columns` may
     share attributes.
+
+    Buckets as small as ℓ allows keep the sensitive value secret, and not who is in the table. For that, show attributes
+    with many values one level up, and ask for buckets of at least `least` rows, 50 or so: then most people who are not
+    in the table match some bucket, as if they were. `incrowd experiment slicing` shows how much that hides and costs.
+    Or ask for so many `fakes` for each person in the table: others whose values, as shown, match a bucket (the paper's
+    fake-original ratio, of what is known of people); buckets become as large as that takes.
     """
 
     columns: Columns = ()
@@ -43,9 +51,13 @@ class Slicing:
     apart: bool = False
     levels: Mapping[str, int] = field(default_factory=dict)
     overlapping: bool = False
+    least: int = 1
+    fakes: float = 0.0
     name: ClassVar[str] = "slicing"
 
     def __post_init__(self) -> None:
+        require_whole("slicing", "least", self.least, at_least=1)
+        require_number("slicing", "fakes", self.fakes, least=0)
         object.__setattr__(self, "columns", tuple(tuple(column) for column in self.columns))
 
     def search(
@@ -79,16 +91,22 @@ class Slicing:
     ) -> Recoding:
         sensitive = tuple(sorted(schema.sensitive))
         l = max((Fraction(str(getattr(model, "l", 1))) for model in require), default=Fraction(1))
-        partition = make_buckets(
-            shown,
-            slice_tally(shown, columns, sensitive),
-            sorted(schema.quasi),
-            l,
-            rng=rng,
-            least=max((model.min_group for model in require), default=1),
-            progress=progress,
-        )
-        return bucket_recoding(tally, schema, partition.buckets, ShowSlices(columns, self.levels, self.overlapping))
+        slices = slice_tally(shown, columns, sensitive)
+        least = max(self.least, *(model.min_group for model in require), 1)
+        while True:
+            buckets = make_buckets(
+                shown, slices, sorted(schema.quasi), l, rng=rng, least=least, progress=progress
+            ).buckets
+            ratio = count_fakes(slices, buckets, people=True).ratio if self.fakes else 0.0
+            if ratio >= self.fakes:
+                return bucket_recoding(tally, schema, buckets, ShowSlices(columns, self.levels, self.overlapping))
+            # Larger buckets match more people; with one column of known attributes, all of them are in the table.
+            least = 2 * max(least, int(buckets.sizes.min()))
+            if least > tally.rows or (slices.known.max(axis=0) > 0).sum() < 2:
+                raise Unsatisfiable(
+                    f"slicing: {self.fakes:g} fake people for each one in the table cannot be had with these columns; "
+                    f"the largest buckets tried gave {ratio:.2g}.  Hint: ask for fewer, or for more columns."
+                )
 
     def _choices(self, tally: Tally, schema: Schema) -> Iterator[tuple[bool, Columns]]:
         """Yield columns to try, and whether they are the last: with ever less company for the sensitive attribute.

@@ -1,6 +1,7 @@
 """What *safe* means: requirements on the groups that people hide in."""
 
 from incrowd.models.alpha_k_anonymity import AlphaKAnonymity
+from incrowd.models.bayes_optimal_privacy import BayesOptimalPrivacy
 from incrowd.models.beta_likeness import BasicBetaLikeness
 from incrowd.models.confidence_bounds import ConfidenceBounds
 from incrowd.models.delta_disclosure import DeltaDisclosure
@@ -29,6 +30,7 @@ LDiversity = DistinctLDiversity
 __all__ = [
     "AlphaKAnonymity",
     "BasicBetaLikeness",
+    "BayesOptimalPrivacy",
     "ConfidenceBounds",
     "DeltaDisclosure",
     "DeltaPresence",

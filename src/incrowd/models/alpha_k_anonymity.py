@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from incrowd.groups import Groups
 from incrowd.models.model import all_satisfied, histograms
-from incrowd.models.parameters import require_whole
 from incrowd.models.shares import fewest_rows, group_shares, groups_without, largest, require_share
+from incrowd.parameters import require_whole
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ The adversary knows how quasi-identifiers q and sensitive values s go together, 
 s is f(s|q) before; after, it is n(q*, s) · f(s|q) / f(s|q*), normalized over s, where the person's class q* shows the
 value s n(q*, s) times (Machanavajjhala et al. 2007, theorem 3.1). It is a breach when the two differ by τ or more.
 
-This is not a model of groups and is not registered as one: two members of a class may have different beliefs about
-them, and groups do not know who their members are. It is an audit of a finished recoding. Cost: distinct
-quasi-identifier tuples × sensitive values, in blocks.
+Here are the formulas, and an audit of a finished recoding, which knows who is in which class. The model that methods
+search by, `bayes_optimal_privacy.py`, knows labels only. Cost: distinct quasi-identifier tuples × sensitive values, in
+blocks.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from incrowd.errors import SchemaError, did_you_mean
 from incrowd.hierarchies.tree import Codes
-from incrowd.models.parameters import require_number
 from incrowd.models.shares import Floats, require_share
+from incrowd.parameters import require_number
 from incrowd.recoding import Recoding
 from incrowd.tally import Tally, group_tuples
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from incrowd.groups import Groups
 from incrowd.models.model import all_satisfied, histograms
-from incrowd.models.parameters import require_number
 from incrowd.models.shares import groups_without, largest, lifts
+from incrowd.parameters import require_number
 
 ROUNDING = 1e-12
 """A ratio of two shares may come out larger, relatively, by this much."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from incrowd.groups import Groups
 from incrowd.models.model import all_satisfied, histograms, smallest
-from incrowd.models.parameters import require_whole
+from incrowd.parameters import require_whole
 
 
 @dataclass(frozen=True)

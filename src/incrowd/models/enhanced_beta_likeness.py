@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from incrowd.groups import Groups, Histogram
 from incrowd.models.beta_likeness import ROUNDING
 from incrowd.models.model import all_satisfied, histograms
-from incrowd.models.parameters import require_number
 from incrowd.models.shares import Floats, groups_without, largest, lifts
+from incrowd.parameters import require_number
 
 
 @dataclass(frozen=True)

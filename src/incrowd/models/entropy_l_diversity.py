@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from incrowd.groups import Groups, Histogram
 from incrowd.models.model import all_satisfied, histograms, smallest
-from incrowd.models.parameters import require_number
+from incrowd.parameters import require_number
 
 _ROUNDING = 1e-12
 """ℓ equally frequent values have an entropy of exactly log ℓ; floating point may fall short of it by this much."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from incrowd.errors import SchemaError
 from incrowd.groups import Groups, Histogram
-from incrowd.models.parameters import require_whole
+from incrowd.parameters import require_whole
 from incrowd.tally import Counts
 
 

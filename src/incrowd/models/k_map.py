@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.groups import Groups
-from incrowd.models.parameters import require_whole
+from incrowd.parameters import require_whole
 
 
 @dataclass(frozen=True)

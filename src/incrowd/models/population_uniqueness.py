@@ -20,9 +20,10 @@ from incrowd.models.k_anonymity import KAnonymity
 from incrowd.models.k_map import KMap
 from incrowd.models.model import Model
 from incrowd.models.shares import require_share
+from incrowd.models.slide_negative_binomial import snb_stays_alone
 from incrowd.models.superpopulation import pitman_stays_alone, zayatz_stays_alone
 
-_ESTIMATES = {"pitman": pitman_stays_alone, "zayatz": zayatz_stays_alone}
+_ESTIMATES = {"pitman": pitman_stays_alone, "zayatz": zayatz_stays_alone, "snb": snb_stays_alone}
 _PITMAN_UP_TO = 0.1
 
 
@@ -32,10 +33,10 @@ class PopulationUniqueness:
 
     Without a `fraction`, the population that is given when the table is read is counted: a row is unique if its labels
     hold for one person, or for nobody. With a `fraction`, the table is taken for a random sample of that share of a
-    population which is not at hand, and the number is estimated. `estimator` is then "pitman" or "zayatz"; by default
-    Pitman's for fractions of up to a tenth and Zayatz' above, after the decision rule of Dankar et al. An estimate is
-    no bound: on some tables it is a third of the truth. Where the table itself is sampled before it is published, the
-    fraction is that of the whole table.
+    population which is not at hand, and the number is estimated. `estimator` is then "pitman", "zayatz" or "snb" (slide
+    negative binomials); by default Pitman's for fractions of up to a tenth and the smaller of the others' above, the
+    decision rule of Dankar et al. An estimate is no bound: on some tables it is a third of the truth. Where the table
+    itself is sampled before it is published, the fraction is that of the whole table.
 
     This is a property of all groups together: every group gets the same verdict. A method that judges a few groups at a
     time lets no row be unique at all.
@@ -46,7 +47,7 @@ class PopulationUniqueness:
 
     share: float
     fraction: float | None = None
-    estimator: Literal["pitman", "zayatz"] | None = None
+    estimator: Literal["pitman", "zayatz", "snb"] | None = None
     name: ClassVar[str] = "population-uniqueness"
     monotone: ClassVar[bool] = False  # counted, it is; but an estimate may rise when groups are joined
     hereditary: ClassVar[bool] = False
@@ -58,7 +59,7 @@ class PopulationUniqueness:
         if self.fraction is not None:
             require_share(self.name, "fraction", self.fraction, zero=False)
         if self.estimator not in (None, *_ESTIMATES):
-            raise RecipeError(f'{self.name}: estimator is "pitman" or "zayatz", not {self.estimator!r}.')
+            raise RecipeError(f'{self.name}: estimator is "pitman", "zayatz" or "snb", not {self.estimator!r}.')
         if self.estimator is not None and self.fraction is None:
             raise RecipeError(
                 f"{self.name}: an estimator needs the share of the population that the table is.  "
@@ -91,8 +92,9 @@ class PopulationUniqueness:
         if not alone:
             return 0.0
         fraction = self.fraction * (1.0 if groups.table is None else float(groups.table.rate))
-        estimator = self.estimator or ("pitman" if fraction <= _PITMAN_UP_TO else "zayatz")
-        return alone * _ESTIMATES[estimator](groups.sizes, fraction)
+        by_rule = ("pitman",) if fraction <= _PITMAN_UP_TO else ("zayatz", "snb")
+        estimators = by_rule if self.estimator is None else (self.estimator,)
+        return alone * min(_ESTIMATES[estimator](groups.sizes, fraction) for estimator in estimators)
 
     def least_failing(self, groups: Groups) -> NDArray[np.float64]:
         """Return 1 for all groups where too many rows are unique for certain: in smaller groups no fewer are."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from incrowd.groups import Groups, Histogram
 from incrowd.models.model import all_satisfied, histograms
-from incrowd.models.parameters import require_number, require_whole
+from incrowd.parameters import require_number, require_whole
 
 
 @dataclass(frozen=True)

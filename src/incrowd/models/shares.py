@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from incrowd.errors import RecipeError
 from incrowd.groups import Groups, Histogram
-from incrowd.models.parameters import require_number
+from incrowd.parameters import require_number
 
 Floats = NDArray[np.float64]
 

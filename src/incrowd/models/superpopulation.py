@@ -5,7 +5,7 @@ Pitman: groups are taken for classes of a Pitman-Yor process, whose two paramete
 closed form. Zayatz: the population's classes are taken to be as large as the sample's, and Bayes' rule tells which of
 them a lone row comes from (Zayatz 1991). Dankar, El Emam, Neisa & Roffey (2012) compared estimators on real tables and
 found Pitman's best for samples of up to a tenth of the population; for larger ones they take the smaller of Zayatz' and
-that of slide negative binomials, which is not offered here.
+that of slide negative binomials (`slide_negative_binomial.py`).
 
 Cost: some thousand steps over the distinct sizes of groups, never over groups or rows.
 """
@@ -76,11 +76,11 @@ def pitman_parameters(sizes: NDArray[np.int64]) -> tuple[float, float]:
         )
         return by_group - _log_ratio(theta + 1, theta + rows) + by_size
 
-    alpha = _highest(likelihood, _NEAR_ZERO, 1 - _NEAR_ZERO)
+    alpha = highest(likelihood, _NEAR_ZERO, 1 - _NEAR_ZERO)
     return alpha, likeliest_theta(alpha)
 
 
-def _highest(function: Callable[[float], float], low: float, high: float) -> float:
+def highest(function: Callable[[float], float], low: float, high: float) -> float:
     """Return where a function with one peak is highest, by golden sections."""
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = function(left), function(right)

@@ -64,15 +64,17 @@ class TCloseness:
     def least_failing(self, groups: Groups) -> Floats:
         """Return the share of each group that must fail however the group is split.
 
-        The distance is convex: the parts' distances are at least the group's own on average. Parts that satisfy t have
-        at most t, others at most `farthest`, so for their share f it holds that f·farthest + (1 − f)·t ≥ distance.
+        See `least_failing_by_values` for the equal distance. The others are convex too, so that the parts' distances
+        are at least the group's own on average: parts that satisfy t have at most t, others at most 1, and for the
+        share f of these it holds that f + (1 − f)·t ≥ distance.
         """
         share = np.zeros(len(groups))
-        for name, found in zip(histograms(groups, self.column), self._distances(groups), strict=True):
-            whole = groups.shares(name)
-            farthest = 1.0 - float(whole[whole > 0].min(initial=1.0)) if self.distance == "equal" else 1.0
-            if farthest > self.t + _ROUNDING:
-                share = np.maximum(share, (found - self.t - _ROUNDING) / (farthest - self.t))
+        if self.distance == "equal":
+            for name, histogram in histograms(groups, self.column).items():
+                share = np.maximum(share, least_failing_by_values(groups, name, histogram, self.t))
+        elif self.t + _ROUNDING < 1:
+            for found in self._distances(groups):
+                share = np.maximum(share, (found - self.t - _ROUNDING) / (1 - self.t))
         return np.clip(share, 0.0, 1.0)
 
     def _distances(self, groups: Groups) -> Iterator[Floats]:
@@ -99,6 +101,25 @@ def equal_distances(groups: Groups, name: str, histogram: Histogram) -> Floats:
     """
     above = np.maximum(group_shares(groups, histogram) - groups.shares(name)[histogram.values], 0)
     return np.bincount(histogram.group_of, weights=above, minlength=len(groups)).astype(np.float64)
+
+
+def least_failing_by_values(groups: Groups, name: str, histogram: Histogram, t: float) -> Floats:
+    """Return the share of each group that is more than t away by the equal distance, however the group is split.
+
+    A part within t has at least the share Q − t of any set of values that has Q of the whole table. If the group has P
+    of the set, then for the share f of the other parts it holds that (1 − f)·(Q − t) ≤ P. Two sets are tried: the
+    values of which the group has less than the whole table, and those that it lacks, where P is 0.
+    """
+    own, whole = group_shares(groups, histogram), groups.shares(name)[histogram.values]
+    share = np.zeros(len(groups))
+    for outside in (own > whole, np.ones(len(own), dtype=bool)):
+        group_of = histogram.group_of[outside]
+        has = 1.0 - np.bincount(group_of, weights=own[outside], minlength=len(groups))
+        needs = 1.0 - np.bincount(group_of, weights=whole[outside], minlength=len(groups)) - t - _ROUNDING
+        possible = np.ones(len(groups))  # the share of parts that may be within t
+        np.divide(np.maximum(has, 0.0), needs, out=possible, where=needs > _ROUNDING)
+        share = np.maximum(share, 1.0 - possible)
+    return share
 
 
 def ordered_distances(groups: Groups, name: str, histogram: Histogram) -> Floats:

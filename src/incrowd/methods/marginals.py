@@ -1,0 +1,204 @@
+"""Synthetic rows from noisy counts of pairs of columns: MST (McKenna, Miklau & Sheldon 2021) under pure ε.
+
+Every single column is counted with noise; then, choice by choice, the pairs of columns that depend on each other most,
+until they join all columns to a tree; these pairs are counted, all counts are made to agree, and rows are made that
+have them. Because the pairs form a tree, the graphical model has a closed form, and no library is needed for it.
+Columns that are not joined directly depend on each other through those between them only.
+Cost: columns² / 2 passes over the distinct tuples, and making the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.diffgen.cuts import Cut
+from incrowd.diffgen.noisy_tree import NoisyTree, require_room
+from incrowd.dp.accountant import Accountant
+from incrowd.dp.budget import Budget
+from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
+from incrowd.dp.exact import Exact
+from incrowd.errors import RecipeError, Unsatisfiable
+from incrowd.marginals.agreement import Agreement, Marginals
+from incrowd.marginals.cells import Column, Ints, WideCells, share_out, total_rows
+from incrowd.marginals.generating import generate
+from incrowd.marginals.spanning import Pair, choose_tree, pair_counts
+from incrowd.methods.lattice import LevelLimits, require_known
+from incrowd.methods.private import PublicTable, as_written, column_names
+from incrowd.models.parameters import require_whole
+from incrowd.progress import Progress
+from incrowd.tally import group_tuples
+
+_SINGLES, _CHOICES = Fraction(1, 3), Fraction(1, 3)
+"""Shares of ε for single columns and for choosing pairs; the rest is for counting these. Thirds, as in MST."""
+_PEOPLE_PER_NOISE = 4
+"""A cell of a pair should hold so many times the scale of its noise, on average."""
+_MOST_ROWS = 100_000_000
+
+
+@dataclass(frozen=True)
+class MarginalSynthesis:
+    """Synthetic rows that have the noisy counts of single columns and of a tree of pairs, under ε.
+
+    Values are those that the hierarchies declare, or the nodes of a column's level in `levels`; numbers are counted one
+    by one between their bounds, or by their finest intervals. Pairs are counted by wider cells where ε is too small for
+    their combinations, and rows then get values by the single column's counts. With sensitive columns, everything is
+    counted for each class of these, so that a classifier finds what it needs; `by_class=False` makes them one column
+    more instead, as in MST itself. Columns named in `missing` may have missing values; elsewhere they are refused.
+
+    >>> import incrowd as ic
+    >>> sexes, ages = ic.Categories.from_tree(["Female", "Male"]), ic.Intervals(widths=(5,), lower=15, upper=90)
+    >>> known = {"age": ages, "sex": sexes}
+    >>> table = ic.read(ic.datasets.census(1000), quasi=["age", "sex"], hierarchies=known, others="drop")
+    >>> release = ic.publish(table, method=MarginalSynthesis(1))
+    >>> print(release.guarantees[0].model)
+    differential privacy (ε = 1)
+    """
+
+    epsilon: Exact
+    by_class: bool = True
+    levels: Mapping[str, int] = field(default_factory=dict)
+    missing: tuple[str, ...] = ()
+    name: ClassVar[str] = "marginals"
+    private: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        Budget(self.epsilon)
+        object.__setattr__(self, "epsilon", as_written(self.epsilon))
+        object.__setattr__(self, "missing", column_names(self.name, self.missing))
+        if not isinstance(self.by_class, bool):
+            raise RecipeError(f"{self.name}: by_class is true or false, not {self.by_class!r}.")
+        if not isinstance(self.levels, Mapping):
+            raise RecipeError(f"{self.name}: levels are a number for each of some columns, not {self.levels!r}.")
+        for column, level in self.levels.items():
+            require_whole(self.name, f"the level of {column}", level, at_least=0)
+
+    @property
+    def budget(self) -> Budget:
+        """All that it may spend."""
+        return Budget(self.epsilon)
+
+    def measure(
+        self, table: PublicTable, *, rng: np.random.Generator, progress: Progress, accountant: Accountant
+    ) -> tuple[NoisyTree, NDArray[np.int64]]:
+        """Count, choose, count again, and make rows; return the combinations that there are rows of."""
+        require_known(list(self.levels), table.columns)
+        limits = LevelLimits(self.levels, self.levels)
+        cuts = [
+            Cut.at_level(tree, limits.of(name, tree.height).start, missing=missing)
+            for name, tree, missing in zip(table.columns, table.trees, table.missing, strict=True)
+        ]
+        people = table.people
+        names, sizes = list(table.columns), [len(cut.runs) for cut in cuts]
+        cell_of = [_cells(cut, people.codes[:, place]) for place, cut in enumerate(cuts)]
+        classes, class_count = people.classes, people.class_count
+        if not self.by_class and class_count > 1:
+            names, sizes, cell_of = [*names, "class"], [*sizes, class_count], [*cell_of, classes]
+            classes, class_count = np.zeros_like(classes), 1
+        run = _Run(self.budget, names, classes, class_count, people.counts, rng, progress, accountant)
+        singles = run.count_singles(cell_of, sizes)
+        wide, tree, marginals = run.count_pairs(singles)
+        progress("making rows", 0.0)
+        require_rows(float(marginals.singles[0].sum()))
+        made, made_classes = generate(wide, tree, marginals, rng)
+        progress("making rows", 1.0)
+        if len(made) > len(cuts):
+            made, made_classes = made[:-1], made[-1]
+        return _as_boxes(made, made_classes, cuts, people.class_count)
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """What all counts of one run have in common."""
+
+    budget: Budget
+    names: Sequence[str]
+    classes: Ints
+    class_count: int
+    counts: Ints
+    rng: np.random.Generator
+    progress: Progress
+    accountant: Accountant
+
+    @property
+    def singles_share(self) -> Fraction:
+        """The share of ε for single columns: all of it where there is one only, for then there are no pairs."""
+        return _SINGLES if len(self.names) > 1 else Fraction(1)
+
+    def count_singles(self, cell_of: Sequence[Ints], sizes: Sequence[int]) -> list[Column]:
+        """Count every column by itself."""
+        price = self.budget * self.singles_share / len(self.names)
+        spread = variance(noise_scale(Fraction(1), price.epsilon))
+        found = []
+        for number, (name, cells, size) in enumerate(zip(self.names, cell_of, sizes, strict=True)):
+            self.progress("counting", 0.3 * number / len(self.names))
+            require_room(size * self.class_count)
+            self.accountant.spend(f"counts of {name}", price)
+            key = cells * self.class_count + self.classes
+            true = np.bincount(key, weights=self.counts, minlength=size * self.class_count).astype(np.int64)
+            noisy = noisy_counts(self.rng, true.reshape(size, self.class_count), epsilon=price.epsilon)
+            found.append(Column(name, cells, noisy, spread))
+        return found
+
+    def count_pairs(self, singles: list[Column]) -> tuple[list[WideCells], list[Pair], Marginals]:
+        """Choose pairs and count them; return all counts as they agree."""
+        rows = total_rows(singles)
+        if len(singles) == 1:
+            alone = WideCells(singles[0], np.arange(len(singles[0].noisy)))
+            return [alone], [], Marginals([share_out(alone.noisy, rows)], [])
+        choices = self.budget * _CHOICES
+        price = self.budget * (1 - _SINGLES - _CHOICES) / (len(singles) - 1)
+        scale = noise_scale(Fraction(1), price.epsilon)
+        cells = np.maximum(rows, 0.0).sum() / (_PEOPLE_PER_NOISE * float(scale) * self.class_count)
+        wide = [WideCells.of(column, rows, max(float(np.sqrt(cells)), 2.0)) for column in singles]
+        tree = choose_tree(
+            wide,
+            self.classes,
+            self.counts,
+            rows,
+            budget=choices,
+            noise=scale,
+            rng=self.rng,
+            accountant=self.accountant,
+        )
+        pairs = []
+        for number, (first, second) in enumerate(tree):
+            self.progress("counting", 0.3 + 0.7 * number / len(tree))
+            self.accountant.spend(f"counts of {singles[first].name} and {singles[second].name}", price)
+            true = pair_counts(wide[first], wide[second], self.classes, self.class_count, self.counts)
+            pairs.append(noisy_counts(self.rng, true, epsilon=price.epsilon).astype(np.float64))
+        agreement = Agreement(tree, [one.variances for one in wide], variance(scale))
+        return wide, tree, agreement.nearest_not_negative(Marginals([one.noisy for one in wide], pairs))
+
+
+def require_rows(rows: float) -> None:
+    """Refuse to make more rows than fit the memory; how many they are is a noisy count."""
+    if rows > _MOST_ROWS:
+        raise Unsatisfiable(
+            f"about {rows:,.0f} synthetic rows are more than fit the memory.  Hint: publish a sample, or spend more ε."
+        )
+
+
+def _cells(cut: Cut, codes: NDArray[np.int32]) -> Ints:
+    """Return which run of a cut each code is in."""
+    starts = np.array([low for low, _ in cut.runs])
+    return np.asarray(np.searchsorted(starts, codes, side="right") - 1, dtype=np.int64)
+
+
+def _as_boxes(
+    made: list[Ints], classes: Ints, cuts: list[Cut], class_count: int
+) -> tuple[NoisyTree, NDArray[np.int64]]:
+    """Return the distinct combinations of quasi-identifiers as boxes that nobody counted, and their rows by class."""
+    cells = np.stack(made, axis=1).astype(np.int32)
+    box_of, first = group_tuples(cells, [len(cut.runs) for cut in cuts])
+    counts = np.bincount(box_of * class_count + classes, minlength=len(first) * class_count)
+    counts = counts.astype(np.int64).reshape(len(first), class_count)
+    runs = [np.array(cut.runs, dtype=np.int32)[cells[first, place]] for place, cut in enumerate(cuts)]
+    lows, highs = (np.stack([run[:, end] for run in runs], axis=1) for end in (0, 1))
+    nowhere, unknown = np.full(len(first), -1, dtype=np.int64), np.full(len(first), np.inf)
+    return NoisyTree(nowhere, lows, highs, counts, unknown), counts

@@ -1,0 +1,176 @@
+"""Bayes-optimal privacy as a model: seeing the release, no belief about anybody changes by τ (Senellart; [1], §3.1).
+
+An adversary knows f(s|q), how likely each sensitive value s is for somebody with the quasi-identifiers q, and believes
+that before. A group whose labels may stand for q then shows the value s n(s) times, where f(s|q*) of it was to be
+expected: the belief becomes n(s) · f(s|q) / f(s|q*), normalized over s. See `bayes_optimal.py` for both.
+
+Cost: all pairs of a group and a distinct tuple that its labels may stand for, times the sensitive values, in blocks.
+
+[1] Machanavajjhala, Kifer, Gehrke & Venkitasubramaniam (2007): ℓ-Diversity: Privacy Beyond k-Anonymity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.errors import SchemaError
+from incrowd.groups import Groups, Histogram, LabelledRegions, Regions
+from incrowd.knowledge.rules import Rule, as_rules, masks_by_value
+from incrowd.models.bayes_optimal import changes, posterior, prior
+from incrowd.models.model import histograms
+from incrowd.models.shares import Floats, require_share
+from incrowd.parameters import require_number
+from incrowd.tally import Tally
+
+Ints = NDArray[np.int64]
+
+_BLOCK = 1 << 22
+"""Beliefs that are held in memory at once, unless a single group has more."""
+_ROUNDING = 1e-12
+"""A change of exactly τ is a breach; it may come out smaller by this much."""
+
+
+@dataclass(frozen=True)
+class BayesOptimalPrivacy:
+    """No belief in a sensitive value of anybody whom a group's labels may stand for changes by `tau` or more.
+
+    What is believed before is learnt from the table: the shares of values among the people with the same
+    quasi-identifiers, to whom as many as `smoothing` are added whose values are spread as everybody's. With 0, the
+    adversary knows the table and learns nothing new; the larger it is, the less the adversary knows, and what is left
+    in the end is that no value's share of a group differs from the whole table's by tau. `rules` say what else is
+    known: they replace the belief in the values that they speak of, and other values share the rest.
+
+    A group is judged by everybody of the table whom its labels may stand for, withheld or shown in another group or
+    not: f(s|q*) is the sum of f(s|q) over them. Where labels of groups hold for the same people, every group that may
+    be a person's has to keep to tau, and then so does any mixture of them. Labels are known once a method is done; one
+    that goes by its groups' own values on the way, as all do but the full-domain search, may find that what it shows
+    in the end is not safe, and the release is refused.
+
+    >>> import incrowd as ic
+    >>> table = ic.read(ic.datasets.census(500), quasi=["sex", "education"], sensitive=["occupation"], others="drop")
+    >>> release = ic.publish(table, BayesOptimalPrivacy(0.3, smoothing=20), method=ic.FullDomain(limit=0.2))
+    >>> release.guarantees[0].achieved < 0.3
+    True
+    """
+
+    tau: float
+    smoothing: float = 1.0
+    rules: tuple[Rule, ...] = ()
+    column: str | None = None
+    name: ClassVar[str] = "bayes-optimal-privacy"
+    monotone: ClassVar[bool] = False  # labels of a union may stand for people of neither group
+    hereditary: ClassVar[bool] = False  # what a group shows too often may be what one of its parts is known for
+    needs_table: ClassVar[bool] = True
+    whole_table: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        require_share(self.name, "tau", self.tau, zero=False)
+        require_number(self.name, "smoothing", self.smoothing, least=0)
+        object.__setattr__(self, "rules", as_rules(self.rules))
+
+    @property
+    def min_group(self) -> int:
+        """A row alone will do where its value was to be expected."""
+        return 1
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether all beliefs about the people of each group change by less than tau."""
+        return np.less(self.largest_changes(groups), self.tau - _ROUNDING)
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the largest change of any belief about anybody."""
+        return float(self.largest_changes(groups).max(initial=0.0))
+
+    def largest_changes(self, groups: Groups) -> Floats:
+        """Return the largest change of any belief about anybody whom each group's labels may stand for."""
+        if groups.regions is None or groups.table is None:
+            raise SchemaError(
+                f"{self.name}: whom labels may stand for cannot be told without the table that they were made from.  "
+                "Hint: publish the table here, or check the release together with its original."
+            )
+        found = np.zeros(len(groups))
+        named = histograms(groups, self.column)
+        regions, table = groups.regions(), groups.table.drawn_from or groups.table
+        people, place = table.project(regions.columns)
+        for column, histogram in named.items():
+            before = self._beliefs(table, people, place, column)
+            for few, class_of, members in _members(regions, people, before.shape[1]):
+                shown = _shown(histogram, few, before.shape[1])
+                known = before[members]
+                after = posterior(known, class_of, shown, people.counts[members].astype(np.float64))
+                np.maximum.at(found, few.start + class_of, changes(known, after))
+        return found
+
+    def _beliefs(self, table: Tally, people: Tally, place: Ints, column: str) -> Floats:
+        """Return f(s|q), a row for each distinct q and a column for each code, and one for values that nobody has."""
+        size = table.trees[column].size
+        cells = np.bincount(place * (size + 1) + table.column(column), table.counts, len(people) * (size + 1))
+        joint = cells.astype(np.float64).reshape(len(people), size + 1)
+        joint[:, :size] += self.smoothing * table.value_counts(column) / max(table.rows, 1)
+        return _with_rules(prior(joint), self.rules, people, table, column)
+
+    def __str__(self) -> str:
+        return f"beliefs change by less than {self.tau:g}" + (f" in {self.column}" if self.column else "")
+
+
+def _with_rules(beliefs: Floats, rules: Sequence[Rule], people: Tally, table: Tally, column: str) -> Floats:
+    """Replace the beliefs that rules speak of, and give what is left to the other values in proportion."""
+    if not rules:
+        return beliefs
+    told, spoken_of = np.zeros(beliefs.shape), np.zeros(beliefs.shape, dtype=bool)
+    for value, among, confidence in masks_by_value(rules, table.trees[column], table.trees, people.columns):
+        concerned = np.ones(len(people), dtype=bool)
+        for name, mask in among.items():
+            concerned &= mask[people.column(name)]
+        told[concerned, value] += confidence  # -1, a value that nobody has, is the last column
+        spoken_of[concerned, value] = True
+    total = told.sum(axis=1)
+    if (total > 1 + _ROUNDING).any():
+        raise SchemaError("rules that speak of the same people give them values with a probability of more than 1.")
+    others = np.where(spoken_of, 0.0, beliefs)
+    share = np.zeros(len(beliefs))
+    np.divide(1.0 - total, others.sum(axis=1), out=share, where=others.sum(axis=1) > 0)
+    return prior(told + others * np.maximum(share, 0.0)[:, None])
+
+
+def _members(regions: Regions, people: Tally, values: int) -> Iterator[tuple[slice, Ints, Ints]]:
+    """Go through groups block by block; yield which they are, and of each pair of a group and a tuple in it, both."""
+    from incrowd.kernels import box_members, stabbing  # Numba takes long to import
+
+    if not len(regions.lows):
+        return
+    sizes = np.array([people.trees[name].size for name in people.columns])
+    at = [regions.columns.index(name) for name in people.columns]
+    all_lows, all_highs = regions.lows[:, at], regions.highs[:, at]
+    order, starts = box_members.sort_by_code(people.codes, sizes)
+    numbers = stabbing.points_in_boxes(all_lows, all_highs, people.codes, np.ones(len(people)))
+    before = np.concatenate(([0], np.cumsum(numbers)))
+    first = 0
+    while first < len(numbers):
+        fits = int(np.searchsorted(before, before[first] + _BLOCK // values, side="right")) - 1
+        few = slice(first, max(fits, first + 1))
+        lows, highs = (np.ascontiguousarray(edges[few]) for edges in (all_lows, all_highs))
+        offsets = before[few.start : few.stop + 1] - before[few.start]
+        members = box_members.members_of_boxes(lows, highs, people.codes, order, starts, offsets)
+        class_of = np.repeat(np.arange(few.stop - few.start), np.diff(offsets))
+        if isinstance(regions, LabelledRegions):  # labels of sets: not all that lies between may be meant
+            meant = np.ones(len(members), dtype=bool)
+            for place, name in zip(at, people.columns, strict=True):
+                labels = regions.label_of[few.start + class_of, place]
+                meant &= regions.masks[place][labels, people.column(name)[members]]
+            members, class_of = members[meant], class_of[meant]
+        yield few, class_of, members
+        first = few.stop
+
+
+def _shown(histogram: Histogram, few: slice, values: int) -> Floats:
+    """Return how often each of some groups shows each value."""
+    entries = slice(histogram.offsets[few.start], histogram.offsets[few.stop])
+    cells = (histogram.group_of[entries] - few.start) * values + histogram.values[entries]
+    groups = few.stop - few.start
+    return np.bincount(cells, histogram.counts[entries], groups * values).astype(np.float64).reshape(groups, values)
