@@ -26,11 +26,14 @@ if TYPE_CHECKING:
         Linkage,
         Membership,
         Minimality,
+        Risk,
         Similarity,
         SinglingOut,
         Skewness,
     )
+    from incrowd.auditing import Audit, audit, open_release
     from incrowd.checking import Check, check
+    from incrowd.comparing import Comparison, compare
     from incrowd.forms import ShowBuckets, ShowGeneralized, ShowMultisets, ShowSlices
     from incrowd.hierarchies import Automatic, Categories, Dates, Flat, Hierarchy, Intervals, Masking
     from incrowd.methods import (
@@ -94,10 +97,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "KDGS",
-    "SDGS",
     "AlphaKAnonymity",
     "Anatomy",
+    "Audit",
     "Automatic",
     "BackgroundKnowledge",
     "BasicBetaLikeness",
@@ -105,6 +107,7 @@ __all__ = [
     "BottomUpGeneralization",
     "Categories",
     "Check",
+    "Comparison",
     "Composition",
     "ConfidenceBounds",
     "ConsistentDiffGen",
@@ -133,6 +136,7 @@ __all__ = [
     "JointKnowledge",
     "JournalistRisk",
     "KAnonymity",
+    "KDGS",
     "KMap",
     "KMember",
     "LDiversity",
@@ -156,6 +160,8 @@ __all__ = [
     "Recipe",
     "RecursiveLDiversity",
     "Release",
+    "Risk",
+    "SDGS",
     "Schema",
     "ShowBuckets",
     "ShowGeneralized",
@@ -169,9 +175,12 @@ __all__ = [
     "TCloseness",
     "Table",
     "TopDownSpecialization",
+    "audit",
     "check",
+    "compare",
     "datasets",
     "errors",
+    "open_release",
     "plan_release",
     "publish",
     "publish_separately",
@@ -191,11 +200,14 @@ _HOMES = {
         "Linkage",
         "Membership",
         "Minimality",
+        "Risk",
         "Similarity",
         "SinglingOut",
         "Skewness",
     ),
+    "incrowd.auditing": ("Audit", "audit", "open_release"),
     "incrowd.checking": ("Check", "check"),
+    "incrowd.comparing": ("Comparison", "compare"),
     "incrowd.forms": ("ShowBuckets", "ShowGeneralized", "ShowMultisets", "ShowSlices"),
     "incrowd.hierarchies": ("Automatic", "Categories", "Dates", "Flat", "Hierarchy", "Intervals", "Masking"),
     "incrowd.methods": (

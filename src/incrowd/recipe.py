@@ -40,6 +40,7 @@ VERSION = 1
 ROLES = ("quasi", "sensitive", "identifier", "pseudonym", "keep", "drop")
 _KEYS = (
     "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
+    "compare",  # other ways to publish the same table: see comparing/candidates.py
 )  # fmt: skip
 _SOURCE_KEYS = ("path", "url", "table", "query", "separator", "quote", "encoding", "missing")
 _OUTPUT_KEYS = ("directory", "format")

@@ -31,6 +31,7 @@ from incrowd.attacks import (
     Target,
 )
 from incrowd.attacks.ladder import ladder, somebody
+from incrowd.attacks.target import is_noisy
 from incrowd.auditing import crowds, usefulness
 from incrowd.auditing.audit import Audit, Skipped
 from incrowd.auditing.people import read_people, read_truth
@@ -38,7 +39,6 @@ from incrowd.auditing.suppression import FEW, told
 from incrowd.errors import IncrowdError
 from incrowd.groups import Groups
 from incrowd.progress import Progress, silent
-from incrowd.attacks.target import is_noisy
 from incrowd.releases.release import Release, finite, parameters
 
 if TYPE_CHECKING:

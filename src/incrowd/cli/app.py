@@ -13,7 +13,9 @@ import typer
 
 from incrowd import __version__
 from incrowd.cli.advise import advise
+from incrowd.cli.audit import attack, audit
 from incrowd.cli.check import check
+from incrowd.cli.compare import compare
 from incrowd.cli.demo import demo
 from incrowd.cli.experiment import experiment
 from incrowd.cli.hierarchy import hierarchy
@@ -67,7 +69,7 @@ def options(
     """Publish tables about people so that the people stay hidden and the data stays useful."""
 
 
-for command in (demo, profile, hierarchy, publish, check, advise, plan):
+for command in (demo, profile, hierarchy, publish, check, audit, attack, compare, advise, plan):
     app.command()(stoppable(command))
 app.add_typer(experiment, name="experiment")
 

@@ -28,6 +28,38 @@ name = "mondrian"
 [output]
 directory = "release"
 format = "csv"
+
+# `incrowd compare demo/people.recipe.toml` publishes the same table in all these ways, and attacks each.
+[[compare]]
+name = "Mondrian, k = $k"
+method = {{ name = "mondrian" }}
+models = [{{ name = "k-anonymity", k = "$k" }}, {{ name = "distinct-l-diversity", l = {l} }}]
+grid = {{ k = [{k}, {k5}] }}
+
+[[compare]]
+name = "full domain, k = {k}"
+method = {{ name = "full-domain", limit = 0.05 }}
+models = [{{ name = "k-anonymity", k = {k} }}, {{ name = "distinct-l-diversity", l = {l} }}]
+
+[[compare]]
+name = "local recoding by levels, k = {k}"
+method = {{ name = "level-sweep" }}
+models = [{{ name = "k-anonymity", k = {k} }}]
+
+[[compare]]
+name = "Anatomy, l = {l}"
+method = {{ name = "anatomy" }}
+models = [{{ name = "probabilistic-l-diversity", l = {l} }}]
+
+[[compare]]
+name = "slicing, l = {l}"
+method = {{ name = "slicing" }}
+models = [{{ name = "sliced-diversity", l = {l} }}]
+
+[[compare]]
+name = "Consistent DiffGen, epsilon = $e"
+method = {{ name = "consistent-diffgen", epsilon = "$e" }}
+grid = {{ e = ["0.5", "2"] }}
 """
 
 
@@ -38,13 +70,16 @@ def demo(
     l: Annotated[int, typer.Option("--l", min=1, help="Each group has at least l different occupations.")] = 4,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
-    """Publish and check a built-in table of people, and say where everything is."""
+    """Publish, check and attack a built-in table of people, compare ways to publish it, and say where everything is."""
     from rich.console import Console
     from rich.text import Text
 
+    from incrowd.auditing import audit
     from incrowd.checking import check
     from incrowd.cli.demo_table import HIERARCHIES, QUASI, SENSITIVE, demo_recipe, person_table
     from incrowd.cli.showing import print_json, release_lines, showing_progress, summary_table
+    from incrowd.cli.compare import KEPT, ranking_table
+    from incrowd.comparing import compare
     from incrowd.datasets import write_census
     from incrowd.recipe import Recipe
     from incrowd.releases.saving import require_directory
@@ -52,7 +87,7 @@ def demo(
     people, recipe_path = output / "people.csv", output / "people.recipe.toml"
     _require_own(people, recipe_path)
     require_directory(output)
-    recipe_path.write_text(demo_recipe(_RECIPE.format(k=k, l=l), HIERARCHIES), encoding="utf-8")
+    recipe_path.write_text(demo_recipe(_RECIPE.format(k=k, l=l, k5=5 * k), HIERARCHIES), encoding="utf-8")
     with showing_progress(quiet=as_json) as progress:
         progress("generating", 0.0)
         write_census(people, rows)
@@ -62,8 +97,22 @@ def demo(
         progress("checking", 0.0)
         before = check(people, quasi=QUASI, sensitive=SENSITIVE)
         after = check(data, quasi=QUASI, sensitive=SENSITIVE)
+        progress("checking", 1.0)
+        audited = audit(release, learn=False, progress=progress).save(output / "audit.html")
+        compared = compare([recipe_path], keep=output / KEPT, progress=progress)
+        page = compared.save(output / "comparison.html")
     if as_json:
-        print_json({"before": before.to_dict(), "after": after.to_dict(), "data": str(data), **release.summary})
+        print_json(
+            {
+                "before": before.to_dict(),
+                "after": after.to_dict(),
+                "data": str(data),
+                "audit": str(audited),
+                "comparison": str(page),
+                "compared": compared.to_dict(),
+                **release.summary,
+            }
+        )
         return
     console = Console()
     console.print(
@@ -89,6 +138,8 @@ def demo(
         )
     )
     console.print()
+    console.print(ranking_table(compared))
+    console.print()
     console.print(
         summary_table(
             "Files",
@@ -97,6 +148,8 @@ def demo(
                 ("the recipe", str(recipe_path)),
                 ("the release", str(data)),
                 ("its summary", str(data.parent / "summary.json")),
+                ("its audit, a page", str(audited)),
+                ("ways compared, a page", str(page)),
                 ("next", f"edit the recipe, then: incrowd publish {recipe_path} --force"),
             ],
         )

@@ -20,8 +20,11 @@ from incrowd.releases.release import Release
 QUASI = ["age", "sex", "education", "marital", "race", "birth_place"]
 SENSITIVE = ["occupation"]
 
+AGES = 15, 100
+"""Declared, not looked up: differential privacy must not depend on who is there."""
+
 HIERARCHIES: dict[str, Hierarchy] = {
-    "age": Intervals(widths=CENSUS_AGE_WIDTHS),
+    "age": Intervals(widths=CENSUS_AGE_WIDTHS, lower=AGES[0], upper=AGES[1]),
     **{name: Categories.from_tree(CENSUS_TREES[name]) for name in QUASI if name != "age"},
 }
 
@@ -31,7 +34,10 @@ def demo_recipe(head: str, hierarchies: Mapping[str, Hierarchy]) -> str:
     columns: dict[str, Any] = {
         name: {"role": "quasi", "hierarchy": hierarchy_to_dict(hierarchy)} for name, hierarchy in hierarchies.items()
     }
-    columns |= {name: {"role": "sensitive"} for name in SENSITIVE}
+    columns |= {
+        name: {"role": "sensitive", "hierarchy": hierarchy_to_dict(Categories.from_tree(CENSUS_TREES[name]))}
+        for name in SENSITIVE
+    }
     columns["salary"] = {"role": "drop"}
     return head + "\n" + tomli_w.dumps({"columns": columns})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -127,7 +127,7 @@ def _values(hierarchy: Hierarchy, recipe: Recipe | None, column: str | None, che
         return _distinct(open_source(check, missing=missing), column, check)
     if recipe is None or column is None or isinstance(hierarchy, Categories):
         return pl.Series([], dtype=pl.String)
-    return _distinct(recipe.table().engine.source, column, "the recipe's source")
+    return _distinct(cast("Source", recipe.table().engine.source), column, "the recipe's source")
 
 
 def _distinct(source: Source, column: str, where: str) -> pl.Series:

@@ -10,17 +10,23 @@ import typer
 if TYPE_CHECKING:
     from incrowd.releases.saving import Format
 
+ENGINES = ("local", "spark")
+
 
 def publish(
     recipe: Annotated[
         Path, typer.Argument(help="The recipe, a TOML file; `incrowd profile` writes one to start from.")
     ],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="New directory for the release (default: the recipe's own).")
+        str | None, typer.Option("--output", "-o", help="New directory for the release (default: the recipe's own).")
     ] = None,
     format: Annotated[str | None, typer.Option(help="csv, parquet or arrow (default: as the source).")] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Make chance repeatable (default: the system's randomness).")
+    ] = None,
+    engine: Annotated[str, typer.Option(help="local, or spark: who reads, counts and writes the rows.")] = "local",
+    master: Annotated[
+        str | None, typer.Option(help="Spark's master: local[2], spark://host:7077, yarn, … (default: Spark's own).")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
@@ -35,13 +41,26 @@ def publish(
 
     if format is not None and format not in FORMATS:
         raise typer.BadParameter(f"it is one of {', '.join(FORMATS)}", param_hint="--format")
+    if engine not in ENGINES:
+        raise typer.BadParameter(f"it is one of {', '.join(ENGINES)}", param_hint="--engine")
+    if master is not None and engine != "spark":
+        raise typer.BadParameter("only Spark has a master: say --engine spark", param_hint="--master")
     loaded = Recipe.load(recipe)
-    directory = output or loaded.base / str(
-        loaded.output.get("directory", f"{recipe.stem.removesuffix('.recipe')}-release")
-    )
-    require_free(directory, force=force)  # before the work, not after it
+    asked = str(output or loaded.output.get("directory", f"{recipe.stem.removesuffix('.recipe')}-release"))
+    directory: str | Path = Path(asked) if output else loaded.base / asked
+    if "://" in asked:
+        if engine != "spark":
+            raise typer.BadParameter("only Spark writes there: say --engine spark", param_hint="--output")
+        directory = asked
+    else:
+        require_free(Path(directory), force=force)  # before the work, not after it
+    session = None
+    if engine == "spark":
+        from incrowd.engines.spark.session import start
+
+        session = start(master)
     with showing_progress(quiet=quiet or as_json) as progress:
-        release = loaded.run(seed=seed, progress=progress)
+        release = loaded.run(seed=seed, progress=progress, session=session)
         chosen = cast("Format | None", format or loaded.output.get("format"))
         data = release.save(directory, format=chosen, force=force, progress=progress)
     if as_json:

@@ -25,26 +25,34 @@ body { margin: 0; background: var(--paper); color: var(--ink); line-height: 1.5;
 .incrowd p { margin: 6px 0; }
 .incrowd .faint, .incrowd .reading dt { color: var(--faint); }
 .incrowd ul { margin: 6px 0; padding-left: 20px; }
-.incrowd .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(250px, 1fr)); gap: 14px; margin: 16px 0; }
+.incrowd .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(250px, 1fr)); gap: 14px;
+  margin: 16px 0; }
 .incrowd .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 14px 16px; }
-.incrowd .card h3 { margin: 0 0 6px; font-size: .82rem; letter-spacing: .04em; text-transform: uppercase; color: var(--faint); }
-.incrowd .badge { display: inline-block; border-radius: 999px; padding: 1px 10px; font-size: .85rem; font-weight: 600; }
+.incrowd .card h3 { margin: 0 0 6px; font-size: .82rem; letter-spacing: .04em; text-transform: uppercase;
+  color: var(--faint); }
+.incrowd .badge { display: inline-block; border-radius: 999px; padding: 1px 10px; font-size: .85rem;
+  font-weight: 600; }
 .incrowd .badge.low { background: var(--good-soft); color: var(--good); }
 .incrowd .badge.noticeable { background: var(--warn-soft); color: var(--warn); }
 .incrowd .badge.high { background: var(--bad-soft); color: var(--bad); }
 .incrowd .badge.not-tried { background: var(--line); color: var(--faint); }
-.incrowd .note { border-left: 4px solid var(--warn); background: var(--warn-soft); padding: 8px 12px; border-radius: 4px; margin: 8px 0; }
-.incrowd .reading { display: grid; grid-template-columns: max-content 1fr; gap: 2px 14px; margin: 8px 0 16px; font-size: .93rem; }
+.incrowd .note { border-left: 4px solid var(--warn); background: var(--warn-soft); padding: 8px 12px;
+  border-radius: 4px; margin: 8px 0; }
+.incrowd .reading { display: grid; grid-template-columns: max-content 1fr; gap: 2px 14px; margin: 8px 0 16px;
+  font-size: .93rem; }
 .incrowd .reading dd { margin: 0; }
 .incrowd .scroll { overflow-x: auto; margin: 10px 0; }
 .incrowd table { border-collapse: collapse; width: 100%; font-size: .92rem; }
-.incrowd th, .incrowd td { text-align: left; padding: 6px 10px; border-bottom: 1px solid var(--line); vertical-align: top; }
+.incrowd th, .incrowd td { text-align: left; padding: 6px 10px; border-bottom: 1px solid var(--line);
+  vertical-align: top; }
 .incrowd thead th { color: var(--faint); font-weight: 600; }
 .incrowd .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .incrowd .bars { margin: 8px 0 14px; }
-.incrowd .bar-row { display: grid; grid-template-columns: minmax(96px, 26%) 1fr; gap: 12px; align-items: center; margin: 4px 0; }
+.incrowd .bar-row { display: grid; grid-template-columns: minmax(96px, 26%) 1fr; gap: 12px; align-items: center;
+  margin: 4px 0; }
 .incrowd .bar-row.stacked { grid-template-columns: minmax(96px, 26%) 1fr 56px; }
-.incrowd .bar-name { font-size: .9rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; text-align: right; color: var(--faint); }
+.incrowd .bar-name { font-size: .9rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
+  text-align: right; color: var(--faint); }
 .incrowd .bar-line { display: grid; grid-template-columns: 1fr 118px; gap: 10px; align-items: center; }
 .incrowd .bar-track { background: var(--line); border-radius: 3px; height: 11px; overflow: hidden; }
 .incrowd .bar { height: 100%; min-width: 1px; }
@@ -54,17 +62,22 @@ body { margin: 0; background: var(--paper); color: var(--ink); line-height: 1.5;
 .incrowd .bar.bad, .incrowd .swatch.bad { background: var(--bad); }
 .incrowd .bar.faint, .incrowd .swatch.faint { background: var(--faint); }
 .incrowd .bar-text { font-size: .85rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.incrowd .legend { display: flex; flex-wrap: wrap; gap: 16px; font-size: .88rem; color: var(--faint); margin: 4px 0 8px; }
+.incrowd .legend { display: flex; flex-wrap: wrap; gap: 16px; font-size: .88rem; color: var(--faint);
+  margin: 4px 0 8px; }
 .incrowd .swatch { display: inline-block; width: 11px; height: 11px; border-radius: 2px; margin-right: 6px; }
 .incrowd .stack { display: flex; height: 16px; border-radius: 3px; overflow: hidden; background: var(--line); }
 .incrowd .part { background: var(--a); height: 100%; border-right: 1px solid var(--paper); }
 .incrowd .shade-1 { opacity: .8; } .incrowd .shade-2 { opacity: .65; } .incrowd .shade-3 { opacity: .52; }
-.incrowd .shade-4 { opacity: .42; } .incrowd .shade-5 { opacity: .34; } .incrowd .shade-6 { opacity: .27; } .incrowd .shade-7 { opacity: .2; }
+.incrowd .shade-4 { opacity: .42; }
+.incrowd .shade-5 { opacity: .34; }
+.incrowd .shade-6 { opacity: .27; }
+.incrowd .shade-7 { opacity: .2; }
 .incrowd .heat-map { width: auto; } .incrowd .heat-map th { white-space: nowrap; }
 .incrowd .heat { text-align: center; background: rgb(var(--heat-colour) / calc(var(--heat) * .85)); }
 .incrowd .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(330px, 1fr)); gap: 8px 32px; }
 .incrowd details { margin: 8px 0; } .incrowd summary { cursor: pointer; color: var(--a); }
-.incrowd svg { max-width: 100%; height: auto; } .incrowd svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
+.incrowd svg { max-width: 100%; height: auto; }
+.incrowd svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
 .incrowd nav { display: flex; flex-wrap: wrap; gap: 4px 16px; font-size: .9rem; margin: 10px 0 0; }
 .incrowd a { color: var(--a); }
 @media (max-width: 560px) {

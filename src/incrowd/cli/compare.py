@@ -1,0 +1,94 @@
+"""`incrowd compare`: many ways to publish one table, side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from incrowd.comparing import Comparison
+
+PAGE, NUMBERS, TABLE, KEPT = "comparison.html", "comparison.json", "comparison.csv", "results"
+
+
+def compare(
+    recipes: Annotated[list[Path], typer.Argument(help="Recipes; one may hold a grid of ways, in [[compare]].")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Directory for the page, the numbers and the finished results.")
+    ] = Path("comparison"),
+    risk: Annotated[
+        str, typer.Option(help="Which risk is compared: mean, worst, 'singling out', linkability or inference.")
+    ] = "mean",
+    loss: Annotated[str, typer.Option(help="Which loss is compared: queries, columns, pairs or learning.")] = "queries",
+    learning: Annotated[bool, typer.Option(help="Also teach classifiers.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="How many at once (default: one for each core).")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Makes chance repeatable.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
+) -> None:
+    """Publish and attack a table in many ways; show what each gives away and what it is still good for.
+
+    Finished results are kept in the output directory: an interrupted comparison goes on where it stopped.
+    """
+    from rich.console import Console
+
+    from incrowd.cli.showing import print_json, showing_progress
+    from incrowd.comparing import candidates_of
+    from incrowd.comparing import compare as compare_all
+    from incrowd.releases.saving import require_directory
+
+    candidates = candidates_of(recipes)
+    require_directory(output)
+    with showing_progress(quiet=as_json) as progress:
+        found = compare_all(
+            candidates,
+            risk=risk,
+            loss=loss,
+            learn=learning or loss == "learning",
+            keep=output / KEPT,
+            jobs=jobs,
+            seed=seed,
+            progress=progress,
+        )
+        for name in (PAGE, NUMBERS, TABLE):
+            found.save(output / name)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    console = Console()
+    console.print(ranking_table(found))
+    for outcome in found.outcomes:
+        if outcome.failed:
+            console.print(f"[yellow]not made[/] {outcome.name}: {outcome.failed}", highlight=False)
+    console.print(f"\nwritten to {output / PAGE}, {NUMBERS}, {TABLE}", highlight=False)
+
+
+def ranking_table(found: Comparison) -> Table:
+    """Lay out the ranking."""
+    from rich.table import Table
+    from rich.text import Text
+
+    frontier = found.frontier
+    table = Table(
+        title="Risk and loss; ● is beaten by nothing on both", title_justify="left", box=None, padding=(0, 2, 0, 0)
+    )
+    table.add_column("")
+    table.add_column("candidate")
+    table.add_column("form")
+    for name in (f"risk ({found.risk})", f"loss ({found.loss})", "seconds"):
+        table.add_column(name, justify="right")
+    for place, outcome in enumerate(found.ranked, start=1):
+        risk, loss = found.point(outcome)
+        on = outcome.name in frontier
+        table.add_row(
+            f"{place} ●" if on else f"{place}",
+            Text(outcome.name, style="bold" if on else ""),
+            outcome.form,
+            f"{risk:.1%}",
+            f"{loss:.1%}",
+            f"{outcome.seconds:.1f}",
+        )
+    return table
