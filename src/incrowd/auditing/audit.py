@@ -161,9 +161,8 @@ def _good_for(usefulness: Mapping[str, Any]) -> list[str]:
             f"{len(kept_pairs)} of {len(pairs)} associations between columns keep at least 80 % of their strength."
         )
     for line in usefulness.get("queries", []):
-        said.append(
-            f"{line['queries'].capitalize()} counting queries are off by {line['median error']:.0%} in the middle case."
-        )
+        kind = "The queries from the file" if line["queries"] == "from file" else f"{line['queries']} counting queries"
+        said.append(f"{kind[0].upper()}{kind[1:]} are off by {line['median error']:.0%} in the middle case.")
     learnt = usefulness.get("learning", [])
     if learnt:
         best = max(learnt, key=lambda line: line["accuracy"])

@@ -28,17 +28,39 @@ def group_sizes(target: Target) -> dict[str, Any]:
 
 
 def risk_by_record(target: Target) -> list[dict[str, Any]]:
-    """Return the share of people whose row is found with each chance."""
+    """Return the share of people whose row is found with each chance; chances of very few people are joined."""
     candidates, people = crowd_sizes(target)
     chances = np.divide(1.0, candidates, out=np.zeros_like(candidates), where=candidates > 0)
     place = np.searchsorted(np.array(_BOUNDS), chances, side="left")
     counts = np.bincount(place, weights=people, minlength=len(_BOUNDS))
-    total = max(int(people.sum()), 1)
-    found = [{"chance": "not at all", "above": 0.0, "up to": 0.0, "share": float(counts[0] / total)}]
-    for low, high, count in zip(_BOUNDS, _BOUNDS[1:], counts[1:], strict=False):
-        name = f"{100 * low:.0f} to {100 * high:.0f} %" if low else f"up to {100 * high:.0f} %"
-        found.append({"chance": name, "above": low, "up to": high, "share": float(count / total)})
+    total = float(people.sum())
+    if total < FEW:
+        return []
+    return [
+        {"chance": _chance(low, high), "above": low, "up to": high, "share": float(count / total)}
+        for low, high, count in _joined([0.0, *_BOUNDS[:-1]], list(_BOUNDS), counts.tolist())
+    ]
+
+
+def _joined(lows: list[float], highs: list[float], counts: list[float]) -> list[tuple[float, float, float]]:
+    """Join ranges of fewer than a handful of people with the next lower ones, and the first with the next higher."""
+    found: list[tuple[float, float, float]] = []
+    for low, high, count in zip(lows, highs, counts, strict=True):
+        few_so_far = bool(found) and 0 < found[-1][2] < FEW
+        if few_so_far or (found and 0 < count < FEW):
+            found[-1] = found[-1][0], high, found[-1][2] + count
+        else:
+            found.append((low, high, count))
+    while len(found) > 1 and 0 < found[-1][2] < FEW:
+        _, high, count = found.pop()
+        found[-1] = found[-1][0], high, found[-1][2] + count
     return found
+
+
+def _chance(low: float, high: float) -> str:
+    if not high:
+        return "not at all"
+    return f"{100 * low:.0f} to {100 * high:.0f} %" if low else f"up to {100 * high:.0f} %"
 
 
 def worst_groups(target: Target, column: str) -> list[dict[str, Any]]:

@@ -33,8 +33,10 @@ from incrowd.attacks import (
 from incrowd.attacks.ladder import ladder, somebody
 from incrowd.attacks.target import is_noisy
 from incrowd.auditing import crowds, usefulness
+from incrowd.auditing.as_read import as_read
 from incrowd.auditing.audit import Audit, Skipped
 from incrowd.auditing.people import read_people, read_truth
+from incrowd.auditing.query_file import file_errors, read_queries
 from incrowd.auditing.suppression import FEW, told
 from incrowd.errors import IncrowdError
 from incrowd.groups import Groups
@@ -42,6 +44,10 @@ from incrowd.progress import Progress, silent
 from incrowd.releases.release import Release, finite, parameters
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from incrowd.hierarchies.tree import Tree
+    from incrowd.releases.query import Query
     from incrowd.tally import Tally
 
 _PER_COLUMN: tuple[type[Any], ...] = (
@@ -64,6 +70,7 @@ def audit(
     external: object = None,
     earlier: Sequence[Release] = (),
     attacks: Sequence[Attack] | None = None,
+    queries: str | Path | None = None,
     learn: bool = True,
     seed: int = 0,
     progress: Progress = silent,
@@ -73,6 +80,7 @@ def audit(
     A release that was made in this session knows its table; that of noisy counts, or one that was read from a file,
     needs it as the `original`: a file, a frame, or anything that `incrowd.read` takes. `external` is a table of people
     that an adversary may have, `earlier` other releases about overlapping people. `attacks` are tried in place of all.
+    `queries` is a file of questions that it should answer well (see `auditing/query_file.py`).
 
     >>> import incrowd as ic
     >>> table = ic.read(ic.datasets.census(1000), quasi=["age", "sex"], sensitive=["occupation"], others="drop")
@@ -81,9 +89,10 @@ def audit(
     """
     started = time.perf_counter()
     target, notes = aim(release, original=original, external=external, earlier=earlier, seed=seed)
+    asked = None if queries is None else read_queries(queries, _tallied_trees(target))
     chosen = every_attack(target) if attacks is None else list(attacks)
     risks, skipped = attack_all(target, chosen, seed=seed, progress=progress)
-    useful, not_measured = measure(target, float(release.rate), learn=learn, seed=seed, progress=progress)
+    useful, not_measured = measure(target, float(release.rate), asked, learn=learn, seed=seed, progress=progress)
     knows = target.truth is not None
     made = Audit(
         about=_about(release),
@@ -124,11 +133,14 @@ def aim(
     truth = known_truth(release)
     if original is not None:
         truth = read_truth(original, form.schema.tallied, form.tally.trees)
+    if truth is not None:
+        form = as_read(form, truth)
     people = getattr(form.tally, "population", None)
     if external is not None:
         people, strangers = read_people(external, tuple(form.schema.quasi), form.tally.trees)
         if strangers:
-            notes.append(f"{strangers:,} people of the external table have values that the table has not: left out.")
+            some = f"{strangers:,}" if strangers >= FEW else f"Fewer than {FEW}"
+            notes.append(f"{some} people of the external table have values that the table has not: left out.")
     if release.hides_rows and truth is not None:
         notes.append("This audit looks at the table itself: it is not covered by the promise, and not for publication.")
     require = tuple(guarantee.model for guarantee in release.guarantees if guarantee.basis == "verified")
@@ -173,7 +185,13 @@ def attack_all(
 
 
 def measure(
-    target: Target, rate: float, *, learn: bool, seed: int, progress: Progress
+    target: Target,
+    rate: float,
+    asked: Sequence[Query] | None = None,
+    *,
+    learn: bool,
+    seed: int,
+    progress: Progress,
 ) -> tuple[dict[str, Any], list[Skipped]]:
     """Measure what the release is still good for, as far as the table before is known."""
     truth, form = target.truth, target.form
@@ -189,6 +207,8 @@ def measure(
     }
     progress("measuring", 1.0)
     found["queries"] = usefulness.query_errors(truth, form, rate, rng, progress)
+    if asked is not None:
+        found["queries"].append(file_errors(truth, form, rate, asked))
     if learn and usefulness.can_learn():
         found["learning"] = usefulness.learning(truth, form, rng, progress)
     else:
@@ -220,6 +240,10 @@ def achieved(target: Target) -> dict[str, Any]:
                 "t": _reached(TCloseness(1.0, column=name), groups),
             }
     return found
+
+
+def _tallied_trees(target: Target) -> dict[str, Tree]:
+    return {name: target.form.tally.trees[name] for name in target.form.schema.tallied}
 
 
 def _reached(model: Any, groups: Groups) -> float | None:

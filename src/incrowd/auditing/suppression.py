@@ -23,7 +23,7 @@ def bars(tree: Tree, before: NDArray[np.number]) -> tuple[list[str], NDArray[np.
     """Put a column's values into few bars: return the bars' names, and the bar of each code.
 
     Numbers and dates become ranges of about equally many people, names the most frequent ones and the rest. A bar with
-    fewer than a handful of people is joined with its neighbour, or with the rest.
+    fewer than a handful of people is joined with another, so that no difference of the others tells of it either.
     """
     if tree.ordered and tree.size - 1 > MOST_BARS:
         return _ranges(tree, before)
@@ -31,17 +31,23 @@ def bars(tree: Tree, before: NDArray[np.number]) -> tuple[list[str], NDArray[np.
     names[0] = "missing"
     order = np.argsort(-before, kind="stable")
     large = [int(code) for code in order[: MOST_BARS - 1] if before[code] >= FEW]
+    rest = float(before.sum() - before[large].sum())
+    while large and 0 < rest < FEW:
+        rest += float(before[large.pop()])
     shown = sorted(large) if tree.ordered else large
     bar_of = np.full(tree.size, len(shown), dtype=np.int64)
     bar_of[shown] = np.arange(len(shown))
     labels = [str(names[code]) for code in shown]
-    if (before[bar_of == len(shown)] > 0).any() or len(shown) < tree.size:
-        labels.append("all others")
+    if len(shown) < tree.size:
+        labels.append("all others" if shown else "all")
     return labels, bar_of
 
 
 def _ranges(tree: Tree, before: NDArray[np.number]) -> tuple[list[str], NDArray[np.int64]]:
     known = before[1:].astype(np.float64)
+    missing = float(before[0])
+    if known.sum() < FEW:
+        return ["all"], np.zeros(tree.size, dtype=np.int64)
     target = max(known.sum() / MOST_BARS, FEW)
     bar_of = np.zeros(tree.size, dtype=np.int64)
     bar, inside = 1, 0.0
@@ -56,10 +62,10 @@ def _ranges(tree: Tree, before: NDArray[np.number]) -> tuple[list[str], NDArray[
         bar_of[bar_of == bar] = bar - 1
         starts.pop()
     edges = [str(tree.edges[code]) for code in starts[1:]]
-    labels = [
-        f"below {edges[0]}" if edges else "all",
-        *(f"{low} to {high}" for low, high in pairwise(edges)),
-    ]
+    first = f"below {edges[0]}" if edges else "all"
+    labels = [first, *(f"{low} to {high}" for low, high in pairwise(edges))]
     if edges:
         labels.append(f"from {edges[-1]}")
+    if 0 < missing < FEW:
+        return [f"missing or {first}", *labels[1:]], np.maximum(bar_of - 1, 0)
     return ["missing", *labels], bar_of

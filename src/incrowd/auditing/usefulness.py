@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.attacks.target import is_noisy
+from incrowd.auditing.seeing import Seen
 from incrowd.auditing.suppression import FEW, bars
 from incrowd.errors import QueryError
 from incrowd.metrics.distributions import (
@@ -33,6 +34,7 @@ Floats = NDArray[np.float64]
 
 QUERIES = 300
 _SIZES: tuple[Size, ...] = ("small", "large", "unbounded")
+_ROWS_TO_ASK = 20_000
 _ROWS_TO_LEARN = 20_000
 MANY_CLASSES = ("decision tree", "naive Bayes")
 FEW_CLASSES = (*MANY_CLASSES, "logistic regression")
@@ -44,12 +46,11 @@ _MOST_PAIRS = 66
 
 def columns_before_and_after(truth: Tally, form: Form, rng: np.random.Generator) -> list[dict[str, Any]]:
     """Return how far each column's values are from the table's, and both as bars."""
-    codes, weights = reconstruct(form, rng)
+    seen = Seen.of(truth, form, rng)
     found = []
-    for name in sorted(codes):
+    for name in sorted(form.schema.tallied):
         tree = truth.trees[name]
-        before = truth.value_counts(name).astype(np.float64)
-        after = np.bincount(codes[name], weights=weights, minlength=tree.size).astype(np.float64)
+        before, after = truth.value_counts(name).astype(np.float64), seen.column(name)
         labels, bar_of = bars(tree, before)
         old, new = (np.bincount(bar_of, weights=given, minlength=len(labels)) for given in (before, after))
         there = (old >= FEW) | (old == 0) & (new >= FEW)
@@ -70,13 +71,12 @@ def columns_before_and_after(truth: Tally, form: Form, rng: np.random.Generator)
 
 def pairs_before_and_after(truth: Tally, form: Form, rng: np.random.Generator) -> list[dict[str, Any]]:
     """Return how far pairs of columns are from the table's, and how much of what goes together still does."""
-    codes, weights = reconstruct(form, rng)
-    names = sorted(codes)
+    seen = Seen.of(truth, form, rng)
     found = []
-    for one, two in comparable_pairs(truth, names)[:_MOST_PAIRS]:
+    for one, two in comparable_pairs(truth, sorted(form.schema.tallied))[:_MOST_PAIRS]:
         sizes = truth.trees[one].size, truth.trees[two].size
         before = joint_counts(truth.column(one), truth.column(two), truth.counts.astype(np.float64), sizes)
-        after = joint_counts(codes[one], codes[two], weights, sizes)
+        after = seen.pair(one, two)
         found.append(
             {
                 "one": one,
@@ -92,16 +92,21 @@ def pairs_before_and_after(truth: Tally, form: Form, rng: np.random.Generator) -
 def query_errors(
     truth: Tally, form: Form, rate: float, rng: np.random.Generator, progress: Progress, number: int = QUERIES
 ) -> list[dict[str, Any]]:
-    """Return the relative errors of random counting queries, by the size of their answers."""
+    """Return the relative errors of random counting queries, by the size of their answers.
+
+    Queries of a size are looked for among a sample of a large table; their true answers are those of all of it.
+    """
+    from incrowd.experiments.cells import Cells
     from incrowd.experiments.workloads import draw_workload
 
     found = []
+    few, cells = drawn_people(truth, _ROWS_TO_ASK, rng), Cells.of_tally(truth)
     quasi, sensitive = sorted(form.schema.quasi), sorted(form.schema.sensitive)
     for place, size in enumerate(_SIZES):
         progress("queries", place / len(_SIZES))
         try:
-            workload, actual = draw_workload(
-                truth,
+            workload, _ = draw_workload(
+                few,
                 quasi,
                 sensitive[0] if sensitive else None,
                 size,
@@ -110,9 +115,9 @@ def query_errors(
             )
         except QueryError:
             continue  # the table has no queries of this size
-        estimated = answers(form, workload) / rate
-        errors = np.abs(estimated - actual) / actual
-        found.append({"queries": size, "number": len(errors), **_quantiles(errors)})
+        actual = cells.answers(workload)
+        errors = np.abs(answers(form, workload) / rate - actual) / actual
+        found.append({"queries": size, "number": len(errors), **error_quantiles(errors)})
     progress("queries", 1.0)
     return found
 
@@ -148,7 +153,7 @@ def learning(truth: Tally, form: Form, rng: np.random.Generator, progress: Progr
         features = [name for name in sorted(form.schema.tallied) if name != target]
         if truth.rows < 3 or not features or not len(weights):
             continue
-        drawn = _drawn(truth, _ROWS_TO_LEARN, rng)
+        drawn = drawn_people(truth, _ROWS_TO_LEARN, rng)
         _, tested = next(stratified_folds(drawn, target, 3, rng))
         test, raw = (examples_of_tally(part, features, target) for part in (tested, drawn))
         chosen = rng.permutation(len(weights))[:_ROWS_TO_LEARN]
@@ -198,7 +203,8 @@ def losses(truth: Tally, form: Form) -> dict[str, float]:
     return {name: value for name, value in found.items() if np.isfinite(value)}
 
 
-def _drawn(truth: Tally, number: int, rng: np.random.Generator) -> Tally:
+def drawn_people(truth: Tally, number: int, rng: np.random.Generator) -> Tally:
+    """Return the tally of so many people of a larger table."""
     from dataclasses import replace
 
     from incrowd.attacks.target import draw_people
@@ -207,7 +213,8 @@ def _drawn(truth: Tally, number: int, rng: np.random.Generator) -> Tally:
     return replace(truth, codes=truth.codes[chosen], counts=counts)
 
 
-def _quantiles(errors: Floats) -> dict[str, float]:
+def error_quantiles(errors: Floats) -> dict[str, float]:
+    """Return the errors' middle and mean."""
     lower, median, upper = np.quantile(errors, [0.25, 0.5, 0.75])
     return {
         "median error": float(median),

@@ -22,6 +22,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _CELLS_AT_ONCE = 1 << 18
+_SHARES_AT_ONCE = 1 << 23
+_FEW_TOGETHER = 40
+"""Where fewer queries than this, on average, ask about the same columns, putting boxes together does not pay."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +91,35 @@ class Cells:
 
     def answers(self, workload: Workload) -> Floats:
         """Estimate how many rows of the table satisfy each query."""
+        together = list(workload.by_columns())
+        if len(workload) < _FEW_TOGETHER * len(together):
+            return self._one_by_one(workload)
         answers = np.zeros(len(workload))
-        for columns, queries in workload.by_columns():
+        for columns, queries in together:
             cells = self.project(columns)
             for block in cells.blocks(queries):
                 answers[block] = cells.shares(workload, block) @ cells.counts
+        return answers * self.scale
+
+    def _one_by_one(self, workload: Workload) -> Floats:
+        """Answer queries each by itself, where few of them ask about the same columns."""
+        from incrowd.kernels.answering import add_up_shares
+
+        names = [name for name in self.columns if name in workload.columns]
+        chosen = [self.runs[self.columns.index(name)] for name in names]
+        if not chosen:
+            return np.full(len(workload), float(self.counts.sum())) * self.scale
+        starts = np.cumsum([0, *(len(runs.lows) for runs in chosen)])[:-1]
+        asked = np.stack([workload.asked[:, workload.columns.index(name)] for name in names], axis=1)
+        numbers = np.stack([runs.of for runs in chosen], axis=1).astype(np.int32)
+        answers = np.zeros(len(workload))
+        step = max(_SHARES_AT_ONCE // max(int(sum(len(runs.lows) for runs in chosen)), 1), 1)
+        for first in range(0, len(workload), step):
+            block = slice(first, first + step)
+            shares = np.concatenate(
+                [runs.shares(workload.matches[name][block]) for name, runs in zip(names, chosen, strict=True)], axis=1
+            )
+            answers[block] = add_up_shares(numbers, self.counts.astype(np.float64), shares, starts, asked[block])
         return answers * self.scale
 
     def histograms(self, workload: Workload, column: str, size: int) -> Floats:

@@ -1,0 +1,120 @@
+"""The questions that users of a release will ask, from a TOML file: how well does it answer these?
+
+    [[queries]]
+    age = [30, 39]                       # of numbers and dates: from 30 to 39, both included
+    sex = "F"
+
+    [[queries]]
+    country = ["Italy", "Spain"]         # of names: one of these
+    age = { from = 65 }                  # or { to = 17 }
+    children = { among = [0, 2] }        # of numbers: one of these
+    disease = { missing = true }
+
+Only what all of them come to is told, never one question's error: with the release's own answer it would tell the
+table's. Cost: one pass over the distinct tuples for each combination of columns, and one answer of the release each.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from incrowd.auditing.suppression import FEW
+from incrowd.auditing.usefulness import error_quantiles
+from incrowd.errors import QueryError, did_you_mean
+from incrowd.hierarchies.tree import Tree
+from incrowd.releases.generalized import Generalized
+from incrowd.releases.query import Query, matching_codes
+from incrowd.tally import Tally
+
+if TYPE_CHECKING:
+    from incrowd.experiments.queries import Workload
+    from incrowd.releases.form import Form
+
+_BOUNDS = {"from", "to"}
+
+
+def read_queries(path: str | Path, trees: Mapping[str, Tree]) -> list[Query]:
+    """Read questions about some of the columns whose trees are given."""
+    path = Path(path)
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise QueryError(f"{path} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise QueryError(f"{path} is not TOML: {error}.") from error
+    listed = data.get("queries")
+    if not isinstance(listed, list) or not listed or not all(isinstance(entry, dict) and entry for entry in listed):
+        raise QueryError(
+            f"{path} has no queries.  Hint: write each as [[queries]] and conditions below it, age = [30, 39]."
+        )
+    if len(listed) < FEW:
+        raise QueryError(
+            f"{path} has {len(listed)} queries, and at least {FEW} are needed: the error of a single one would tell "
+            "how many people it is about."
+        )
+    found: list[Query] = []
+    for number, entry in enumerate(listed, start=1):
+        try:
+            found.append({name: _condition(name, given, trees) for name, given in entry.items()})
+        except QueryError as error:
+            raise QueryError(f"{path}, query {number}: {error}") from error
+    return found
+
+
+def file_errors(truth: Tally, form: Form, rate: float, queries: Sequence[Query]) -> dict[str, Any]:
+    """Return the relative errors of the release's answers; where nobody fits, as if it were one person."""
+    from incrowd.experiments.cells import Cells
+
+    workload = _workload(truth, sorted(form.schema.tallied), queries)
+    actual = Cells.of_tally(truth).answers(workload)
+    if isinstance(form, Generalized):
+        estimated = Cells.of_release(form).answers(workload)
+    else:
+        estimated = np.array([form.count(query) for query in queries])
+    errors = np.abs(estimated / rate - actual) / np.maximum(actual, 1.0)
+    return {"queries": "from file", "number": len(queries), **error_quantiles(errors)}
+
+
+def _condition(name: str, given: Any, trees: Mapping[str, Tree]) -> object:
+    if name not in trees:
+        raise QueryError(f"'{name}' is not a quasi-identifier or sensitive column.{did_you_mean(name, trees)}")
+    wanted = given
+    if isinstance(given, Mapping):
+        if set(given) == {"missing"} and given["missing"] is True:
+            wanted = [None]
+        elif set(given) == {"among"} and isinstance(given["among"], list):
+            wanted = given["among"]
+        elif given and set(given) <= _BOUNDS:
+            wanted = (given.get("from"), given.get("to"))
+        else:
+            raise QueryError(
+                f"column '{name}': a condition is a value, a list, or one of "
+                "{ from, to }, { among } and { missing }."
+            )
+    elif isinstance(given, list) and len(given) == 2 and trees[name].ordered:
+        wanted = (given[0], given[1])
+    matching_codes(name, trees[name], wanted)  # refused here, where the query can be named
+    return wanted
+
+
+def _workload(truth: Tally, columns: Sequence[str], queries: Sequence[Query]) -> Workload:
+    from incrowd.experiments.queries import Workload
+
+    asked = np.array([[name in query for name in columns] for query in queries], dtype=bool)
+    matches = {
+        name: np.stack(
+            [
+                matching_codes(name, truth.trees[name], query[name])
+                if name in query
+                else np.ones(truth.trees[name].size, dtype=bool)
+                for query in queries
+            ]
+        )
+        for name in columns
+    }
+    return Workload(tuple(columns), {name: truth.trees[name] for name in columns}, matches, asked)

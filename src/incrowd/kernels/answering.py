@@ -1,0 +1,29 @@
+"""Answer counting queries one after the other, over all boxes: for few queries that ask about many sets of columns."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def add_up_shares(runs, counts, shares, starts, asked):
+    """Return, for each query, the sum over boxes of their rows times the share of the box that satisfies it.
+
+    `runs[i, j]` is the run of box i in column j; `shares[q, starts[j] + r]` is the share of the column's run r that
+    satisfies query q, and `asked[q, j]` whether the query asks about the column at all.
+    """
+    boxes, columns = runs.shape
+    answers = np.zeros(len(asked))
+    for query in range(len(asked)):
+        places = np.flatnonzero(asked[query])
+        total = 0.0
+        for box in range(boxes):
+            share = 1.0
+            for place in places:
+                share *= shares[query, starts[place] + runs[box, place]]
+                if share == 0.0:
+                    break
+            total += share * counts[box]
+        answers[query] = total
+    return answers
