@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import confidence, families, generalization, loss, speed
+from benchmarks import audits, confidence, families, generalization, loss, speed
 from benchmarks.tables import data_folder
 
 
@@ -29,6 +29,7 @@ def main() -> None:
     speed.measure(console, chosen.cache, sizes)
     confidence.measure(console, chosen.cache, sizes)
     families.measure(console, chosen.cache, sizes)
+    audits.measure(console, chosen.cache, sizes)
 
 
 main()
