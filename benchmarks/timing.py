@@ -30,6 +30,26 @@ def median_seconds(work: Callable[[], object], times: int = 3) -> float:
     return statistics.median(taken)
 
 
+@dataclass(frozen=True)
+class Times:
+    """Seconds by the clock, and of the CPU."""
+
+    wall: float
+    cpu: float
+
+
+def median_times(work: Callable[[], object], times: int = 3) -> Times:
+    """Return the median times of several runs, each by itself, after one that warms up caches and compiled code."""
+    work()
+    walls, cpus = [], []
+    for _ in range(times):
+        wall, cpu = time.perf_counter(), time.process_time()
+        work()
+        walls.append(time.perf_counter() - wall)
+        cpus.append(time.process_time() - cpu)
+    return Times(statistics.median(walls), statistics.median(cpus))
+
+
 def run_process(arguments: list[str], environment: Mapping[str, str] | None = None) -> Process:
     """Run a Python module as a process of its own; return wall time and peak memory."""
     start = time.perf_counter()

@@ -85,3 +85,27 @@ def test_shares_are_of_the_whole_table_where_it_is_known() -> None:
     assert Groups(np.array([3, 1]), {"s": found}).shares("s").tolist() == [0, 0.75, 0.25]
     whole = {"s": np.array([4, 3, 1])}
     assert Groups(np.array([3, 1]), {"s": found}, whole).shares("s").tolist() == [0.5, 0.375, 0.125]
+
+
+def test_a_group_of_many_values_is_counted_as_one_of_few() -> None:
+    """Long runs are sorted in another way than short ones."""
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 200, 3_000)
+    listed = [
+        (int(code % 2), int(code), int(count)) for code, count in zip(codes, rng.integers(1, 9, 3_000), strict=True)
+    ]
+    expected: Counter[tuple[int, int]] = Counter()
+    for group, code, rows in listed:
+        expected[group, code] += rows
+    found = count(listed, groups=2)
+    assert entries(found) == [
+        {code: expected[group, code] for code in sorted(range(group, 200, 2)) if (group, code) in expected}
+        for group in range(2)
+    ]
+    assert found.values[: found.offsets[1]].tolist() == sorted(found.values[: found.offsets[1]].tolist())
+
+
+def test_the_largest_count_where_groups_are_empty() -> None:
+    assert count([(1, 4, 3), (1, 2, 5), (3, 0, 1)], groups=5).largest.tolist() == [0, 5, 0, 1, 0]
+    nothing = np.empty(0, dtype=np.int64)
+    assert histogram(nothing, nothing.astype(np.int32), nothing, 2).largest.tolist() == [0, 0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 import incrowd as ic
 from incrowd.dp.audit import audit
 from incrowd.dp.budget import Budget
-from incrowd.errors import BudgetSpent, QueryError, RecipeError, SchemaError
+from incrowd.errors import BudgetSpent, QueryError, RecipeError, SchemaError, UncoveredValue
 from incrowd.private_publishing import SEEDED
 from incrowd.private_table import PrivateTable
 
@@ -113,6 +114,24 @@ def test_what_is_refused_does_not_depend_on_the_table() -> None:
         assert private.count({"sex": "X", "age": (500, 600)}, epsilon=5000) == 0
 
 
+def test_undeclared_names_can_be_missing_ones() -> None:
+    odd = pl.DataFrame({"age": ["n/a", "20", "1e300", None], "sex": ["F", "Martian", "M", "F"], "sick": ["flu"] * 4})
+    with pytest.raises(UncoveredValue):
+        PrivateTable(table(odd), budget=1)
+    private = PrivateTable(table(odd), budget=9 * SURE, undeclared="missing")
+    asked: dict[int, list[dict[str, Any]]] = {
+        4: [{}],
+        2: [{"sex": "F"}, {"age": None}],
+        1: [{"sex": None}, {"age": (90, None)}, {"age": 20, "sex": None}],
+        0: [{"sex": "Martian"}],
+    }
+    for count, queries in asked.items():
+        for query in queries:
+            assert private.count(query, epsilon=SURE) == count
+    with pytest.raises(RecipeError, match="undeclared"):
+        PrivateTable(table(odd), budget=1, undeclared="ignore")  # type: ignore[arg-type]
+
+
 def test_answers_are_written_down() -> None:
     private = PrivateTable(table(), budget=1)
     query = {"sex": "F"}
@@ -197,3 +216,25 @@ def test_an_audit_finds_nothing_and_finds_noise_that_is_halved() -> None:
     assert not honest.contradicts(1)
     assert honest.contradicts(0.6)
     assert halved.contradicts(1)
+
+
+@pytest.mark.slow
+def test_an_audit_of_answers_from_samples() -> None:
+    """Every run draws its own sample: ε = 2 on half of the rows is ln(1 + (e² − 1)/2) = 1.43 for everybody."""
+    two = pl.DataFrame({"age": [30] * 2, "sex": ["F"] * 2, "sick": ["flu"] * 2})
+    tables = {with_row: table(two[: 2 if with_row else 1]) for with_row in (True, False)}
+    promised = math.log(1 + (math.exp(2) - 1) / 2)
+
+    def run(with_row: bool, rng: np.random.Generator, epsilon: int) -> float:
+        private = PrivateTable(tables[with_row], budget=100, sample=0.5, seed=int(rng.integers(0, 2**60)))
+        answer = private.count({}, epsilon=epsilon)
+        if epsilon == 2:
+            assert float(private.spent.epsilon) == pytest.approx(promised)
+        return answer
+
+    honest, broken = (
+        audit(partial(run, epsilon=epsilon), runs=500, rng=np.random.default_rng(1)) for epsilon in (2, 20)
+    )
+    assert not honest.contradicts(promised)
+    assert honest.epsilon > 0.3  # the audit does see the row
+    assert broken.contradicts(promised)  # with hardly any noise, only the sample hides the row

@@ -12,13 +12,14 @@ import pytest
 from numpy.typing import NDArray
 
 import incrowd as ic
+from incrowd.attacks import Risk, Target, Threat
 from incrowd.groups import Groups
 from incrowd.hierarchies import Automatic, Flat
 from incrowd.metrics import Discernibility
 from incrowd.recoding import WITHHELD, Recoding
 from incrowd.releases.generalized import Generalized
 from incrowd.tally import Tally
-from incrowd.testing import Attempt, Case, check_method, check_metric, check_model, promises
+from incrowd.testing import Attempt, Case, check_attack, check_method, check_metric, check_model, promises
 from incrowd.testing.matching import unmatched
 from incrowd.testing.reading import covers
 
@@ -292,6 +293,106 @@ class Forgetful(Discernibility):
 def test_a_metric_that_is_wrong_is_found(metric: Any, problem: str) -> None:
     with pytest.raises(AssertionError, match=problem):
         check_metric(metric, examples=20, shrink=False)
+
+
+# --- attacks that are wrong ---
+
+
+@dataclass(frozen=True)
+class Idle:
+    """An attack that finds out nothing, and is honest about it."""
+
+    name: ClassVar[str] = "idle"
+    threat: ClassVar[Threat] = "inference"
+
+    def lacks(self, target: Target) -> str | None:
+        return None
+
+    def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+        return Risk(self.name, self.threat, 0.5, 0.4, 0.6, 0.5, 10, "Nothing is found out.")
+
+
+class Boasting(Idle):
+    def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+        return replace(super().run(target, rng=rng), value=1.2, high=1.2)
+
+
+class Astray(Idle):
+    def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+        return replace(super().run(target, rng=rng), low=0.55)
+
+
+class Sleepwalking(Idle):
+    def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+        return replace(super().run(target, rng=rng), value=0.4 + np.random.default_rng().random() / 5)
+
+
+class Gossiping(Idle):
+    def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+        values = target.form.tally.trees[target.view.columns[0]].values.cast(pl.String)
+        return replace(super().run(target, rng=rng), says=f"Somebody has {' or '.join(values.drop_nulls())}.")
+
+
+class Scribbling(Idle):
+    def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+        if target.truth is not None:
+            target.truth.counts[:] += 1
+        return super().run(target, rng=rng)
+
+
+class Biased(Idle):
+    """The outcome follows from which column was named first."""
+
+    def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+        first = next(iter(target.form.schema.quasi))
+        return replace(super().run(target, rng=rng), value=0.4 if first == min(target.form.schema.quasi) else 0.6)
+
+
+class Superstitious(Idle):
+    def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+        return replace(super().run(target, rng=rng), value=0.9, low=0.8, high=1.0)
+
+
+class Silent(Idle):
+    def lacks(self, target: Target) -> str | None:
+        return ""
+
+
+class Harmless(Idle):
+    threat: ClassVar[Any] = "boredom"
+
+
+@pytest.mark.parametrize(
+    ("attack", "problem"),
+    [
+        (Boasting(), "not all between 0 and 1"),
+        (Astray(), "0.5 is not in 0.55 to 0.6"),
+        (Sleepwalking(), "one seed, two outcomes|follows chance that no seed governs"),
+        (Gossiping(), "is quoted"),
+        (Scribbling(), "the tally was changed"),
+        (Biased(), "columns in another order"),
+        (Superstitious(), "a release that shows nothing lets it through"),
+        (Silent(), "lacks ''"),
+        (Harmless(), "the threat is 'boredom'"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Idle) else "",
+)
+def test_an_attack_that_breaks_a_promise_is_found(attack: Idle, problem: str) -> None:
+    with pytest.raises(AssertionError, match=problem):
+        check_attack(attack, examples=20, shrink=False)
+
+
+def test_an_honest_attack_of_ones_own_passes() -> None:
+    check_attack(Idle(), examples=5)
+
+
+def test_an_attack_that_cannot_be_run_where_it_says_so_is_found() -> None:
+    class Careless(Idle):
+        def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+            return replace(super().run(target, rng=rng), people=target.people.number)
+
+    with pytest.raises(ic.errors.AttackError, match="who is who is not known"):
+        check_attack(Careless(), examples=3, shrink=False)
 
 
 # --- reading labels ---

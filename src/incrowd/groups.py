@@ -41,7 +41,9 @@ class Histogram:
     def largest(self) -> Counts:
         """Count of the most frequent value in each group."""
         largest = np.zeros(len(self.offsets) - 1, dtype=np.int64)
-        np.maximum.at(largest, self.group_of, self.counts)
+        filled = self.distinct > 0
+        if filled.any():
+            largest[filled] = np.maximum.reduceat(self.counts, self.offsets[:-1][filled])
         return largest
 
 
@@ -104,11 +106,9 @@ class LabelledRegions(Regions):
 
 def own_regions(columns: tuple[str, ...], codes: Codes, group_of: Group, groups: int) -> Regions:
     """Return the smallest regions that hold the codes of each group's tuples."""
-    lows = np.full((groups, len(columns)), np.iinfo(np.int32).max, dtype=np.int32)
-    highs = np.zeros((groups, len(columns)), dtype=np.int32)
-    np.minimum.at(lows, group_of, codes)
-    np.maximum.at(highs, group_of, codes + np.int32(1))
-    return Regions(columns, lows, highs)
+    from incrowd.kernels.regions import bounds  # Numba takes long to import
+
+    return Regions(columns, *bounds(codes, np.arange(len(codes)), group_of, groups))
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,8 +182,6 @@ class LazyHistograms(Mapping[str, Histogram]):
 
 def histogram(group_of: Group, codes: NDArray[np.int32], counts: Counts, groups: int) -> Histogram:
     """Count values per group; `group_of`, `codes` and `counts` are aligned, one entry per tuple."""
-    size = int(codes.max(initial=0)) + 1
-    key, index = np.unique(group_of * size + codes, return_inverse=True)
-    totals = np.bincount(index, weights=counts, minlength=len(key)).astype(np.int64)
-    offsets = np.searchsorted(key, np.arange(groups + 1, dtype=np.int64) * size)
-    return Histogram(offsets, (key % size).astype(np.int32), totals)
+    from incrowd.kernels.histograms import count_values  # Numba takes long to import
+
+    return Histogram(*count_values(group_of, codes, counts, groups))

@@ -83,7 +83,7 @@ def below(rng: np.random.Generator, bound: int, number: int) -> NDArray[np.int64
         raise ValueError("a bound is between 1 and 2**63")
     if bound == 1:
         return np.zeros(number, dtype=np.int64)
-    pieces = np.uint16 if bound <= 2**8 else np.uint32 if bound <= 2**24 else np.uint64
+    pieces = pieces_for(bound)
     bits = np.iinfo(pieces).bits
     excess = 2**bits % bound
     drawn = _pieces(rng, pieces, number)
@@ -93,6 +93,11 @@ def below(rng: np.random.Generator, bound: int, number: int) -> NDArray[np.int64
             drawn[refused] = _pieces(rng, pieces, refused.size)
             refused = refused[drawn[refused] >= pieces(2**bits - excess)]
     return (drawn % pieces(bound)).astype(np.int64)
+
+
+def pieces_for(bound: int) -> type[np.uint16 | np.uint32 | np.uint64]:
+    """Return pieces of words that are large enough for draws below a bound, at most one in 256 of them in vain."""
+    return np.uint16 if bound <= 2**8 else np.uint32 if bound <= 2**24 else np.uint64
 
 
 def _pieces(rng: np.random.Generator, pieces: type[np.uint16 | np.uint32 | np.uint64], number: int) -> NDArray[Any]:

@@ -12,15 +12,17 @@ from incrowd.experiments.queries import draw_queries
 from incrowd.experiments.report import write_report
 from incrowd.experiments.results import SCHEMA, Results
 from incrowd.experiments.slicing import Settings, run
-from incrowd.experiments.slicing.claims import linear_time, membership_is_hidden
-from incrowd.experiments.slicing.measuring import BUCKETIZED, GENERALIZED, SLICED, WIDE, answers, publish_all
+from incrowd.experiments.slicing.claims import linear_time, many_fakes, membership_is_hidden
+from incrowd.experiments.slicing.measuring import answers
+from incrowd.experiments.slicing.membership import ADVANTAGE, MATCHING, PEOPLE_RATIO, RANDOM, RATIO
+from incrowd.experiments.slicing.ways import BUCKETIZED, COARSE, GENERALIZED, SINGLE, SLICED, WIDE, publish_all
 from incrowd.experiments.tables import census_subject
 
 
 def test_many_queries_at_once_are_answered_as_one_by_one() -> None:
     subject = census_subject("occupation", 1500, 0)
     releases = publish_all(Results(), subject, 3, 0)
-    assert set(releases) == {GENERALIZED, BUCKETIZED, SLICED, WIDE}
+    assert set(releases) == {GENERALIZED, BUCKETIZED, SLICED, WIDE, SINGLE, COARSE}
     workload = draw_queries(subject.tally.trees, subject.quasi, subject.sensitive, 60, np.random.default_rng(1))
     for release in releases.values():
         one_by_one = [release.count(workload.query(number)) for number in range(len(workload))]
@@ -42,21 +44,32 @@ def _results(*lines: tuple[str, str, int, str, str, str, float]) -> pl.DataFrame
     return pl.DataFrame(lines, schema=SCHEMA, orient="row")
 
 
-def test_membership_is_judged_by_fake_people() -> None:
-    measure = "share that matches a bucket"
-
-    def shares(fake_sliced: float, fake_bucketized: float) -> pl.DataFrame:
+def test_membership_is_judged_by_the_advantage_over_outsiders() -> None:
+    def measured(sliced: float, bucketized: float, people: str = MATCHING) -> pl.DataFrame:
         return _results(
-            ("membership", "census", 10, SLICED, "l = 5, original", measure, 1.0),
-            ("membership", "census", 10, SLICED, "l = 5, fake", measure, fake_sliced),
-            ("membership", "census", 10, BUCKETIZED, "l = 5, original", measure, 1.0),
-            ("membership", "census", 10, BUCKETIZED, "l = 5, fake", measure, fake_bucketized),
+            ("membership", "census", 10, SLICED, "l = 5", ADVANTAGE.format(people), sliced),
+            ("membership", "census", 10, SLICED, "l = 5", PEOPLE_RATIO, 2.0),
+            ("membership", "census", 10, BUCKETIZED, "l = 5", ADVANTAGE.format(people), bucketized),
+            ("membership", "census", 10, BUCKETIZED, "l = 5", PEOPLE_RATIO, 0.0),
         )
 
-    assert membership_is_hidden(shares(0.9, 0.0)).holding == "holds"
-    assert membership_is_hidden(shares(0.2, 0.0)).holding == "does not hold"
-    assert membership_is_hidden(shares(0.9, 0.8)).holding == "does not hold"
+    assert membership_is_hidden(measured(0.1, 1.0)).holding == "holds"
+    assert membership_is_hidden(measured(0.7, 1.0)).holding == "does not hold"
+    assert membership_is_hidden(measured(0.1, 0.2)).holding == "does not hold"
+    assert membership_is_hidden(measured(0.1, 1.0, RANDOM)).holding == "not measured"
+    assert membership_is_hidden(measured(0.1, 1.0, RANDOM), people=RANDOM).holding == "holds"
     assert membership_is_hidden(_results()).holding == "not measured"
+
+
+def test_fakes_are_counted_against_originals() -> None:
+    def ratios(*values: float) -> pl.DataFrame:
+        return _results(
+            *(("membership", "census", 10, SLICED, f"l = {l}", RATIO, value) for l, value in enumerate(values, start=5))
+        )
+
+    assert many_fakes(ratios(1.5, 3)).holding == "holds"
+    assert many_fakes(ratios(0.5)).holding == "does not hold"
+    assert many_fakes(_results()).holding == "not measured"
 
 
 def test_time_is_judged_by_its_growth() -> None:

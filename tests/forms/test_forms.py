@@ -323,3 +323,34 @@ def test_columns_may_overlap(frame: pl.DataFrame, l: int) -> None:
     assert release.count({"b": "x", "s": "flu"}) == pytest.approx(
         estimate(rows, (("b2", "s"),), {"b2": {"x"}, "s": {"flu"}})
     )
+
+
+def _in_decades() -> ic.Release:
+    """Forty people of twenty ages, shown by decade; all in one bucket."""
+    people = pl.DataFrame({"age": [*range(20, 40)] * 2, "sex": ["F", "M"] * 20})
+    table = ic.read(people, quasi=["age", "sex"], hierarchies={"age": ic.Intervals(widths=(10,))})
+    return ic.publish(table, ic.KAnonymity(40), form=ic.ShowSlices(columns=(("age",), ("sex",)), levels={"age": 1}))
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ({"age": (20, 29)}, 20.0),
+        ({"age": 25}, 2.0),  # a tenth of the twenty in the decade
+        ({"age": (25, 31)}, 0.5 * 20 + 0.2 * 20),
+        ({"age": (25, 31), "sex": "F"}, 7.0),
+        ({"sex": "F"}, 20.0),
+    ],
+)
+def test_a_node_counts_by_how_much_of_it_is_asked_for(query: dict[str, Any], expected: float) -> None:
+    assert _in_decades().count(query) == pytest.approx(expected)
+
+
+def test_values_are_drawn_from_the_nodes_that_are_shown() -> None:
+    release = _in_decades()
+    features, _, _ = release.training_set("sex", seed=1)
+    ages = features["age"]
+    assert ages.min() >= 20
+    assert ages.max() <= 39
+    assert ages.n_unique() > 10
+    assert (ages < 30).sum() == 20

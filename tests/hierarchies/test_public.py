@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from incrowd.errors import SchemaError, UncoveredValue
 from incrowd.hierarchies import Automatic, Categories, Dates, Exact, Flat, Hierarchy, Intervals, Masking
-from incrowd.hierarchies.public import public_codes, public_tree
+from incrowd.hierarchies.public import UndeclaredIsMissing, public_codes, public_tree, tolerant
+from incrowd.schema import Schema
 
 PLACES = Categories.from_tree({"Asia": ["China", "Korea"], "America": ["Canada", "USA"]})
 
@@ -94,3 +97,41 @@ def test_open_ends_are_refused(intervals: Intervals) -> None:
 def test_too_many_intervals_are_refused() -> None:
     with pytest.raises(SchemaError, match="finest ones wider"):
         public_tree("x", Intervals(widths=(0.001,), lower=0, upper=1000))
+
+
+def codes_of(hierarchy: Categories | Intervals, values: pl.Series) -> list[int]:
+    tree, codes = UndeclaredIsMissing(hierarchy).build("column", values)
+    return [int(code) for code in public_codes("column", tree, public_tree("column", hierarchy))[codes]]
+
+
+def test_undeclared_names_are_missing() -> None:
+    assert codes_of(PLACES, pl.Series(["USA", "Atlantis", None, "China", ""])) == [4, 0, 0, 1, 0]
+    assert codes_of(PLACES, pl.Series([1, 2])) == [0, 0]
+
+
+def test_numbers_beyond_the_bounds_are_the_last_ones_and_text_is_missing() -> None:
+    ages = Intervals(widths=(1,), lower=0, upper=3)  # -1 for all below, 0, 1, 2, 3
+    raw = pl.Series(["2", " 1.5 ", "x", None, "-7", "1e300", "inf", "nan", "9007199254740993"])
+    assert codes_of(ages, raw) == [4, 3, 0, 0, 1, 5, 5, 0, 5]
+    assert codes_of(ages, pl.Series([2**62, -(2**62), 1])) == [5, 1, 3]
+    assert codes_of(ages, pl.Series([float("inf"), float("nan"), 0.5])) == [5, 0, 2]
+    assert codes_of(ages, pl.Series([], dtype=pl.String)) == []
+    assert codes_of(ages, pl.Series([None, None])) == [0, 0]
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.one_of(st.none(), st.text(max_size=4), st.sampled_from(["China", "USA", "3", "-1", "2.5"])), max_size=8)
+)
+def test_no_table_is_refused_and_a_value_means_the_same_whoever_else_is_there(values: list[str | None]) -> None:
+    for hierarchy in (PLACES, Intervals(widths=(0.5,), lower=0, upper=4)):
+        together = codes_of(hierarchy, pl.Series(values, dtype=pl.String))
+        assert together == [codes_of(hierarchy, pl.Series([value], dtype=pl.String))[0] for value in values]
+
+
+def test_only_public_hierarchies_are_tolerant() -> None:
+    schema = Schema(quasi={"place": PLACES, "zip": Flat()}, sensitive={"age": Intervals(widths=(5,), lower=0, upper=9)})
+    found = tolerant(schema)
+    assert found.quasi["place"] == UndeclaredIsMissing(PLACES)
+    assert found.quasi["zip"] == Flat()
+    assert isinstance(found.sensitive["age"], UndeclaredIsMissing)

@@ -214,6 +214,35 @@ def test_refusals_say_why(method: PrivateMethod) -> None:
         ic.publish(read(frame.with_columns(sex=pl.lit("x"))), method=method)
 
 
+@pytest.mark.parametrize("method", [*ALL, HierarchicalHistogram(2)], ids=lambda method: method.name)
+def test_undeclared_values_can_be_missing_ones_and_then_nothing_is_refused(method: Any) -> None:
+    """The release is that of the other rows, if missing values were not announced; else they are among these."""
+    odd = pl.DataFrame(
+        {
+            "age": ["n/a", "30", None, "1e300", "nan", "20"],
+            "sex": ["Male", "Martian", "Male", "Female", "Male", None],
+            "sick": ["yes", "no", "no", "maybe", "no", "no"],
+        }
+    )
+    good = people(300).with_columns(pl.col("age").cast(pl.String))
+    changes: dict[str, Any] = {}
+    if method.name == "hierarchical-histogram":
+        known = {name: HIERARCHIES[name] for name in ("age", "sick")}
+        changes = {"quasi": ["age"], "drop": ["sex"], "hierarchies": known}
+        odd = odd.filter(pl.col("age").is_in(["n/a", "nan", "1e300"]) | pl.col("age").is_null())
+    both = pl.concat([good, odd])
+    with pytest.raises(IncrowdError):
+        ic.publish(read(both, **changes), method=method, seed=1)
+    left_out = replace(method, undeclared="missing")
+    with_odd, without = (ic.publish(read(data, **changes), method=left_out, seed=1) for data in (both, good))
+    assert with_odd.to_polars().equals(without.to_polars())
+    announced = ("age", "sick") if changes else ("age", "sex", "sick")
+    told = replace(left_out, epsilon=NOISELESS, missing=announced)
+    assert ic.publish(read(both, **changes), method=told, seed=1).rows == both.height
+    with pytest.raises(RecipeError, match="undeclared"):
+        replace(method, undeclared="ignore")
+
+
 def test_too_many_classes_are_refused() -> None:
     ages = {"age": ic.Intervals(widths=(1,), lower=0, upper=5000), "sex": HIERARCHIES["sex"]}
     table = read(people(10).drop("sick"), quasi=["sex"], sensitive=["age"], hierarchies=ages)

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.diffgen.consistency import least_squares, pooled_variances
 from incrowd.diffgen.noisy_tree import NoisyTree
 from incrowd.dp.discrete_laplace import variance
 from incrowd.errors import QueryError
@@ -126,9 +127,34 @@ def test_the_error_of_leaves_adds_up() -> None:
     assert noisy.error({"age": []}) == 0
 
 
-def test_the_error_of_a_tree_is_that_of_the_largest_boxes() -> None:
+def test_the_error_of_a_tree_is_that_of_the_largest_boxes_with_what_is_in_them() -> None:
     noisy = form(ConsistentDiffGen(1, steps=4))
-    assert noisy.error({}) == pytest.approx(np.sqrt(2 * noisy.tree.variances[0]))
+    pooled = pooled_variances(noisy.tree.parents, noisy.tree.variances)[0]
+    assert pooled < noisy.tree.variances[0]
+    assert noisy.error({}) == pytest.approx(np.sqrt(2 * pooled))
+
+
+def test_the_error_of_the_best_estimate_is_not_above_what_is_stated() -> None:
+    """The variance of a sum of leaves after least squares, from a dense matrix."""
+    noisy = form(ConsistentDiffGen(1, steps=6, fanout=2, patience=0))
+    tree = noisy.tree
+    unit = np.eye(len(tree.parents))
+    linear = least_squares(tree.parents, unit, tree.variances)  # estimate = linear @ noisy
+    for query in ({}, {"age": (0, 19)}, {"sex": "F"}, {"age": (3, 8), "sex": "M"}, {"ill": "y"}):
+        shares, classes = noisy._asked(query)
+        weights = shares[tree.leaves] @ linear[tree.leaves]
+        exact = np.sqrt((weights**2 * tree.variances).sum() * classes.sum())
+        assert 0 < exact <= noisy.error(query) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("method", [DiffGen("0.1", steps=6), ConsistentDiffGen("0.1", steps=6)], ids=lambda m: m.name)
+def test_answers_are_unbiased_where_published_counts_are_not(method: PrivateMethod) -> None:
+    """Few people and much noise: counts that are cut off at 0 add up to far too many, or sum up to nobody."""
+    shown = [form(method, seed=seed, rows=1000) for seed in range(60)]
+    answers = np.array([one.count({}) for one in shown])
+    assert abs(answers.mean() - 1000) < 4 * np.mean([one.error({}) for one in shown]) / np.sqrt(60)
+    assert (answers >= 0).all()
+    assert form(FlatHistogram("0.01"), rows=1).count({"age": 3}) >= 0
 
 
 @pytest.mark.parametrize(

@@ -248,3 +248,35 @@ def test_values_of_any_type_can_be_written(tmp_path: Path, format: Any) -> None:
     rows = READERS[format](ic.publish(opened, ic.KAnonymity(2)).save(tmp_path / "out", format=format))
     assert rows.height == 2
     assert 'a, "b"\n;' in rows["text"].to_list()
+
+
+@pytest.mark.parametrize("format", ["csv", "arrow"])
+def test_no_file_holds_a_text_of_a_withheld_row(tmp_path: Path, format: Any) -> None:
+    people = pl.DataFrame(
+        {
+            "sex": ["F"] * 40 + ["M"] * 40 + ["X"],
+            "illness": [f"an illness of a long name, {number % 4}" for number in range(80)] + ["nobody else has it"],
+            "remark": [f"a remark about number {number}" for number in range(80)] + ["a remark about the odd one out"],
+        }
+    )
+    for keep in ([], ["remark"]):
+        table = ic.read(people, quasi=["sex"], sensitive=["illness"], keep=keep, others="drop")
+        release = ic.publish(table, ic.KAnonymity(5), method=ic.FullDomain(limit=0.1))
+        assert release.withheld == 1
+        written = release.save(tmp_path / "out", format=format, force=True).read_bytes()
+        assert b"of a long name, 3" in written
+        assert b"nobody else" not in written
+        assert b"odd one out" not in written
+
+
+def test_a_frame_written_elsewhere_holds_no_text_of_a_withheld_row(tmp_path: Path) -> None:
+    people = pl.DataFrame(
+        {"sex": ["F"] * 9 + ["X"], "remark": [f"this is about number {place}" for place in range(10)]}
+    )
+    table = ic.read(people, quasi=["sex"], keep=["remark"])
+    release = ic.publish(table, ic.KAnonymity(5), method=ic.FullDomain(limit=0.1))
+    assert release.withheld == 1
+    release.data.write_ipc(tmp_path / "data.arrow")
+    written = (tmp_path / "data.arrow").read_bytes()
+    assert b"number 8" in written
+    assert b"number 9" not in written

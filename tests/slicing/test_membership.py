@@ -12,11 +12,13 @@ from naive_slicing import matching
 from slicing_cases import Case, cases, paper_case, rows_of, tally_of
 
 import incrowd as ic
+from incrowd.errors import RecipeError, Unsatisfiable
+from incrowd.releases.sliced import SlicedTable
 from incrowd.slicing.anatomy import deal_anatomy
 from incrowd.slicing.buckets import make_buckets
 from incrowd.slicing.matching import BucketIndex, matching_buckets
-from incrowd.slicing.membership import count_fakes, fake_tuples, known_parts
-from incrowd.slicing.sliced import slice_tally
+from incrowd.slicing.membership import advantage, count_fakes, fake_tuples, known_parts, matching_fakes
+from incrowd.slicing.sliced import Buckets, slice_tally
 
 
 def test_the_paper_s_sliced_table() -> None:
@@ -117,3 +119,92 @@ def test_who_can_be_told_from_a_fake(form: str) -> None:
         assert not matched.any()
     else:
         assert matched.mean() > 0.3
+
+
+def test_the_paper_s_people_without_their_diseases() -> None:
+    """Of two zips and four kinds of age and sex, all eight combinations match the first bucket; four are people's."""
+    case = paper_case([["age", "sex"], ["zip", "disease"]])
+    fakes = count_fakes(case.slices, case.buckets, people=True)
+    assert fakes.matching.tolist() == [8, 6]
+    assert fakes.original.tolist() == [4, 4]
+    assert fakes.ratio == (4 + 2) / 8
+
+
+@given(cases())
+def test_fake_people_are_all_that_match_and_nobody_else(case: Case) -> None:
+    """Drawn often enough, every combination that matches and is in no row comes up, and nothing else does."""
+    known, index = case.slices.known, BucketIndex(case.slices, case.buckets)
+    combinations: set[tuple[int, ...]] = set()
+    for bucket in range(len(case.buckets)):
+        members = known[case.buckets.tuples[case.buckets.bucket_of == bucket]]
+        combinations |= set(product(*(set(column) for column in members.T.tolist())))
+    expected = combinations - set(map(tuple, known.tolist()))
+    drawn = matching_fakes(np.random.default_rng(0), case.slices, case.buckets, 400)
+    assert set(map(tuple, drawn.tolist())) <= expected
+    assert bool(len(drawn)) == bool(expected)
+    if len(expected) <= 10 and len(drawn) == 400:
+        assert set(map(tuple, drawn.tolist())) == expected
+    assert (matching_buckets(index, drawn) > 0).all()
+
+
+def test_each_fake_is_as_likely_as_another() -> None:
+    """Whoever matches three buckets is drawn no more often than whoever matches one."""
+    frame = pl.DataFrame({"a": [1, 2, 1, 2, 1, 2, 3, 4], "b": [1, 2, 1, 2, 1, 2, 3, 4]})
+    tally = tally_of(frame)
+    slices = slice_tally(tally, [["a"], ["b"]])
+    tuples = np.array([0, 1, 0, 1, 0, 1, 2, 3])
+    buckets = Buckets(tuples, np.ones(8, dtype=np.int64), np.array([0, 0, 1, 1, 2, 2, 3, 3]))
+    drawn = matching_fakes(np.random.default_rng(0), slices, buckets, 4_000)
+    kinds, counts = np.unique(drawn, axis=0, return_counts=True)
+    assert len(kinds) == 4  # (1, 2), (2, 1) in three buckets each; (3, 4), (4, 3) in one
+    assert abs(counts / 4_000 - 0.25).max() < 0.03
+
+
+def test_buckets_of_whole_people_have_no_fakes() -> None:
+    case = paper_case([["age", "sex", "zip"], ["disease"]])
+    assert len(matching_fakes(np.random.default_rng(0), case.slices, case.buckets, 10)) == 0
+    assert count_fakes(case.slices, case.buckets, people=True).ratio == 0
+
+
+@pytest.mark.parametrize(
+    ("original", "fake", "expected"),
+    [
+        ([1, 1, 1], [0, 0, 0], 1.0),
+        ([0, 0], [1, 1], 1.0),  # a rule may as well go the other way
+        ([1, 2, 3], [1, 2, 3], 0.0),
+        ([1, 1, 0, 0], [1, 0, 0, 0], 0.25),
+        ([1], [], 1.0),  # nobody else matches: a match says it all
+    ],
+)
+def test_advantage(original: list[int], fake: list[int], expected: float) -> None:
+    found = advantage(np.array(original, dtype=np.int64), np.array(fake, dtype=np.int64))
+    assert found == pytest.approx(expected)
+
+
+def test_slicing_with_as_many_fakes_as_are_asked_for() -> None:
+    frame = ic.datasets.census(3_000).select("age", "sex", "education", "birth_place", "occupation")
+    table = ic.read(frame, quasi=["age", "sex", "education", "birth_place"], sensitive=["occupation"])
+    ratios, sizes = [], []
+    for fakes in (0, 3, 30):
+        release = ic.publish(table, ic.SlicedDiversity(3), method=ic.Slicing(number=5, fakes=fakes), seed=1)
+        form = release.form
+        assert isinstance(form, SlicedTable)
+        ratios.append(count_fakes(form.slices, form.buckets, people=True).ratio)
+        sizes.append(int(form.group_sizes.min()))
+        assert ratios[-1] >= fakes
+    assert sizes[0] < sizes[1] < sizes[2]
+    with pytest.raises(Unsatisfiable, match=r"1e\+09 fake people for each one in the table cannot be had"):
+        ic.publish(table, ic.SlicedDiversity(3), method=ic.Slicing(fakes=1e9), seed=1)
+    columns = (("age", "sex", "education", "birth_place"), ("occupation",))
+    with pytest.raises(Unsatisfiable, match="more columns"):
+        ic.publish(table, ic.SlicedDiversity(3), method=ic.Slicing(columns=columns, fakes=1), seed=1)
+
+
+def test_slicing_in_buckets_of_some_size() -> None:
+    frame = ic.datasets.census(2_000).select("age", "sex", "education", "occupation")
+    table = ic.read(frame, quasi=["age", "sex", "education"], sensitive=["occupation"])
+    release = ic.publish(table, ic.SlicedDiversity(3), method=ic.Slicing(least=60), seed=1)
+    assert release.form.group_sizes.min() >= 60
+    for wrong in ({"least": 0}, {"least": 2.5}, {"fakes": -1}, {"fakes": float("inf")}):
+        with pytest.raises(RecipeError, match="slicing: "):
+            ic.Slicing(**wrong)  # type: ignore[arg-type]

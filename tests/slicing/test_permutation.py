@@ -78,3 +78,23 @@ def test_nothing_to_shuffle() -> None:
     nothing = np.empty(0, dtype=np.int64)
     assert shuffle_within(np.random.default_rng(0), nothing, np.zeros(1, dtype=np.int64)).tolist() == []
     assert permute_columns(np.random.default_rng(0), Buckets(nothing, nothing, nothing), 2).tuples.shape == (2, 0)
+
+
+def test_short_words_are_thrown_away_as_well() -> None:
+    """Of 16 bits, 65,535 is the one word that would favour a choice of three; of two, none is."""
+    words = np.array([0, 0, 65_535, 2, 7], dtype=np.uint16)
+    items = np.arange(3)
+    assert shuffle_runs(items, np.array([0, 3]), words)
+    assert items.tolist() == [1, 0, 2]  # the spare word 2 leaves the last in its place
+    assert not shuffle_runs(np.arange(3), np.array([0, 3]), words[:3])
+    assert shuffle_runs(np.arange(2), np.array([0, 2]), words[1:3])
+
+
+def test_groups_of_all_sizes_are_shuffled_evenly() -> None:
+    """Words of 16 bits and of 32: where the last of a large group goes is spread evenly."""
+    for size in (200, 300):
+        items = np.arange(size, dtype=np.int64)
+        starts = np.array([0, size])
+        rng = np.random.default_rng(size)
+        places = [int(np.flatnonzero(shuffle_within(rng, items, starts) == size - 1)[0]) for _ in range(400)]
+        assert abs(np.mean(places) / (size - 1) - 0.5) < 0.06  # four standard errors

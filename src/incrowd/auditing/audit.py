@@ -104,7 +104,6 @@ class Audit:
             "ladder": [dict(rung) for rung in self.ladder],
             "warnings": list(self.warnings),
             "settings": dict(self.settings),
-            "seconds": round(self.seconds, 2),
         }
 
     def to_json(self) -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import RecipeError
-from incrowd.hierarchies import Exact, Hierarchy
+from incrowd.hierarchies import Automatic, Exact, Hierarchy
 from incrowd.models.model import Model
 from incrowd.recipe import make_registered, read_columns
 from incrowd.schema import Schema
@@ -79,5 +79,7 @@ class Description:
                 named[role].append(name)
         if not named["quasi"]:
             raise RecipeError("no column is a quasi-identifier.  Hint: describe those that outsiders may know.")
-        quasi, sensitive = ({name: self.hierarchies.get(name, Exact()) for name in named[role]} for role in named)
-        return Schema(quasi, sensitive)
+        return Schema(
+            {name: self.hierarchies.get(name, Automatic()) for name in named["quasi"]},
+            {name: self.hierarchies.get(name, Exact()) for name in named["sensitive"]},
+        )

@@ -61,6 +61,8 @@ def read_labels(
     for name in columns:
         label_of, labels = number_labels(counted[name])
         low, high, exact = runs_of_labels(name, tally.trees[name], labels)
+        if rows_in is not None and not tally.has_missing(name):  # then `*` is any of the known values
+            low = np.where(high - low > 1, np.maximum(low, 1), low).astype(np.int32)
         numbers.append(label_of)
         lows.append(low)
         highs.append(high)

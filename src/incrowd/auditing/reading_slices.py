@@ -67,7 +67,9 @@ def read_slices(
     tuple_of, first = group_tuples(codes, [trees[name].size for name in names])
     counts = np.bincount(tuple_of, minlength=len(first)).astype(np.int64)
     shown = Tally(names, np.ascontiguousarray(codes[first]), counts, trees)
-    bucket_of = np.unique(rows[bucket].cast(pl.String).to_numpy(), return_inverse=True)[1].astype(np.int64)
+    numbers = rows[bucket].cast(pl.Int64, strict=False)
+    named = rows[bucket].cast(pl.String) if numbers.null_count() else numbers
+    bucket_of = np.unique(named.to_numpy(), return_inverse=True)[1].astype(np.int64)
     order = np.argsort(bucket_of, kind="stable")
     parts, index = np.unique(bucket_of * max(len(first), 1) + tuple_of, return_inverse=True)
     buckets = Buckets(parts % max(len(first), 1), np.bincount(index).astype(np.int64), parts // max(len(first), 1))

@@ -68,6 +68,7 @@ def demo(
     rows: Annotated[int, typer.Option(min=1, help="How many people the built-in table has.")] = 30_000,
     k: Annotated[int, typer.Option("--k", min=1, help="Everybody hides among at least k.")] = 10,
     l: Annotated[int, typer.Option("--l", min=1, help="Each group has at least l different occupations.")] = 4,
+    jobs: Annotated[int | None, typer.Option(min=1, help="How many ways are tried at once.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Publish, check and attack a built-in table of people, compare ways to publish it, and say where everything is."""
@@ -99,7 +100,7 @@ def demo(
         after = check(data, quasi=QUASI, sensitive=SENSITIVE)
         progress("checking", 1.0)
         audited = audit(release, learn=False, progress=progress).save(output / "audit.html")
-        compared = compare([recipe_path], keep=output / KEPT, progress=progress)
+        compared = compare([recipe_path], keep=output / KEPT, jobs=jobs, progress=progress)
         page = compared.save(output / "comparison.html")
     if as_json:
         print_json(

@@ -74,8 +74,9 @@ def lines(
     """Return a chart with a line per method, in a panel per value of another column if there is one."""
     with needing_extras():
         import altair as alt
+    upright = {"labelAngle": 0} if x.ordinal and frame.schema[x.column].is_numeric() else {}
     base = alt.Chart(inline(frame)).encode(
-        x=_encoded(alt.X, x),
+        x=_encoded(alt.X, x, **upright),
         y=_encoded(alt.Y, y),
         color=_colour(by, colours, frame),
     )

@@ -10,6 +10,8 @@ from incrowd.experiments.claims import NOT_MEASURED, Claim, Verdict, compare, ex
 
 DIFFGEN, CONSISTENT = "DiffGen", "Consistent DiffGen"
 UNCLIPPED = "DiffGen, negative counts kept"
+PUBLISHED = "Consistent DiffGen, published table"
+SYNTHESIS = "synthetic rows (marginals)"
 RAW, CLASS_ONLY = "raw data (BA)", "class only (LA)"
 ACCURACY, ERROR = "accuracy", "mean absolute error"
 ABOUT = 0.005
@@ -20,7 +22,7 @@ _ALIKE = 0.02
 def accuracies(results: pl.DataFrame, *utilities: str) -> pl.DataFrame:
     """Return accuracies with their ε, number of specializations and utility as columns of their own."""
     return (
-        results.filter(pl.col("measure") == ACCURACY, pl.col("figure") != "bounds")
+        results.filter(pl.col("measure") == ACCURACY, ~pl.col("figure").is_in(["bounds", "synthesis"]))
         .with_columns(
             pl.col("parameter").str.extract(r"ε = ([0-9.]+)").cast(pl.Float64).alias("ε"),
             pl.col("parameter").str.extract(r"h = ([0-9]+)").cast(pl.Int64).alias("h"),

@@ -13,9 +13,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.diffgen.consistency import least_squares, non_negative, whole
+from incrowd.diffgen.consistency import least_squares, published_counts
 from incrowd.diffgen.cuts import Cut
-from incrowd.diffgen.noisy_tree import NoisyTree, grow_tree, leaf_counts
+from incrowd.diffgen.level_tree import grow_by_levels
+from incrowd.diffgen.noisy_tree import NoisyTree, leaf_counts
 from incrowd.diffgen.people import People
 from incrowd.diffgen.specializing import Specializer
 from incrowd.diffgen.utilities import Utility
@@ -23,6 +24,8 @@ from incrowd.dp.accountant import Accountant
 from incrowd.dp.budget import Budget
 from incrowd.errors import Unsatisfiable
 from incrowd.experiments.extras import needing_extras
+from incrowd.methods.diffgen import ConsistentDiffGen
+from incrowd.methods.marginals import MarginalSynthesis
 from incrowd.methods.private import PublicTable
 from incrowd.progress import silent
 
@@ -33,7 +36,7 @@ POINTS = 8
 _MOST_POINTS = 400_000
 _BOXES_AT_ONCE = 1 << 15
 _SMALLEST_LEAF = 0.002
-PATIENCE = 1.0
+_FANOUT, _PATIENCE = ConsistentDiffGen.fanout, ConsistentDiffGen.patience
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,12 +153,19 @@ def flat_boxes(table: PublicTable, search: Specializer, epsilon: Fraction, rng: 
     return Boxes.of_leaves(tree, tree.noisy)
 
 
-def consistent_boxes(table: PublicTable, search: Specializer, epsilon: Fraction, rng: np.random.Generator) -> Boxes:
-    """Return the leaves of Consistent DiffGen."""
+def consistent_tree(table: PublicTable, search: Specializer, epsilon: Fraction, rng: np.random.Generator) -> NoisyTree:
+    """Return the tree of Consistent DiffGen, with estimates that agree."""
     roots = [(0 if missing else 1, tree.size) for tree, missing in zip(table.trees, table.missing, strict=True)]
-    tree = grow_tree(table.people, roots, search.steps, search.cuts, epsilon=epsilon, patience=PATIENCE, rng=rng)
-    agreed = least_squares(tree.parents, tree.noisy.astype(np.float64), tree.variances)
-    return Boxes.of_leaves(tree, whole(tree.parents, non_negative(tree.parents, agreed, tree.variances)))
+    tree = grow_by_levels(
+        table.people, roots, search.steps, epsilon=epsilon, fanout=_FANOUT, patience=_PATIENCE, rng=rng
+    )
+    return replace(tree, agreed=least_squares(tree.parents, tree.noisy.astype(np.float64), tree.variances))
+
+
+def consistent_boxes(table: PublicTable, search: Specializer, epsilon: Fraction, rng: np.random.Generator) -> Boxes:
+    """Return the leaves of Consistent DiffGen, as they are published."""
+    tree = consistent_tree(table, search, epsilon, rng)
+    return Boxes.of_leaves(tree, published_counts(tree))
 
 
 def true_boxes(table: PublicTable, cuts: Sequence[Cut]) -> Boxes:
@@ -201,3 +211,11 @@ def draw_queries(
     for size, several in found.items():
         if several:
             yield size, [np.stack(column) for column in zip(*several, strict=True)]
+
+
+def synthetic_boxes(table: PublicTable, epsilon: str, rng: np.random.Generator) -> tuple[Boxes, list[Cut]]:
+    """Return rows made from noisy counts of pairs of columns, each a box of single values, and cuts of such."""
+    method = MarginalSynthesis(epsilon)
+    tree, counts = method.measure(table, rng=rng, progress=silent, accountant=Accountant(limit=method.budget))
+    cuts = [Cut.at_level(one, 0, missing=missing) for one, missing in zip(table.trees, table.missing, strict=True)]
+    return Boxes(tree.lows, tree.highs, counts), cuts

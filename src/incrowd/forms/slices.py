@@ -79,9 +79,12 @@ def sliced(
             "Hint: drop it, or make it a quasi-identifier or sensitive."
         )
     published = recoding.groups != WITHHELD
-    groups, bucket_of = np.unique(recoding.groups[published], return_inverse=True)
-    numbers = permutation(rng, len(groups))
-    buckets = Buckets(recoding.tuples[published], recoding.counts[published], numbers[bucket_of])
+    groups = recoding.groups[published]
+    is_bucket = np.zeros(int(groups.max(initial=-1)) + 1, dtype=bool)
+    is_bucket[groups] = True
+    numbers = np.zeros(len(is_bucket), dtype=np.int64)
+    numbers[is_bucket] = permutation(rng, int(is_bucket.sum()))
+    buckets = Buckets(recoding.tuples[published], recoding.counts[published], numbers[groups])
     levels = dict(levels or {})
     return kind(
         schema=schema,

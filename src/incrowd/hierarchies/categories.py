@@ -103,6 +103,11 @@ class Categories:
             writer = csv.writer(file, delimiter=separator, lineterminator="\n")
             writer.writerows((*row, labels.ANY) for row in self.rows)
 
+    def _repr_html_(self) -> str:
+        from incrowd.report.notebook import categories_html
+
+        return categories_html(self)
+
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
         """Number the leaves of the whole tree, also those the table does not have, and find each value among them."""
         leaves, *ancestors = (pl.Series(level, dtype=pl.String) for level in zip(*self._walking_order(), strict=True))

@@ -3,12 +3,18 @@
 Differential privacy hides whether somebody is in the table, so nothing may depend on which values happen to be there.
 Category trees list their values; numbers need intervals with a lower and an upper bound, or with cuts. What the data
 itself must tell (a flat or automatic hierarchy) is refused.
+
+That a table holds a value which was not declared is told to whoever publishes, by an error, and so is not private. Who
+must not even see that asks for `undeclared="missing"`: `UndeclaredIsMissing` turns such values into missing ones, row
+by row, so one row more or less is still one row more or less.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
+from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -18,8 +24,49 @@ from incrowd.hierarchies.categories import Categories
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.intervals import Intervals
 from incrowd.hierarchies.tree import Codes, Tree
+from incrowd.hierarchies.values import as_text
+from incrowd.schema import Schema
+
+Undeclared = Literal["refuse", "missing"]
+UNDECLARED = ("refuse", "missing")
 
 _MOST_VALUES = 100_000
+
+
+@dataclass(frozen=True)
+class UndeclaredIsMissing:
+    """A public hierarchy for which whatever was not declared is missing; no column can fail to meet it.
+
+    Numbers beyond the bounds are not undeclared: they count as the last one. Text in a column of numbers is.
+    """
+
+    declared: Categories | Intervals
+    name: ClassVar[str] = "undeclared is missing"
+
+    def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
+        """Return the tree for a column that holds these values, and the code of each of them."""
+        public = public_tree(column, self.declared)
+        if isinstance(self.declared, Categories):
+            text = as_text(values)
+            known = text.is_in(public.values.drop_nulls().to_list())
+            return self.declared.build(column, pl.select(pl.when(known).then(text)).to_series())
+        numbers = values if values.dtype.is_numeric() else values.cast(pl.String).str.strip_chars()
+        bounds = public.values.slice(1).cast(pl.Float64)
+        within = numbers.cast(pl.Float64, strict=False).fill_nan(None).clip(bounds.min(), bounds.max())  # type: ignore[arg-type]
+        return self.declared.build(column, within)
+
+
+def tolerant(schema: Schema) -> Schema:
+    """Return a schema by which every table can be counted, as far as its hierarchies are public."""
+
+    def wrapped(hierarchy: Hierarchy) -> Hierarchy:
+        return UndeclaredIsMissing(hierarchy) if isinstance(hierarchy, (Categories, Intervals)) else hierarchy
+
+    quasi, sensitive = (
+        {name: wrapped(hierarchy) for name, hierarchy in columns.items()}
+        for columns in (schema.quasi, schema.sensitive)
+    )
+    return replace(schema, quasi=quasi, sensitive=sensitive)
 
 
 def public_tree(column: str, hierarchy: Hierarchy) -> Tree:

@@ -13,6 +13,8 @@ def spread_shares(offsets, crowds, weights, starts, values, counts, sizes, numbe
     for person in range(len(offsets) - 1):
         for place in range(offsets[person], offsets[person + 1]):
             crowd = crowds[place]
+            if sizes[crowd] == 0:
+                continue
             weight = weights[place] / sizes[crowd]
             for entry in range(starts[crowd], starts[crowd + 1]):
                 shares[person, values[entry]] += weight * counts[entry]

@@ -38,11 +38,12 @@ class Slicing:
     columns of their own. `levels` shows an attribute at a level of its hierarchy. With `overlapping`, the `columns` may
     share attributes.
 
-    Buckets as small as ℓ allows keep the sensitive value secret, and not who is in the table. For that, show attributes
-    with many values one level up, and ask for buckets of at least `least` rows, 50 or so: then most people who are not
-    in the table match some bucket, as if they were. `incrowd experiment slicing` shows how much that hides and costs.
-    Or ask for so many `fakes` for each person in the table: others whose values, as shown, match a bucket (the paper's
-    fake-original ratio, of what is known of people); buckets become as large as that takes.
+    Buckets as small as ℓ allows keep the sensitive value secret, and not who is in the table. To hide that as well, ask
+    for buckets of at least `least` rows, 50 or so, and a `number` of columns as large as that of attributes: then many
+    people match a bucket who are not in the table, and counts are still good. `levels` hide people better, and cost as
+    much as generalization does. `incrowd experiment slicing` shows both. Or ask for so many `fakes` for each person in
+    the table: others whose values, as shown, match a bucket (the paper's fake-original ratio, of what is known of
+    people); buckets become as large as that takes.
     """
 
     columns: Columns = ()

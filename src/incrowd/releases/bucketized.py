@@ -6,13 +6,14 @@ often they occur there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
+from incrowd.groups import Histogram, histogram
 from incrowd.releases.sliced import SlicedTable
 from incrowd.tally import group_tuples
 
@@ -25,21 +26,26 @@ class BucketizedTable(SlicedTable):
 
     name: ClassVar[str] = "bucketized"
 
-    def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
-        """Yield the table of quasi-identifiers, bucket by bucket."""
-        for rows in super().batches(rows_per_batch):
-            yield rows.drop(self.schema.sensitive)
+    def _shown_places(self) -> dict[str, tuple[str, int]]:
+        """Return what is written of the rows: the quasi-identifiers alone, in the order of their column."""
+        return {name: place for name, place in super()._shown_places().items() if name in self.schema.quasi}
 
     def tables(self) -> Mapping[str, pl.DataFrame]:
         """Return the table of sensitive values: how often each combination occurs in each bucket."""
         names = tuple(self.schema.sensitive)
-        parts = self.buckets.tuples
-        codes = np.stack([self.buckets.bucket_of, *(self.shown.column(name)[parts] for name in names)], axis=1)
-        index, first = group_tuples(
-            codes.astype(np.int32), [len(self.buckets), *(self.shown.trees[name].size for name in names)]
-        )
-        counts = np.bincount(index, weights=self.buckets.counts, minlength=len(first)).astype(np.int64)
-        lines = codes[first]
-        values = {name: self.values(name).gather(lines[:, place]) for place, name in enumerate(names, start=1)}
+        if len(names) == 1:
+            found = self.histograms[names[0]]
+            values = {names[0]: self.values(names[0]).gather(found.values)}
+        else:
+            found, values = self._combinations(names)
         count = next(name for name in COUNT_NAMES if name not in self.schema.tallied)
-        return {"sensitive": pl.DataFrame({self.bucket_name: lines[:, 0], **values, count: counts})}
+        return {"sensitive": pl.DataFrame({self.bucket_name: found.group_of, **values, count: found.counts})}
+
+    def _combinations(self, names: tuple[str, ...]) -> tuple[Histogram, dict[str, pl.Series]]:
+        """Count the combinations of several sensitive values in each bucket; return what each entry shows of them."""
+        codes = np.stack([self.shown.column(name) for name in names], axis=1)
+        number, one_of = group_tuples(codes, [self.shown.trees[name].size for name in names])
+        buckets = self.buckets
+        found = histogram(buckets.bucket_of, number.astype(np.int32)[buckets.tuples], buckets.counts, len(buckets))
+        shown = codes[one_of[found.values]]
+        return found, {name: self.values(name).gather(shown[:, place]) for place, name in enumerate(names)}

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.diffgen.consistency import pooled_variances
 from incrowd.diffgen.noisy_tree import NoisyTree
 from incrowd.dp.accountant import Accountant
 from incrowd.errors import QueryError, did_you_mean
@@ -104,16 +105,31 @@ class NoisyCounts:
         return [self.promise]
 
     def count(self, query: Query) -> float:
-        """Estimate how many rows satisfy every condition, as if a box's rows were spread evenly."""
-        return self.boxes.count(query)
+        """Estimate how many rows satisfy every condition, as if a box's rows were spread evenly.
+
+        Noise above and below 0 cancels out over many boxes, so this adds up what was counted; in the published table no
+        count is below 0, and what that adds to empty boxes adds up too.
+        """
+        shares, classes = self._asked(query)
+        leaves = self.tree.leaves
+        return max(0.0, float(shares[leaves] @ self.tree.estimates[leaves][:, classes].sum(axis=1)))
 
     def error(self, query: Query) -> float:
         """Return the standard deviation that noise alone gives to an answer, at most.
 
-        It is that of the fewest counted boxes, of any size, that cover the question; making counts agree only lowers
-        it. How rows are spread within a box that is only partly asked about adds an error of its own, which nobody
-        can know, and so does leaving out negative counts.
+        It is that of the fewest counted boxes, of any size, that cover the question, each with what was counted inside
+        it; the counts around them only lower it. How rows are spread within a box that is only partly asked about adds
+        an error of its own, which nobody can know. Infinite if the boxes were not counted but come from a model.
         """
+        shares, classes = self._asked(query)
+        if np.isinf(self.tree.variances).all():
+            return np.inf
+        covering = covering_boxes(self.tree, shares)
+        variances = pooled_variances(self.tree.parents, self.tree.variances)
+        return float(np.sqrt((shares[covering] ** 2 * variances[covering]).sum() * classes.sum()))
+
+    def _asked(self, query: Query) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the share of each box that a question is about, and which classes."""
         shares = np.ones(len(self.tree.parents))
         classes = np.ones(len(self.class_codes), dtype=bool)
         for name, condition in query.items():
@@ -130,9 +146,7 @@ class NoisyCounts:
             before = np.concatenate(([0], np.cumsum(matches)))
             lows, highs = self.tree.lows[:, place], self.tree.highs[:, place]
             shares *= (before[highs] - before[lows]) / (highs - lows)
-        covering = covering_boxes(self.tree, shares)
-        weights = shares[covering] ** 2 * self.tree.variances[covering]
-        return float(np.sqrt(weights.sum() * classes.sum()))
+        return shares, classes
 
     def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
         """Yield as many generalized rows as the counts say; a frame without rows where they all are 0."""

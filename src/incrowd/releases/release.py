@@ -23,6 +23,7 @@ from incrowd.releases.generalized import Generalized
 from incrowd.releases.query import Query
 
 if TYPE_CHECKING:
+    from incrowd.auditing import Audit
     from incrowd.engines.engine import Origin
     from incrowd.forms import Showing
     from incrowd.releases.saving import Format
@@ -234,6 +235,7 @@ class Release:
         original: object = None,
         external: object = None,
         earlier: Sequence[Release] = (),
+        queries: str | Path | None = None,
         learn: bool = True,
         seed: int = 0,
         progress: Progress = silent,
@@ -242,8 +244,20 @@ class Release:
         from incrowd.auditing import audit
 
         return audit(
-            self, original=original, external=external, earlier=earlier, learn=learn, seed=seed, progress=progress
+            self,
+            original=original,
+            external=external,
+            earlier=earlier,
+            queries=queries,
+            learn=learn,
+            seed=seed,
+            progress=progress,
         )
+
+    def _repr_html_(self) -> str:
+        from incrowd.report.notebook import release_html
+
+        return release_html(self)
 
     def __repr__(self) -> str:
         promises = ", ".join(str(guarantee.model) for guarantee in self.guarantees)

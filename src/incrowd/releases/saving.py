@@ -24,12 +24,15 @@ FORMATS: tuple[str, ...] = get_args(Format)
 _TABLES = ("data", "counts", "sensitive")
 """What releases of all forms are made of."""
 _MEMBERS = {"recipe.toml", "summary.json", *(f"{table}.{format}" for table in _TABLES for format in FORMATS)}
+_COMPACT = pl.CompatLevel.oldest()
+"""Arrow's older texts hold what they show. The newer ones point into buffers, which Polars writes out as a whole: with
+the texts of rows that are withheld."""
 _BY_SUFFIX = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
 
 
 def save(
     release: Release,
-    directory: Path,
+    directory: str | Path,
     *,
     format: Format | None = None,
     force: bool = False,
@@ -40,6 +43,12 @@ def save(
 
     if format is not None and format not in FORMATS:
         raise OutputError(f"unknown format '{format}'.  Hint: it is one of {', '.join(FORMATS)}.")
+    if release.source.native == "spark":
+        from incrowd.engines.spark.saving import save as save_with_spark
+
+        where: Path = save_with_spark(release, directory, format=format, force=force, progress=progress)
+        return where
+    directory = Path(directory)
     chosen = format or natural_format(release)
     with new_directory(directory, force=force) as place:
         write_data(release, place / f"data.{chosen}", chosen, progress)
@@ -53,15 +62,17 @@ def save(
 
 
 def natural_format(release: Release) -> str:
-    """Return the format of the file that the table came from; CSV for anything else."""
-    return _BY_SUFFIX.get(Path(str(release.source.description.get("path", ""))).suffix.lower(), "csv")
+    """Return the format of the files that the table came from; CSV for anything else."""
+    path = Path(str(release.source.description.get("path", "")))
+    of_folder = "parquet" if path.name and path.is_dir() else "csv"  # only Parquet is read several files at once
+    return _BY_SUFFIX.get(path.suffix.lower(), of_folder)
 
 
 def _write_frame(table: pl.DataFrame, path: Path, format: str, release: Release) -> None:
     if format == "parquet":
         table.write_parquet(path)
     elif format == "arrow":
-        table.write_ipc(path)
+        table.write_ipc(path, compat_level=_COMPACT)
     else:
         table.write_csv(path, separator=str(release.source.description.get("separator", ",")))
 
@@ -83,7 +94,7 @@ def write_data(release: Release, path: Path, format: str, progress: Progress = s
     if format == "parquet":
         frame.sink_parquet(path)
     else:
-        frame.sink_ipc(path)
+        frame.sink_ipc(path, compat_level=_COMPACT)
 
 
 def _reporting(release: Release, progress: Progress) -> Iterator[pl.DataFrame]:

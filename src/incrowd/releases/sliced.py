@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.errors import ConformanceError, QueryError, SchemaError, did_you_mean
-from incrowd.groups import Groups, LazyHistograms, histogram
+from incrowd.groups import Groups, Histogram, LazyHistograms, histogram
 from incrowd.models.model import Guarantee, Model
 from incrowd.releases.query import Query, matching_codes
 from incrowd.schema import Schema
@@ -75,14 +75,19 @@ class SlicedTable:
 
     def groups(self) -> Groups:
         """Return buckets as models of groups see them: who is in one, and what sensitive values there are."""
-        part_of, counts = self.buckets.tuples, self.buckets.counts
+        whole = {name: self.shown.value_counts(name) for name in self.histograms}
+        return Groups(self.group_sizes, self.histograms, whole, self.shown.trees)
 
-        def count(name: str) -> Any:
-            return histogram(self.buckets.bucket_of, self.shown.column(name)[part_of], counts, len(self.buckets))
+    @cached_property
+    def histograms(self) -> LazyHistograms:
+        """How often each sensitive value occurs in each bucket."""
+        buckets, number = self.buckets, len(self.buckets)
 
-        sensitive = tuple(sorted(self.schema.sensitive))
-        whole = {name: self.shown.value_counts(name) for name in sensitive}
-        return Groups(self.group_sizes, LazyHistograms(sensitive, count), whole, self.shown.trees)
+        def count(name: str) -> Histogram:
+            codes = np.ascontiguousarray(self.shown.column(name))[buckets.tuples]
+            return histogram(buckets.bucket_of, codes, buckets.counts, number)
+
+        return LazyHistograms(tuple(sorted(self.schema.sensitive)), count)
 
     def verify(self, require: Sequence[Model], before: Tally) -> list[Guarantee]:
         """Check every model on the buckets; return the guarantees, or refuse the release."""
@@ -116,31 +121,31 @@ class SlicedTable:
         asked = dict(query)
         # An attribute that is in several columns is asked for where most of the others are.
         for column in sorted(self.columns, key=lambda column: -len(asked.keys() & set(column))):
-            fits: NDArray[np.bool_] | None = None
+            fits: NDArray[np.float64] | None = None
             for name in [name for name in column if name in asked]:
-                matches = self._matches(name, asked.pop(name))
-                fits = matches if fits is None else fits & matches
+                share = self.matching_shares(name, matching_codes(name, self.tally.trees[name], asked.pop(name)))
+                share = share[self.shown.column(name)]
+                fits = share if fits is None else fits * share
             if fits is not None:
-                rows = np.where(fits[self.buckets.tuples], self.buckets.counts, 0)
+                rows = fits[self.buckets.tuples] * self.buckets.counts
                 estimate *= np.bincount(self.buckets.bucket_of, rows, minlength=len(sizes)) / np.maximum(sizes, 1)
         if asked:
             name = next(iter(asked))
             raise QueryError(f"'{name}' is not a column of the release.{did_you_mean(name, self.schema.tallied)}")
         return float(estimate.sum())
 
-    def _matches(self, name: str, condition: object) -> NDArray[np.bool_]:
-        """Return which tuples satisfy a condition; a value that is shown as a node does so in part of the cases.
+    def matching_shares(self, name: str, matches: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return how much of what each code of a column is shown as satisfies a condition, values taken as even.
 
-        A part counts as whole from one half on, since a bucket has either the node or not.
+        `matches` has an entry for each of the column's own codes in its last axis, and so has what is returned.
         """
-        tree = self.tally.trees[name]
-        matches = matching_codes(name, tree, condition)
-        level = self.levels.get(name, 0)
-        if level:
-            before = np.concatenate(([0], np.cumsum(matches)))
-            starts, ends = tree.starts[level], tree.ends[level]
-            matches = (before[ends] - before[starts]) * 2 >= ends - starts
-        return np.asarray(matches[self.shown.column(name)])
+        tree, level = self.tally.trees[name], self.levels.get(name, 0)
+        if not level:
+            return matches.astype(np.float64)
+        before = np.zeros((*matches.shape[:-1], matches.shape[-1] + 1), dtype=np.int64)
+        np.cumsum(matches, axis=-1, out=before[..., 1:])
+        starts, ends = tree.starts[level], tree.ends[level]
+        return np.asarray((before[..., ends] - before[..., starts]) / (ends - starts))
 
     def values(self, name: str) -> pl.Series:
         """Return what each code of a column is shown as."""
@@ -150,10 +155,12 @@ class SlicedTable:
     def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
         """Yield the rows bucket by bucket; in each bucket every column is in an order of its own."""
         places = self._shown_places()
+        values = {name: self.values(name) for name, _ in places.values()}
+        codes = {name: np.ascontiguousarray(self.shown.column(name)) for name in values}
         for first in range(0, max(self.rows, 1), rows_per_batch):
             rows = slice(first, min(first + rows_per_batch, self.rows))
             shown = {
-                written: self.values(name).gather(self.shown.column(name)[self.permuted.tuples[place, rows]])
+                written: values[name].gather(codes[name][self.permuted.tuples[place, rows]])
                 for written, (name, place) in places.items()
             }
             yield pl.DataFrame({self.bucket_name: self.permuted.bucket_of[rows], **shown})

@@ -41,7 +41,7 @@ def reconstruct(form: Form, rng: np.random.Generator) -> tuple[dict[str, Codes],
     if isinstance(form, NoisyCounts):
         return reconstruct(form.boxes, rng)
     if isinstance(form, SlicedTable):
-        return _from_slices(form), np.ones(form.rows)
+        return _from_slices(form, rng), np.ones(form.rows)
     if isinstance(form, Generalized):
         return _from_labels(form, rng), np.ones(form.rows)
     raise QueryError(f"rows cannot be made from a release that is {form.name}.")
@@ -59,6 +59,10 @@ def _from_labels(form: Generalized, rng: np.random.Generator) -> dict[str, Codes
     return found
 
 
-def _from_slices(form: SlicedTable) -> dict[str, Codes]:
+def _from_slices(form: SlicedTable, rng: np.random.Generator) -> dict[str, Codes]:
     places = {name: place for place, column in reversed(list(enumerate(form.columns))) for name in column}
-    return {name: form.shown.column(name)[form.permuted.tuples[place]] for name, place in places.items()}
+    found = {name: form.shown.column(name)[form.permuted.tuples[place]] for name, place in places.items()}
+    for name, level in form.levels.items():
+        tree = form.tally.trees[name]
+        found[name] = rng.integers(tree.starts[level, found[name]], tree.ends[level, found[name]]).astype(np.int32)
+    return found

@@ -1,8 +1,10 @@
 """Whether a sliced table tells who is in it (Li, Li, Zhang & Molloy, TKDE 2012, section 5).
 
 A bucket matches every combination of its column values. Those that are no tuple of the table are *fake*; the more of
-them there are for each original one, the less a match tells. And original tuples should match about as many buckets as
-fake ones do.
+them there are for each original one, the less a match tells (the fake-original ratio). And original tuples should match
+about as many buckets as fake ones do, or the number of matches tells (`advantage`). Whoever matches no bucket at all is
+not in the table: how many such people there are depends on whom one asks about, such as `fake_tuples` that have nothing
+but the table's frequencies.
 
 Cost: that of the matches found, as for the ℓ-diversity check.
 """
@@ -16,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.hierarchies.tree import Codes
-from incrowd.slicing.matching import BucketIndex, Floats, matching_tuples
+from incrowd.slicing.matching import BucketIndex, Floats, matching_buckets, matching_tuples
 from incrowd.slicing.sliced import Buckets, Ints, Slices, whole_values
 from incrowd.tally import Tally, group_tuples
 
@@ -43,12 +45,53 @@ class Fakes:
         return float((self.matching - self.original).sum() / originals) if originals else 0.0
 
 
-def count_fakes(slices: Slices, buckets: Buckets) -> Fakes:
-    """Count the tuples that each bucket matches, sensitive attributes included."""
-    whole = whole_values(slices)
+def count_fakes(slices: Slices, buckets: Buckets, *, people: bool = False) -> Fakes:
+    """Count the tuples that each bucket matches: sensitive attributes included, or with `people` what is known alone.
+
+    Where columns overlap, combinations that contradict themselves are counted too.
+    """
+    whole = Slices(slices.known, (), slices.counts) if people else whole_values(slices)
     index = BucketIndex(whole, buckets)
     kinds = np.diff(index.starts, axis=1)
     return Fakes(np.prod(kinds.astype(np.float64), axis=0), matching_tuples(index, whole.known))
+
+
+def matching_fakes(rng: np.random.Generator, slices: Slices, buckets: Buckets, number: int) -> Codes:
+    """Return known parts of people who match a bucket and are not in the table, each such person as likely as another.
+
+    There are none if the buckets match nobody else, and fewer than asked for if almost nobody.
+    """
+    index = BucketIndex(slices, buckets)
+    kinds = np.diff(index.starts, axis=1)
+    combinations = np.prod(kinds.astype(np.float64), axis=0)
+    found = np.empty((0, slices.columns), dtype=np.int32)
+    if (combinations == matching_tuples(index, slices.known)).all():
+        return found
+    ends = np.cumsum(combinations)
+    for _ in range(_MOST_ROUNDS):
+        bucket = np.searchsorted(ends, rng.random(4 * number) * ends[-1], side="right")
+        chosen = (rng.random((slices.columns, len(bucket))) * kinds[:, bucket]).astype(np.int64)
+        drawn = index.values[index.starts[:, bucket] + chosen].T
+        drawn = drawn[~_among(drawn, slices.known)]
+        # Whoever matches many buckets was drawn as many times as often.
+        fair = rng.random(len(drawn)) * matching_buckets(index, drawn) < 1
+        found = np.concatenate([found, drawn[fair]])[:number]
+        if len(found) == number:
+            break
+    return found
+
+
+def advantage(original: Ints, fake: Ints) -> float:
+    """Return how well the number of buckets that people match tells original from fake ones: 0 is not at all, 1 surely.
+
+    It is how much more often the best rule "whoever matches at least (or at most) so many is in the table" is right of
+    original people than wrong of fake ones. Where there is nobody on one side, a match says it all.
+    """
+    if not len(original) or not len(fake):
+        return 1.0
+    size = int(max(original.max(), fake.max())) + 1
+    shares = [np.cumsum(np.bincount(matched, minlength=size)) / len(matched) for matched in (original, fake)]
+    return float(np.abs(shares[0] - shares[1]).max())
 
 
 def fake_tuples(
@@ -70,19 +113,19 @@ def fake_tuples(
             # A row at random has each combination as often as it occurs.
             donors = np.searchsorted(ends, rng.integers(0, rows, len(drawn)), side="right")
             drawn[:, unit] = tally.codes[donors[:, None], unit]
-        found = np.concatenate([found, drawn[~_occurs(tally, drawn)]])
+        found = np.concatenate([found, drawn[~_among(drawn, tally.codes)]])
         if len(found) == number:
             break
     return found
 
 
-def _occurs(tally: Tally, codes: Codes) -> NDArray[np.bool_]:
-    """Return which of these tuples are in the table."""
-    sizes = [tally.trees[name].size for name in tally.columns]
-    numbers, _ = group_tuples(np.concatenate([tally.codes, codes]), sizes)
+def _among(codes: Codes, table: Codes) -> NDArray[np.bool_]:
+    """Return which rows of `codes` are rows of the table."""
+    both = np.concatenate([table, codes])
+    numbers, _ = group_tuples(both, (both.max(axis=0, initial=0) + 1).tolist())
     in_table = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=bool)
-    in_table[numbers[: len(tally)]] = True
-    return in_table[numbers[len(tally) :]]
+    in_table[numbers[: len(table)]] = True
+    return in_table[numbers[len(table) :]]
 
 
 def known_parts(

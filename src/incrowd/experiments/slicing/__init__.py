@@ -17,14 +17,9 @@ from incrowd.experiments.report import Findings
 from incrowd.experiments.results import Results
 from incrowd.experiments.slicing.claims import CLAIMS
 from incrowd.experiments.slicing.figures import sections
-from incrowd.experiments.slicing.measuring import (
-    measure_classifiers,
-    measure_membership,
-    measure_presence,
-    measure_queries,
-    measure_times,
-    publish_all,
-)
+from incrowd.experiments.slicing.measuring import measure_classifiers, measure_queries, measure_times
+from incrowd.experiments.slicing.membership import measure_membership, measure_presence
+from incrowd.experiments.slicing.ways import Case, publish_all
 from incrowd.experiments.tables import ADULT_IS_ABSENT, Subject, adult_folder, adult_subject, census_subject
 from incrowd.progress import Progress, silent
 
@@ -59,9 +54,10 @@ def run(settings: Settings, progress: Progress = silent) -> Findings:
     for number, (subject, l) in enumerate((subject, l) for subject in subjects for l in settings.l):
         rng = np.random.default_rng([settings.seed, number])
         releases = publish_all(results, subject, l, settings.seed)
+        case = Case(subject, l, releases, settings.queries, rng)
         for step, measure in enumerate((measure_queries, measure_classifiers, measure_membership)):
             progress("tables", (number + step / 3) / total)
-            measure(results, subject, releases, l, settings.queries, rng)
+            measure(results, case)
     progress("tables", 1.0)
     for l in settings.l:
         measure_presence(results, settings.rows, l, settings.seed)

@@ -6,14 +6,18 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from incrowd.experiments.charts import Axis, lines
+from incrowd.experiments.charts import Axis, lines, ranking
 from incrowd.experiments.report import Section
-from incrowd.experiments.slicing.measuring import BUCKETIZED, GENERALIZED, RAW, SLICED, WIDE
+from incrowd.experiments.slicing.measuring import RAW
+from incrowd.experiments.slicing.membership import ADVANTAGE, MATCHING, RANDOM
+from incrowd.experiments.slicing.ways import BUCKETIZED, COARSE, GENERALIZED, SINGLE, SLICED, WIDE
 
 COLOURS = {
     RAW: "#444444",
     SLICED: "#1b6ca8",
     WIDE: "#86bde8",
+    SINGLE: "#2a9d8f",
+    COARSE: "#5a3e8c",
     BUCKETIZED: "#e8893a",
     GENERALIZED: "#c0392b",
     "majority": "#999999",
@@ -35,34 +39,54 @@ def sections(results: pl.DataFrame) -> Iterator[Section]:
         None if queries.is_empty() else lambda: lines(
             queries, Axis("attributes", "quasi-identifiers asked about", ordinal=True),
             Axis("value", "median relative error", format="%"), by="method", colours=COLOURS, panels="case",
-            title="Counting queries on three forms of release",
+            panels_in_order=queries["case"].unique(maintain_order=True).to_list(), columns=2,
+            title="Counting queries, by form of release",
         ),
     )  # fmt: skip
     learnt = results.filter(pl.col("figure") == "classifiers")
     yield Section(
         "classifiers",
         "Classifiers",
-        "Accuracy on raw rows that were held out, after learning from each release; 'raw data' is what could be had.",
+        "Mean accuracy over folds, on raw rows that neither the release nor the classifier has seen; releases are made "
+        "of the training part alone. 'raw data' is what could be had.",
         _wide(learnt, ["dataset", "parameter"]),
         None,
     )
     member = results.filter(pl.col("figure") == "membership")
+    advantages = (
+        member.filter(pl.col("measure").is_in([ADVANTAGE.format(people) for people in (MATCHING, RANDOM)]))
+        .filter(pl.col("parameter") == pl.col("parameter").first())
+        .with_columns(
+            case=pl.concat_str(
+                pl.col("dataset").str.split(" ").list.first(),
+                pl.col("measure").str.strip_prefix(ADVANTAGE.format("")),
+                separator=": ",
+            )
+        )
+    )
     yield Section(
         "membership",
         "Who is in the table",
-        "People who are in the table, and made-up people with the same frequencies who are not: how many of them match "
-        "a bucket in all that is known of them. Where only the first do, a match tells who is in the table.",
+        "Two kinds of people who are not in the table: fake people who match a bucket all the same, which are the "
+        "paper's, and people at random, made up with the frequencies of the table. The advantage is how much better "
+        "than by chance the number of buckets that somebody matches tells the original people from them: 0 is no "
+        "news, 1 gives everybody away.",
         _wide(member, ["dataset", "parameter", "measure"]),
-        None,
-    )
+        None if advantages.is_empty() else lambda: ranking(
+            advantages, Axis("value", "advantage (0 is no news)", format=".2f"), COLOURS, panels="case",
+            panels_in_order=advantages["case"].unique(maintain_order=True).to_list(), columns=2,
+            title="How well matches tell who is in the table",
+            subtitle=f"Original people against two kinds of people who are not there, {advantages['parameter'][0]}",
+        ),
+    )  # fmt: skip
     times = results.filter(pl.col("figure") == "times").with_columns(thousands=pl.col("rows") / 1000)
     yield Section(
         "times",
         "Time",
-        "Seconds from the table to the checked release, the better of two runs.",
+        "Seconds of CPU from the table to the checked release, the least of three runs.",
         _wide(times, ["rows"]),
         None if times.is_empty() else lambda: lines(
-            times, Axis("thousands", "rows (thousands)"), Axis("value", "seconds"), by="method", colours=COLOURS,
+            times, Axis("thousands", "rows (thousands)"), Axis("value", "CPU seconds"), by="method", colours=COLOURS,
             title="Time to publish a census",
         ),
     )  # fmt: skip

@@ -1,0 +1,91 @@
+"""The ways that are compared: three to the same protection of the sensitive value, and slicing with larger buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from incrowd.errors import Unsatisfiable
+from incrowd.experiments.results import Results
+from incrowd.experiments.tables import Subject
+from incrowd.forms import ShowGeneralized
+from incrowd.methods import Anatomy, Method, Mondrian, Slicing
+from incrowd.models import Model, ProbabilisticLDiversity, SlicedDiversity
+from incrowd.progress import silent
+from incrowd.publishing import publish
+from incrowd.releases.form import Form
+from incrowd.releases.release import Release
+from incrowd.releases.sliced import SlicedTable
+from incrowd.tally import Tally
+
+GENERALIZED, BUCKETIZED, SLICED = "generalization", "bucketization", "slicing"
+WIDE, SINGLE, COARSE = "slicing, buckets of 50", "slicing, 50, single columns", "slicing, 50, one level up"
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A table, what was published of it at one ℓ, and what there is to measure with."""
+
+    subject: Subject
+    l: int
+    releases: Mapping[str, Release]
+    queries: int
+    rng: np.random.Generator
+
+    def add(self, results: Results, figure: str, method: str, measure: str, value: float, detail: str = "") -> None:
+        """Write down a number."""
+        parameter = f"l = {self.l}, {detail}" if detail else f"l = {self.l}"
+        results.add(figure, self.subject.name, self.subject.rows, method, parameter, measure, value)
+
+
+def ways(subject: Subject, l: int) -> dict[str, tuple[Method, Model]]:
+    """Return what is compared; the last three are what `Slicing` offers to hide who is in the table."""
+    trees = subject.tally.trees
+    levels = {name: 1 for name in subject.quasi if trees[name].height > 1}
+    return {
+        GENERALIZED: (Mondrian(), ProbabilisticLDiversity(l)),
+        BUCKETIZED: (Anatomy(tables="one"), ProbabilisticLDiversity(l)),
+        SLICED: (Slicing(), SlicedDiversity(l)),
+        WIDE: (Slicing(least=50), SlicedDiversity(l)),
+        SINGLE: (Slicing(least=50, number=len(subject.schema.tallied)), SlicedDiversity(l)),
+        COARSE: (Slicing(least=50, levels=levels), SlicedDiversity(l)),
+    }
+
+
+def publish_all(results: Results, subject: Subject, l: int, seed: int) -> dict[str, Release]:
+    """Publish a table in all ways; what cannot be had is noted and left out."""
+    releases, impossible = {}, []
+    for name, (method, model) in ways(subject, l).items():
+        try:
+            releases[name] = publish(subject.table, model, method=method, seed=seed)
+        except Unsatisfiable:
+            impossible.append(name)
+    if impossible:
+        results.note(
+            f"At l = {l}, {subject.name} is impossible, since a value is too frequent: {'; '.join(impossible)}."
+        )
+    note_columns(results, subject, l, releases.get(SLICED))
+    return releases
+
+
+def note_columns(results: Results, subject: Subject, l: int, sliced: Release | None) -> None:
+    """Write down which attributes share a column."""
+    if sliced is not None and isinstance(sliced.form, SlicedTable):
+        shown = "; ".join(", ".join(column) for column in sliced.form.columns)
+        results.note(f"Columns of {subject.name} at l = {l}: {shown}.")
+
+
+def show_training(subject: Subject, training: Tally, l: int, rng: np.random.Generator) -> dict[str, Form]:
+    """Return what would be published of a part of a table, in all ways that can be had."""
+    forms: dict[str, Form] = {}
+    for name, (method, model) in ways(subject, l).items():
+        try:
+            recoding = method.search(training, subject.schema, [model], rng=rng, progress=silent)
+        except Unsatisfiable:
+            continue
+        showing = recoding.form or ShowGeneralized()
+        forms[name] = showing.show(training, subject.schema, recoding, rows_in=training.rows, rng=rng)
+        forms[name].verify([model], training)
+    return forms
