@@ -72,6 +72,9 @@ _BUILT_IN: dict[str, tuple[type, ...]] = {
         metrics.Ambiguity,
         metrics.KLDivergence,
         metrics.Granularity,
+        metrics.TotalVariation,
+        metrics.PairwiseTotalVariation,
+        metrics.AssociationKept,
     ),
     "attacks": (
         attacks.Linkage,

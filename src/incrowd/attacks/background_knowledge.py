@@ -75,8 +75,8 @@ class BackgroundKnowledge:
             own = others[here, beliefs.values[block]].copy()
             others[here, beliefs.values[block]] = -1.0
             others.sort(axis=1)
-            left = others[:, : size - self.statements] if self.statements < size else others[:, :0]
-            struck = np.maximum(others[:, size - self.statements :], 0).sum(axis=1) if self.statements else 0.0
+            kept = max(size - self.statements, 0)
+            left, struck = others[:, :kept], np.maximum(others[:, kept:], 0).sum(axis=1)
             best = left.max(axis=1, initial=-1.0)
             ties = (np.abs(left - own[:, None]) < _ROUNDING).sum(axis=1)
             right[block] = np.where(own >= best - _ROUNDING, 1.0 / (1 + ties), 0.0)

@@ -57,7 +57,7 @@ class Beliefs:
         everybody = np.zeros(len(self.values), dtype=np.int64)
         return self.rate(hits(self.prior[None, :], everybody, self.values))
 
-    def rate(self, success: NDArray[np.number]) -> float:
+    def rate(self, success: NDArray[np.number] | NDArray[np.bool_]) -> float:
         """Return how often something happens per person, given how likely it is in each line."""
         return float((self.counts * success).sum() / max(self.people, 1))
 
@@ -66,7 +66,7 @@ class Beliefs:
         return wilson(rate, self.people)
 
 
-def hits(shares: Floats, kind_of: Ints, values: Codes) -> Floats:
+def hits(shares: Floats, kind_of: Ints, values: Codes | Ints) -> Floats:
     """Return how likely the guess of a largest share is right, line by line."""
     largest = shares.max(axis=1)
     best = shares >= largest[:, None] - _ROUNDING

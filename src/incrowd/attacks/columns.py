@@ -8,7 +8,12 @@ from incrowd.errors import AttackError, did_you_mean
 
 def lacks_secret(target: Target, column: str | None) -> str | None:
     """Return why there is nothing to infer, if so."""
-    return None if target.view.sensitive or column is not None else "no column is sensitive"
+    known = target.view.sensitive
+    if not known:
+        return "no column is sensitive"
+    if column is None:
+        return None if len(known) == 1 else "several columns are sensitive, and none of them is named"
+    return None if column in known else f"'{column}' is not a sensitive column"
 
 
 def the_secret(attack: str, target: Target, column: str | None) -> str:

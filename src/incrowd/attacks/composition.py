@@ -1,9 +1,10 @@
 """Composition (Ganta, Kasiviswanathan & Smith 2008): two releases about the same people, each safe by itself. What the
 crowds of both have in common is left; often it is one value.
 
-Two rules are tried, and the better one counts: beliefs are multiplied, and divided by the frequencies that they all start
-from, as if releases were independent; or values that all crowds have are believed in as much as on average. The
-baseline is the best of the releases alone. Cost: that of `beliefs.py` for each release.
+Two rules are tried, and the better one counts: beliefs are multiplied, and divided by the frequencies that they all
+start from, as if releases were independent; or values that all crowds have are believed in as much as on average. The
+baseline is the best of the releases alone. Releases may have other columns: the adversary knows of people what the
+table before has of them. Cost: that of `beliefs.py` for each release.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.attacks.beliefs import Beliefs, beliefs_about, hits
+from incrowd.attacks.beliefs import beliefs_about, hits
 from incrowd.attacks.columns import lacks_secret, the_secret
-from incrowd.attacks.matches import Floats
+from incrowd.attacks.generalized_view import GeneralizedView
+from incrowd.attacks.matches import Floats, Ints, View
 from incrowd.attacks.risk import Risk, Threat
 from incrowd.attacks.target import Target, view_of
 from incrowd.hierarchies.tree import Codes, Tree
 from incrowd.hierarchies.values import as_text
+from incrowd.tally import group_tuples
 
 _UNLIKELY = 1e-12
 
@@ -44,9 +47,11 @@ class Composition:
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
         """Return how often the common guess is right."""
         column = the_secret(self.name, target, self.column)
-        beliefs = beliefs_about(target, column)
-        others = _beliefs_of_earlier(target, column, beliefs)
-        releases = [beliefs.shares, *(other.shares for other in others)]
+        views = [view for view in map(view_of, target.earlier) if column in view.sensitive]
+        alone = beliefs_about(target, column)
+        known, kind_of, first = _all_that_is_known(target, views)
+        beliefs = replace(alone, shares=alone.shares[alone.kind_of[first]], kind_of=kind_of)
+        releases = [beliefs.shares, *(_beliefs_by(view, known, target, column, beliefs.prior) for view in views)]
         possible = np.all([shares > 0 for shares in releases], axis=0)
         # Where the crowds have nothing in common, one of the releases is about somebody else: nothing is ruled out.
         possible |= ~possible.any(axis=1, keepdims=True)
@@ -68,7 +73,7 @@ class Composition:
             people=beliefs.people,
             worst=float(own.max(initial=0.0)),
             against="the best of the releases alone",
-            says=f"{len(target.earlier) + 1} releases together give a person's {column} away in {value:.1%} of the "
+            says=f"{len(releases)} releases together give a person's {column} away in {value:.1%} of the "
             f"cases; the best of them alone in {baseline:.1%}. For {certain:.1%} only one value is left.",
             details={"only one value left": certain, "without any release": beliefs.right_before},
         )
@@ -90,46 +95,47 @@ def _normalized(shares: Floats) -> Floats:
     return np.asarray(shares / np.where(totals > 0, totals, 1.0))
 
 
-def _beliefs_of_earlier(target: Target, column: str, beliefs: Beliefs) -> list[Beliefs]:
-    """Return what other releases say about the same people, in terms of this one's values."""
+def _all_that_is_known(target: Target, views: Sequence[View]) -> tuple[dict[str, Codes], Ints, Ints]:
+    """Return the codes of distinct people in all columns that any release has, by those of the table before.
+
+    Beside them, which of these people each line is, and one line of each.
+    """
+    truth, people = target.truth, target.people
+    assert truth is not None
+    asked = {name for view in (target.view, *views) for name in view.columns} - set(target.view.sensitive)
+    names = [name for name in truth.columns if name in asked]
+    codes = np.stack([truth.column(name)[people.lines] for name in names], axis=1)
+    kind_of, first = group_tuples(codes, [truth.trees[name].size for name in names])
+    return {name: codes[first, place] for place, name in enumerate(names)}, kind_of, first
+
+
+def _beliefs_by(view: View, known: Mapping[str, Codes], target: Target, column: str, prior: Floats) -> Floats:
+    """Return what another release says about people, in terms of this one's values; what is usual, if it is silent."""
     from incrowd.kernels.beliefs import spread_shares
 
-    found = []
-    for form in target.earlier:
-        view = view_of(form)
-        if column not in view.sensitive:
-            continue
-        people = translate_people(target, view.columns, view.trees)
-        known = (people >= 0).all(axis=1)
-        crowds = view.crowds(column)
-        matches = view.match(np.where(people < 0, 0, people).astype(np.int32), column)
-        entries = crowds.values
-        shares = spread_shares(
-            matches.offsets, matches.crowds, matches.weights, entries.offsets, entries.values, entries.counts,
-            crowds.sizes, view.trees[column].size,
-        )  # fmt: skip
-        ours = translated(view.trees[column], target.view.trees[column])
-        here = np.zeros_like(beliefs.shares)
-        np.add.at(here.T, ours[ours >= 0], shares[:, ours >= 0].T)
-        here[~known | ~matches.matched] = beliefs.prior
-        totals = here.sum(axis=1, keepdims=True)
-        found.append(
-            replace(beliefs, shares=np.where(totals > 0, here / np.where(totals > 0, totals, 1), beliefs.prior))
-        )
-    return found
-
-
-def translate_people(target: Target, columns: tuple[str, ...], trees: Mapping[str, Tree]) -> Codes:
-    """Return the people in terms of another release's columns and codes; -1 where it does not know a value."""
-    people = target.people.tuples
-    result = np.zeros((len(people), len(columns)), dtype=np.int32)
-    for place, name in enumerate(columns):
-        if name not in target.view.columns:
-            result[:, place] = -1
-            continue
-        mine = target.view.columns.index(name)
-        result[:, place] = translated(target.view.trees[name], trees[name])[people[:, mine]]
-    return result
+    truth = target.truth
+    assert truth is not None
+    unknown = frozenset(view.columns) - known.keys()
+    if isinstance(view, GeneralizedView) and len(unknown) < len(view.columns):
+        view = replace(view, unknown=unknown)  # the other labels still tell
+    number = len(next(iter(known.values())))
+    people = np.full((number, len(view.columns)), -1, dtype=np.int32)
+    for place, name in enumerate(view.columns):
+        if name in known:
+            people[:, place] = translated(truth.trees[name], view.trees[name])[known[name]]
+    matches = view.match(np.maximum(people, 0), column)
+    crowds = view.crowds(column)
+    entries = crowds.values
+    theirs = spread_shares(
+        matches.offsets, matches.crowds, matches.weights, entries.offsets, entries.values, entries.counts,
+        crowds.sizes, view.trees[column].size,
+    )  # fmt: skip
+    ours = translated(view.trees[column], target.view.trees[column])
+    shares = np.zeros((number, len(prior)))
+    shares[:, ours[ours >= 0]] = theirs[:, ours >= 0]
+    totals = shares.sum(axis=1, keepdims=True)
+    told = (people >= 0).all(axis=1, keepdims=True) & (totals > 0)
+    return np.where(told, shares / np.where(told, totals, 1.0), prior)
 
 
 def translated(source: Tree, goal: Tree) -> Codes:

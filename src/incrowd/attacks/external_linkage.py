@@ -15,10 +15,9 @@ import numpy as np
 
 from incrowd.attacks.generalized_view import GeneralizedView
 from incrowd.attacks.risk import Risk, Threat, wilson
-from incrowd.attacks.target import Target
+from incrowd.attacks.target import Target, is_noisy
 from incrowd.hierarchies.tree import MISSING, Codes, Tree
 from incrowd.parameters import require_number, require_whole
-from incrowd.releases.noisy import NoisyCounts
 
 
 @dataclass(frozen=True)
@@ -38,8 +37,10 @@ class ExternalLinkage:
         """Labels, and an external table, are needed."""
         if target.external is None:
             return "no external table is given"
-        if not isinstance(target.view, GeneralizedView) or isinstance(target.form, NoisyCounts):
+        if not isinstance(target.view, GeneralizedView) or is_noisy(target.form):
             return "no row has labels of its own"
+        if not set(target.external.columns) & set(target.view.columns):
+            return "the external table has none of the quasi-identifiers"
         return None
 
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
@@ -47,14 +48,15 @@ class ExternalLinkage:
         from incrowd.kernels.stabbing import points_in_boxes
 
         view, external = target.view, target.external
-        assert isinstance(view, GeneralizedView) and external is not None
+        assert isinstance(view, GeneralizedView)
+        assert external is not None
         known = [name for name in external.columns if name in view.columns]
         lows, highs = [], []
         for name in known:
             place = view.columns.index(name)
-            low, high = self._widened(view.trees[name], view.regions.lows[:, place], view.regions.highs[:, place])
-            lows.append(low)
-            highs.append(high)
+            widened = self._widened(view.trees[name], view.regions.lows[:, place], view.regions.highs[:, place])
+            lows.append(widened[0])
+            highs.append(widened[1])
         points = np.stack([external.codes[:, external.columns.index(name)] for name in known], axis=1)
         fitting = points_in_boxes(np.stack(lows, axis=1), np.stack(highs, axis=1), points, external.counts)
         sizes = view.form.group_sizes
@@ -86,6 +88,8 @@ class ExternalLinkage:
     def _widened(self, tree: Tree, lows: Codes, highs: Codes) -> tuple[Codes, Codes]:
         """Return runs of codes that hold what is nearly right, too."""
         known = lows > MISSING
+        if tree.size == 1:  # missing is all that there is
+            return lows, highs
         if tree.ordered and self.tolerance:
             reach = self.tolerance * tree.span
             positions = tree.positions[1:]

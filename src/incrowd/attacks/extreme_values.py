@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from incrowd.attacks.generalized_view import GeneralizedView
 from incrowd.attacks.risk import Risk, Threat, wilson
-from incrowd.attacks.target import Target
-from incrowd.hierarchies.tree import Codes
+from incrowd.attacks.target import Target, is_noisy
+from incrowd.hierarchies.tree import MISSING, Codes
 from incrowd.parameters import require_whole
-from incrowd.releases.noisy import NoisyCounts
 from incrowd.tally import Counts
 
 
@@ -35,7 +34,7 @@ class ExtremeValues:
 
     def lacks(self, target: Target) -> str | None:
         """Ranges of numbers or dates, and the table before, are needed."""
-        if not isinstance(target.view, GeneralizedView) or isinstance(target.form, NoisyCounts):
+        if not isinstance(target.view, GeneralizedView) or is_noisy(target.form):
             return "nothing is published as a range around people"
         if not any(target.view.trees[name].ordered for name in target.view.columns):
             return "no quasi-identifier is a number or a date"
@@ -44,7 +43,8 @@ class ExtremeValues:
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
         """Return how many of these people have their exact value at the end of a range that they fit."""
         view, truth = target.view, target.truth
-        assert isinstance(view, GeneralizedView) and truth is not None
+        assert isinstance(view, GeneralizedView)
+        assert truth is not None
         known = np.stack([truth.column(name) for name in view.columns], axis=1)
         shown = total = 0
         for place, name in enumerate(view.columns):
@@ -68,8 +68,8 @@ class ExtremeValues:
             baseline=0.0,
             people=total,
             against="no range shows anybody's value",
-            says=f"Of the {total:,} people with the most extreme values, {value:.1%} have theirs published as the end of "
-            "a range."
+            says=f"Of the {total:,} people with the most extreme values, {value:.1%} have theirs published as the end "
+            "of a range."
             if total
             else f"Nobody stands out: at least {self.few} people share the extremes of every column.",
         )
@@ -79,10 +79,11 @@ class ExtremeValues:
         matches = view.match(np.ascontiguousarray(people), None)
         lows, highs = view.regions.lows[:, place], view.regions.highs[:, place]
         ends = lows if side == "low" else highs - 1
-        told = view.form.written == "tight"
-        same = people[matches.person_of, place] == ends[matches.crowds]
-        if not told:  # cuts and names of nodes show no value of their own, unless they hold one value only
-            same &= (highs - lows == 1)[matches.crowds]
+        # Cuts and names of nodes show no value of their own, unless they hold one value only; nor does "anything".
+        told = highs - lows == 1
+        if view.form.written == "tight":
+            told |= lows > MISSING
+        same = (people[matches.person_of, place] == ends[matches.crowds]) & told[matches.crowds]
         return np.bincount(matches.person_of[same], minlength=len(people)) > 0
 
 

@@ -19,14 +19,18 @@ from incrowd.releases.generalized import Generalized
 
 @dataclass(frozen=True, eq=False)
 class GeneralizedView:
-    """Groups of rows with labels; a group of many fits a person better than one of few."""
+    """Groups of rows with labels; a group of many fits a person better than one of few.
+
+    Labels of columns that are `unknown` of people say nothing about where they are.
+    """
 
     form: Generalized
+    unknown: frozenset[str] = frozenset()
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The quasi-identifiers."""
-        return self.form.shown.columns
+        """The quasi-identifiers that may be known."""
+        return tuple(name for name in self.form.shown.columns if name not in self.unknown)
 
     @property
     def sensitive(self) -> tuple[str, ...]:
@@ -46,7 +50,9 @@ class GeneralizedView:
     @cached_property
     def regions(self) -> Regions:
         """What each group's labels stand for."""
-        return self.form.group_regions()
+        shown = self.form.group_regions()
+        places = [shown.columns.index(name) for name in self.columns]
+        return Regions(self.columns, shown.lows[:, places], shown.highs[:, places])
 
     def crowds(self, column: str | None) -> Crowds:
         """Return the groups."""

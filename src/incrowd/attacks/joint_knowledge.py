@@ -2,7 +2,8 @@
 together in the population, and changes that belief by what the release shows.
 
 The joint distribution is a small Bayesian network fitted to the table (`knowledge/dependence.py`): a table's own
-frequencies would already tell everything about people who are alone with their quasi-identifiers.
+frequencies would already tell everything about people who are alone with their quasi-identifiers. It is made to agree
+with how frequent each value is, so that a release which shows no more than that changes nothing.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from incrowd.attacks.reweighing import reweigh
 from incrowd.attacks.risk import Risk, Threat
 from incrowd.attacks.target import Target
 from incrowd.knowledge.dependence import fitted_shares
+from incrowd.tally import Counts
+
+_FITTING_ROUNDS = 10
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,9 @@ class JointKnowledge:
         beliefs = beliefs_about(target, column)
         assert target.truth is not None
         shares = {name: fitted_shares(target.truth, name, column) for name in target.view.columns}
-        known = naive_bayes(target, shares, beliefs.prior)
-        after = reweigh(target.matches(column), target.view.crowds(column), known, target.people.tuple_counts)
+        people = target.people.tuple_counts
+        known = calibrated(naive_bayes(target, shares, beliefs.prior), people, beliefs.prior)
+        after = reweigh(target.matches(column), target.view.crowds(column), known, people)
         value, baseline = (beliefs.rate(hits(believed, beliefs.kind_of, beliefs.values)) for believed in (after, known))
         low, high = beliefs.interval(value)
         moved = np.abs(after - known).max(axis=1)[beliefs.kind_of]
@@ -57,8 +62,21 @@ class JointKnowledge:
             against="what is known beforehand of people like them",
             says=f"Whoever knows how {column} goes with everything else guesses it in {value:.1%} of the cases; "
             f"without the release, in {baseline:.1%}.",
-            details={"mean change of belief": beliefs.rate(moved), "largest change of belief": float(moved.max())},
+            details={
+                "mean change of belief": beliefs.rate(moved),
+                "largest change of belief": float(moved.max(initial=0.0)),
+            },
         )
+
+
+def calibrated(known: Floats, people: Counts, frequencies: Floats) -> Floats:
+    """Return beliefs whose mean over all people is as frequent as values are, by proportional fitting."""
+    for _ in range(_FITTING_ROUNDS):
+        expected = people @ known / max(people.sum(), 1)
+        known = known * np.divide(frequencies, expected, out=np.zeros_like(expected), where=expected > 0)
+        totals = known.sum(axis=1, keepdims=True)
+        known = np.where(totals > 0, known / np.where(totals > 0, totals, 1.0), frequencies)
+    return known
 
 
 def naive_bayes(target: Target, shares: dict[str, Floats], prior: Floats) -> Floats:

@@ -13,8 +13,7 @@ import numpy as np
 
 from incrowd.attacks.matches import Floats
 from incrowd.attacks.risk import Risk, Threat, wilson
-from incrowd.attacks.target import Target
-from incrowd.releases.noisy import NoisyCounts
+from incrowd.attacks.target import Target, is_noisy
 from incrowd.tally import Counts
 
 
@@ -27,14 +26,21 @@ class Linkage:
 
     def lacks(self, target: Target) -> str | None:
         """Rows that belong to people are needed."""
-        return "noisy counts have no row that is anybody's" if isinstance(target.form, NoisyCounts) else None
+        return "noisy counts have no row that is anybody's" if is_noisy(target.form) else None
 
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
-        """Return how often the row is the person's own; a person who fits nothing is safe."""
+        """Return how often the row is the person's own.
+
+        A person who fits nothing is safe, and so is one who is not published and fits the rows of others: of all who
+        fit, as large a share has a row of their own as there are rows.
+        """
         candidates, people = crowd_sizes(target)
         chances = np.divide(1.0, candidates, out=np.zeros_like(candidates), where=candidates > 0)
         number = int(people.sum())
-        value = float((people * chances).sum() / max(number, 1))
+        everybody = number if target.truth is None else target.truth.rows
+        fitting = float(people[candidates > 0].sum()) * everybody / max(number, 1)
+        published = min(1.0, target.view.rows / fitting) if fitting else 0.0
+        value = published * float((people * chances).sum() / max(number, 1))
         low, high = wilson(value, number)
         worst = float(chances.max(initial=0.0))
         return Risk(
@@ -47,7 +53,9 @@ class Linkage:
             people=number,
             worst=worst,
             says=f"A person's row is found in {value:.2%} of the cases; the easiest to find hides among "
-            f"{1 / worst if worst else 0:,.0f}.",
+            f"{1 / worst:,.0f}."
+            if worst
+            else "No row fits anybody.",
             details={
                 "alone": float(people[(candidates > 0) & (candidates < 2)].sum() / max(number, 1)),
                 "above a fifth": float(people[chances > 0.2].sum() / max(number, 1)),

@@ -50,10 +50,11 @@ def normalized(offsets: Ints, crowds: Ints, weights: NDArray[np.number]) -> Matc
     """Return matches whose weights add up to 1 for each person; matches of no weight are left out."""
     person_of = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     some = weights > 0
-    person_of, crowds, weights = person_of[some], crowds[some], weights[some].astype(np.float64)
-    totals = np.bincount(person_of, weights=weights, minlength=len(offsets) - 1)
+    person_of, crowds = person_of[some], crowds[some]
+    kept: Floats = weights[some].astype(np.float64)
+    totals = np.bincount(person_of, weights=kept, minlength=len(offsets) - 1)
     starts = np.concatenate(([0], np.cumsum(np.bincount(person_of, minlength=len(offsets) - 1))))
-    return Matches(starts.astype(np.int64), crowds, weights / totals[person_of])
+    return Matches(starts.astype(np.int64), crowds, kept / totals[person_of])
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,9 +2,12 @@
 
 The adversary is shown people who are in the table and as many who are not, and says which is which by how many rows the
 release lets one expect of each. The baseline tells them apart by how plausible each is in the population (a tree of
-pairs of attributes, `plausibility.py`), since whoever is not in the table may also be an unlikely person. Those who are not are people of the external table who are not in this one; where there
-is none, near misses: people of the table with one attribute changed, to what somebody else has who is like them in
-another attribute. Cost: that of matching both (see `matches.py`).
+pairs of attributes, `plausibility.py`), since whoever is not in the table may also be an unlikely person.
+
+Those who are not in the table are people of the external table whose like is not in this one, and the external table is
+the population. Where there are none, they are near misses: people of the table with one attribute changed, to what
+somebody else has who is like them in another attribute; and one half of the table teaches what is plausible, the other
+half is tried. Cost: that of matching both (see `matches.py`).
 """
 
 from __future__ import annotations
@@ -39,18 +42,24 @@ class Membership:
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
         """Return how often the verdict is right; a coin has one half."""
         members = np.repeat(target.people.tuples, target.people.tuple_counts, axis=0)
-        others = outsiders(target, members, rng)
+        members = members[rng.permutation(len(members))]
+        population = population_of(target, rng)
+        others = population[~_in_table(target, population)]
+        kind = "people of the external table"
+        if not len(others):
+            kind = "near misses"
+            others = near_outsiders(target, members, rng)
+            half = len(members) // 2
+            population, members = members[:half], members[half:]
+        plausible = Plausibility.of(population, [target.view.trees[name].size for name in target.view.columns])
         number = min(len(members), len(others))
-        members = members[rng.permutation(len(members))[:number]]
-        others = others[rng.permutation(len(others))[:number]]
+        members, others = members[:number], others[rng.permutation(len(others))[:number]]
         inside, outside = target.view.fits(members), target.view.fits(others)
         tried = 2 * (number - number // 2)
-        value = _share_right(inside, outside)
-        plausible = Plausibility.of(target.truth, target.view.columns)  # type: ignore[arg-type]
+        value = _share_right(inside, outside) if tried else 0.5
         baseline = max(_share_right(plausible.scores(members), plausible.scores(others)), 0.5)
         low, high = wilson(value, tried)
         matched = float((outside > 0).mean()) if number else 0.0
-        kind = "people of the external table" if target.external is not None else "near misses"
         return Risk(
             attack=self.name,
             threat=self.threat,
@@ -61,7 +70,9 @@ class Membership:
             people=tried,
             against="how plausible a person is",
             says=f"Whether somebody is in the table is told right in {value:.1%} of the cases. Of those who are not "
-            f"({kind}), {matched:.1%} fit the release.",
+            f"({kind}), {matched:.1%} fit the release."
+            if tried
+            else "There is nobody to tell from the people of the table.",
             details={"insiders who fit": float((inside > 0).mean()) if number else 0.0, "outsiders who fit": matched},
         )
 
@@ -87,13 +98,18 @@ def _best_threshold(inside: Floats, outside: Floats) -> float:
     return float(scores[order][best]) if gains[best] > 0 else np.inf
 
 
-def outsiders(target: Target, members: Codes, rng: np.random.Generator) -> Codes:
-    """Return what is known of people who are not in the table, as many as there are of it, or as can be found."""
-    if target.external is not None and set(target.external.columns) == set(target.view.columns):
-        order = [target.external.columns.index(name) for name in target.view.columns]
-        chosen, counts = draw_people(target.external.counts, target.most_people, rng)
-        people = np.repeat(target.external.codes[chosen][:, order], counts, axis=0)
-        return people[~_in_table(target, people)]
+def population_of(target: Target, rng: np.random.Generator) -> Codes:
+    """Return people of the external table, if there is one that has all quasi-identifiers."""
+    columns, external = target.view.columns, target.external
+    if external is None or not set(columns) <= set(external.columns):
+        return np.zeros((0, len(columns)), dtype=np.int32)
+    chosen, counts = draw_people(external.counts, target.most_people, rng)
+    places = [external.columns.index(name) for name in columns]
+    return np.repeat(external.codes[chosen][:, places], counts, axis=0)
+
+
+def near_outsiders(target: Target, members: Codes, rng: np.random.Generator) -> Codes:
+    """Return near misses who are not in the table, as many as there are of it, or as can be found."""
     found = np.zeros((0, members.shape[1]), dtype=members.dtype)
     for _ in range(_ATTEMPTS):
         changed = near_misses(members[: len(members) - len(found)], members, rng)

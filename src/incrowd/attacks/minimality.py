@@ -19,11 +19,10 @@ from incrowd.attacks.columns import lacks_secret, the_secret
 from incrowd.attacks.generalized_view import GeneralizedView
 from incrowd.attacks.matches import Floats, Ints
 from incrowd.attacks.risk import Risk, Threat, wilson
-from incrowd.attacks.target import Target
+from incrowd.attacks.target import Target, is_noisy
 from incrowd.groups import Groups, Histogram
 from incrowd.models.model import Model
 from incrowd.parameters import require_whole
-from incrowd.releases.noisy import NoisyCounts
 
 _LARGEST = 64
 """Larger crowds are passed over: most of their cuts are allowed by any way."""
@@ -45,14 +44,16 @@ class Minimality:
 
     def lacks(self, target: Target) -> str | None:
         """Labels, the table before, and a requirement on sensitive values are needed."""
-        if not isinstance(target.view, GeneralizedView) or isinstance(target.form, NoisyCounts):
+        if not isinstance(target.view, GeneralizedView) or is_noisy(target.form):
             return "the release has no groups that a method cut"
         if target.truth is None:
             return "the table before is needed"
         missing = lacks_secret(target, self.column)
-        if missing is None and not _about_values(target.require, self.column):
+        if missing is not None:
+            return missing
+        if not _about_values(target.require, the_secret(self.name, target, self.column)):
             return "no model speaks of sensitive values, so where the method stopped says nothing of them"
-        return missing
+        return None
 
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
         """Return how often the guess is right among members of crowds that could have been cut."""
@@ -79,7 +80,7 @@ class Minimality:
             tried += 1
         value = right / people if people else 0.0
         baseline = before / people if people else 0.0
-        low, high = wilson(value, people)
+        low, high = wilson(value, tried)  # what is dealt to one member of a crowd, another does not get
         return Risk(
             attack=self.name,
             threat=self.threat,
@@ -91,13 +92,15 @@ class Minimality:
             people=int(people),
             worst=worst,
             against="the same crowds, not knowing the method",
-            says=f"In {tried:,.0f} crowds that their sizes would have let the method cut, knowing that it did not raises "
-            f"right guesses of {column} from {baseline:.1%} to {value:.1%}.",
+            says=f"In {tried:,.0f} crowds that their sizes would have let the method cut, knowing that it did not "
+            f"raises right guesses of {column} from {baseline:.1%} to {value:.1%}."
+            if tried
+            else "There is no crowd that its size would have let the method cut, and where that would have failed.",
             details={"crowds": tried},
         )
 
 
-def _about_values(require: tuple[Model, ...], column: str | None) -> list[Model]:
+def _about_values(require: tuple[Model, ...], column: str) -> list[Model]:
     """Return the models that look at a sensitive column's histogram, and at nothing else."""
     return [
         model
@@ -117,7 +120,8 @@ def _crowds(
     A member is a person of the table whom the crowd's labels fit, as many as the crowd has rows.
     """
     view, truth = target.view, target.truth
-    assert isinstance(view, GeneralizedView) and truth is not None
+    assert isinstance(view, GeneralizedView)
+    assert truth is not None
     sizes = view.form.group_sizes
     chosen = rng.permutation(np.flatnonzero((sizes >= 2 * least) & (sizes <= _LARGEST)))[:number]
     from incrowd.kernels.stabbing_pairs import boxes_of_points
@@ -166,8 +170,8 @@ def _stopped(ways: Ints, sides: NDArray[np.bool_], models: list[Model], column: 
     good = np.ones(group.size, dtype=bool)
     for model in models:
         good &= model.satisfied(groups)
-    good = good.reshape(len(ways), 2, len(sides))
-    return np.flatnonzero(~(good.all(axis=1)).any(axis=1))
+    allowed = np.all(good.reshape(len(ways), 2, len(sides)), axis=1)
+    return np.flatnonzero(~np.any(allowed, axis=1))
 
 
 def _hits(beliefs: Floats, values: NDArray[np.int32]) -> Floats:

@@ -1,7 +1,7 @@
 """How plausible a person is in a population: the tree of attributes in which neighbours depend on each other most
 (Chow & Liu 1968). It knows pairs of attributes, and nobody in particular.
 
-Cost: one count of the table per pair of attributes.
+Cost: one count of the people per pair of attributes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 
 from incrowd.attacks.matches import Floats
 from incrowd.hierarchies.tree import Codes
-from incrowd.tally import Tally
 
 _LARGEST_TABLE = 1 << 22
 """Pairs with more combinations are taken as independent."""
@@ -27,28 +26,32 @@ class Plausibility:
     logs: tuple[Floats, ...]
 
     @classmethod
-    def of(cls, tally: Tally, columns: Sequence[str]) -> Plausibility:
-        """Learn from a table; every combination counts as if half a person more had it."""
-        shares = [tally.value_counts(name) / max(tally.rows, 1) for name in columns]
+    def of(cls, people: Codes, sizes: Sequence[int]) -> Plausibility:
+        """Learn from people, one a row; every combination counts as if half a person more had it.
+
+        `sizes[j]` bounds the codes of column j.
+        """
+        columns = range(len(sizes))
+        counts = [np.bincount(people[:, place], minlength=sizes[place]) for place in columns]
         pairs = {
-            (one, two): _joint(tally, columns[one], columns[two])
-            for one in range(len(columns))
+            (one, two): _joint(people[:, one], people[:, two], sizes[one], sizes[two])
+            for one in columns
             for two in range(one)
-            if tally.trees[columns[one]].size * tally.trees[columns[two]].size <= _LARGEST_TABLE
+            if sizes[one] * sizes[two] <= _LARGEST_TABLE
         }
         gains = {pair: _mutual_information(joint) for pair, joint in pairs.items()}
-        parents: list[int | None] = [None] * len(columns)
-        logs: list[Floats] = [np.log(np.maximum(share, 0.5 / max(tally.rows, 1))) for share in shares]
-        reached = {0} if columns else set()
+        parents: list[int | None] = [None for _ in columns]
+        logs: list[Floats] = [np.log((count + 0.5) / (count + 0.5).sum()) for count in counts]
+        reached = {0} if sizes else set()
         while len(reached) < len(columns):
             ways = [
                 (gains[max(new, old), min(new, old)], -new, -old)
-                for new in range(len(columns))
+                for new in columns
                 for old in reached
                 if new not in reached and (max(new, old), min(new, old)) in gains
             ]
             if not ways:
-                reached.add(min(set(range(len(columns))) - reached))
+                reached.add(min(set(columns) - reached))
                 continue
             _, negated, negated_parent = max(ways)
             new, old = -negated, -negated_parent
@@ -68,10 +71,9 @@ class Plausibility:
         return total
 
 
-def _joint(tally: Tally, one: str, two: str) -> Floats:
-    sizes = tally.trees[one].size, tally.trees[two].size
-    keys = tally.column(one).astype(np.int64) * sizes[1] + tally.column(two)
-    return np.bincount(keys, weights=tally.counts, minlength=sizes[0] * sizes[1]).reshape(sizes).astype(np.float64)
+def _joint(one: Codes, two: Codes, rows: int, columns: int) -> Floats:
+    keys = one.astype(np.int64) * columns + two
+    return np.bincount(keys, minlength=rows * columns).reshape(rows, columns).astype(np.float64)
 
 
 def _mutual_information(joint: Floats) -> float:

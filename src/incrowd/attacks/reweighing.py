@@ -26,7 +26,8 @@ def reweigh(matches: Matches, crowds: Crowds, known: Floats, people: Counts) -> 
         matches.offsets, matches.crowds, matches.weights, entries.offsets, entries.values, known,
         people.astype(np.float64),
     )  # fmt: skip
-    return compare(
+    after: Floats = compare(
         matches.offsets, matches.crowds, matches.weights, entries.offsets, entries.values, entries.counts, crowds.sizes,
         known, pooled,
     )  # fmt: skip
+    return after

@@ -1,4 +1,4 @@
-"""What an attack achieves: how often the adversary is right, how sure that number is, and what they would guess anyway."""
+"""What an attack achieves: how often the adversary is right, how sure that is, and what they would guess anyway."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ class Risk:
     """The outcome of one attack: a rate, its 95 % interval, and the rate of somebody who has not seen the release.
 
     `against` says what the baseline is, where it is more than guessing: an attack that adds a trick to what the release
-    shows anyway is held against the release without the trick. `people` were attacked; `worst` is the adversary's certainty about the person who is best known to them. `says` is
-    the outcome as a sentence, and `details` are further numbers under names of their own.
+    shows anyway is held against the release without the trick. `people` were attacked; `worst` is the adversary's
+    certainty about the person who is best known to them. `says` is the outcome as a sentence, and `details` are further
+    numbers under names of their own.
     """
 
     attack: str
@@ -49,7 +50,7 @@ class Risk:
     @property
     def got_through(self) -> bool:
         """Whether the release helps the adversary, beyond chance."""
-        return self.low > self.baseline + NOTICEABLE
+        return bool(self.low > self.baseline + NOTICEABLE)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and texts."""

@@ -66,8 +66,8 @@ class Similarity:
             baseline=baseline,
             people=beliefs.people,
             worst=float(own.max(initial=0.0)),
-            says=f"What kind of {column} a person has, out of {len(np.unique(kinds))}, is guessed in {value:.1%} of the "
-            f"cases; without the release, in {baseline:.1%}.",
+            says=f"What kind of {column} a person has, out of {len(np.unique(kinds))}, is guessed in {value:.1%} of "
+            f"the cases; without the release, in {baseline:.1%}.",
             details={"certain": beliefs.rate(own >= 1 - 1e-9)},
         )
 

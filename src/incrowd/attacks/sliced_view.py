@@ -97,7 +97,8 @@ class SlicedView:
             return nothing, nothing, np.zeros(0)
         trie = Trie(self._index, known[possible])
         level = np.flatnonzero(self._index.search_order == place)
-        leaves, cells, degrees = list_matches(*search_arguments(self._index, trie), level)
+        arguments = (*search_arguments(self._index, trie), level)
+        leaves, cells, degrees = list_matches(*arguments)
         cells = cells - self._index.bases[place]
         # Several people may be one leaf: each gets all of its matches.
         order = np.argsort(leaves, kind="stable")

@@ -37,13 +37,16 @@ MOST_BELIEFS = 1 << 25
 class People:
     """Whom the adversary looks for: line i is `counts[i]` people of the tuple `tuples[tuple_of[i]]`.
 
-    `tuples` are what is known of them, distinct, in the order of the view's columns; `secrets[i]` their sensitive codes.
+    `tuples` are what is known of them, distinct, in the order of the view's columns; `secrets[i]` their sensitive
+    codes.
     """
 
     tuples: Codes
     tuple_of: Ints
     secrets: Codes
     counts: Counts
+    lines: Ints
+    """Where each line is in the table before, which may know more of these people than the release's columns."""
 
     @property
     def number(self) -> int:
@@ -96,7 +99,7 @@ class Target:
         tuple_of, first = group_tuples(known, [self.view.trees[name].size for name in columns])
         hidden = [self.truth.column(name)[chosen] for name in secret]
         secrets = np.stack(hidden, axis=1) if hidden else np.zeros((len(chosen), 0), dtype=np.int32)
-        return People(np.ascontiguousarray(known[first]), tuple_of, secrets, counts)
+        return People(np.ascontiguousarray(known[first]), tuple_of, secrets, counts, chosen)
 
     def matches(self, column: str | None) -> Matches:
         """Return the crowds that each tuple of `people` could be in."""
@@ -114,6 +117,11 @@ def draw_people(counts: Counts, number: int, rng: np.random.Generator) -> tuple[
         counts = np.bincount(np.searchsorted(ends, drawn, side="right"), minlength=len(counts)).astype(np.int64)
     chosen = np.flatnonzero(counts)
     return chosen, counts[chosen]
+
+
+def is_noisy(form: Form) -> bool:
+    """Whether what is published are noisy counts, of which no row is anybody's."""
+    return bool(getattr(form, "private", False))
 
 
 def view_of(form: Form) -> View:

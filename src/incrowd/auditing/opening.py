@@ -15,12 +15,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from incrowd.auditing.description import Description
+from incrowd.auditing.people import read_truth
 from incrowd.auditing.reading_labels import count_lines, empty_tally, read_labels
 from incrowd.auditing.reading_slices import bucket_column, read_slices, written_rows
 from incrowd.auditing.trees import tree_of_labels
 from incrowd.engines.local import LocalEngine
 from incrowd.engines.sources import Source, open_source
 from incrowd.errors import IncrowdError, SchemaError, SourceError
+from incrowd.hierarchies.public import public_tree
 from incrowd.models.model import Guarantee, Model
 from incrowd.releases.form import Form
 from incrowd.releases.release import Release
@@ -67,7 +69,8 @@ def open_release(
     if data is None:
         raise SourceError(f"{place} holds no release: there is no data file in it.")
     published = _open(data, described)
-    known = None if original is None else _open_original(original, described, schema)
+    noisy = summary.get("form") == "noisy counts"
+    known = None if original is None else _open_original(original, described, schema, noisy=noisy)
     people = None if external is None else external if isinstance(external, Source) else open_source(external)
     notes: list[str] = []
     bucket = bucket_column(published.columns, schema)
@@ -88,7 +91,7 @@ def open_release(
             tally,
             rows_in=None if known is None else known.rows,
             written="tight" if own == "tight" or not summary else "region",
-            noisy=summary.get("form") == "noisy counts",
+            noisy=noisy,
         )
         if widened:
             notes.append(
@@ -136,12 +139,15 @@ def _open(path: Path, described: Description) -> Source:
     return open_source(str(path), **described.reading if path.suffix.lower() == ".csv" else {})
 
 
-def _open_original(original: object, described: Description, schema: Schema) -> Tally:
+def _open_original(original: object, described: Description, schema: Schema, *, noisy: bool) -> Tally:
     is_file = isinstance(original, (str, Path)) and Path(original).suffix.lower() == ".csv"
     opened = original if isinstance(original, Source) else open_source(original, **described.reading if is_file else {})
     for name in schema.tallied:
         if name not in opened.columns:
             raise SchemaError(f"the original has no column '{name}', which the description names.")
+    if noisy:  # its labels stand for the values that were declared, whether or not the table has them
+        hierarchies = {**schema.quasi, **schema.sensitive}
+        return read_truth(opened, schema.tallied, {name: public_tree(name, hierarchies[name]) for name in hierarchies})
     return LocalEngine(opened).count(schema).tally
 
 

@@ -35,10 +35,13 @@ def read_people(source: object, columns: Sequence[str], trees: Mapping[str, Tree
     return Population(known, kept, totals), int(counts[strangers].sum())
 
 
-def read_truth(source: object, columns: Sequence[str], trees: Mapping[str, Tree]) -> Tally:
-    """Read the table before, all of whose columns and values the release's trees must know."""
+def read_truth(source: object, columns: Sequence[str], trees: Mapping[str, Tree], also: Sequence[str] = ()) -> Tally:
+    """Read the table before, all of whose columns and values the release's trees must know.
+
+    Columns that are named in `also` are read where the table has them.
+    """
     opened = source if isinstance(source, Source) else open_source(source)
-    names = tuple(sorted(columns))
+    names = tuple(sorted({*columns, *(name for name in also if name in opened.columns)}))
     for name in names:
         if name not in opened.columns:
             raise SchemaError(f"the original lacks the column '{name}'.")

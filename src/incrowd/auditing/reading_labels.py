@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,6 +11,7 @@ import polars as pl
 import polars.selectors as cs
 from numpy.typing import NDArray
 
+from incrowd.auditing.label_ways import our_way
 from incrowd.engines.sources import Source, reading
 from incrowd.errors import EmptyTable, SchemaError
 from incrowd.hierarchies.meaning import label_masks
@@ -22,11 +22,6 @@ from incrowd.releases.showing import ShownGroups
 from incrowd.schema import Schema
 from incrowd.tally import Tally, group_tuples
 from incrowd.verification import COUNT
-
-_RANGE = re.compile(r"^\[\s*(?P<low>[^,;\[\]]+?)\s*[,;]\s*(?P<high>[^,;\[\]()]+?)\s*(?P<end>[\[\])])$")
-_DOTS = re.compile(r"^(?P<low>[^.\s][^\s]*?)\s*(?:\.\.+|…)\s*(?P<high>[^.\s]\S*)$")
-_OPEN = re.compile(r"^(?P<sign>>=|≥|<)\s*(?P<bound>[^=\s].*)$")
-_SIGNS = {"≥": ">="}
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +97,7 @@ def number_labels(shown: pl.Series) -> tuple[NDArray[np.int64], pl.Series]:
 
 def runs_of_labels(name: str, tree: Tree, labels: pl.Series) -> tuple[Codes, Codes, bool]:
     """Return the run of codes that each label stands for, and whether that is all that it stands for."""
-    masks = label_masks(name, tree, _our_way(tree, labels))
+    masks = label_masks(name, tree, our_way(tree, labels))
     lows = masks.argmax(axis=1).astype(np.int32)
     highs = (masks.shape[1] - masks[:, ::-1].argmax(axis=1)).astype(np.int32)
     return lows, highs, bool((masks.sum(axis=1) == highs - lows).all())
@@ -111,34 +106,8 @@ def runs_of_labels(name: str, tree: Tree, labels: pl.Series) -> tuple[Codes, Cod
 def codes_of_labels(name: str, tree: Tree, shown: pl.Series) -> Codes:
     """Return the code of each value, or the first one of the node that a label names."""
     label_of, labels = number_labels(shown)
-    codes: Codes = label_masks(name, tree, _our_way(tree, labels)).argmax(axis=1).astype(np.int32)[label_of]
+    codes: Codes = label_masks(name, tree, our_way(tree, labels)).argmax(axis=1).astype(np.int32)[label_of]
     return codes
-
-
-def _our_way(tree: Tree, labels: pl.Series) -> pl.Series:
-    """Write ranges of other tools as ours: `[20, 40[` of ARX, `20..39`, `≥ 65`."""
-    if not tree.ordered or labels.dtype != pl.String:
-        return labels
-    named = {name for names in tree.names for name in names.to_list()}
-    return pl.Series(
-        labels.name, [label if label is None or label in named else ours(label) for label in labels], dtype=pl.String
-    )
-
-
-def ours(label: str) -> str:
-    """Write one range of numbers or dates as ours; what is none stays as it is.
-
-    >>> ours("[20, 40["), ours("[20,40]"), ours("20..39"), ours("≥ 65"), ours("*")
-    ('[20, 40)', '[20, 40]', '[20, 39]', '>=65', '*')
-    """
-    if match := _RANGE.match(label):
-        low, high, end = match["low"].strip(), match["high"].strip(), match["end"]
-        return f"[{low}, {high}{']' if end == ']' else ')'}"
-    if match := _DOTS.match(label):
-        return f"[{match['low'].strip()}, {match['high'].strip()}]"
-    if match := _OPEN.match(label):
-        return f"{_SIGNS.get(match['sign'], match['sign'])}{match['bound'].strip()}"
-    return label
 
 
 def empty_tally(trees: Mapping[str, Tree]) -> Tally:

@@ -34,9 +34,10 @@ from incrowd.attacks.ladder import ladder, somebody
 from incrowd.attacks.target import is_noisy
 from incrowd.auditing import crowds, usefulness
 from incrowd.auditing.as_read import as_read
-from incrowd.auditing.audit import Audit, Skipped
+from incrowd.auditing.evidence import Audit, Skipped
 from incrowd.auditing.people import read_people, read_truth
 from incrowd.auditing.query_file import file_errors, read_queries
+from incrowd.auditing.reading_labels import NoisyLines
 from incrowd.auditing.suppression import FEW, told
 from incrowd.errors import IncrowdError
 from incrowd.groups import Groups
@@ -132,7 +133,9 @@ def aim(
     form, notes = release.form, []
     truth = known_truth(release)
     if original is not None:
-        truth = read_truth(original, form.schema.tallied, form.tally.trees)
+        # What other releases show of the same people is looked up in the table, too.
+        trees = {name: tree for other in earlier for name, tree in other.form.tally.trees.items()}
+        truth = read_truth(original, form.schema.tallied, {**trees, **form.tally.trees}, also=sorted(trees))
     if truth is not None:
         form = as_read(form, truth)
     people = getattr(form.tally, "population", None)
@@ -158,7 +161,9 @@ def aim(
 
 def known_truth(release: Release) -> Tally | None:
     """Return the table that a release was made of, where it is still known."""
-    return None if is_noisy(release.form) or release.foreign else release.form.tally
+    if release.foreign or (is_noisy(release.form) and not isinstance(release.form, NoisyLines)):
+        return None
+    return release.form.tally
 
 
 def every_attack(target: Target) -> list[Attack]:

@@ -3,26 +3,55 @@
 from __future__ import annotations
 
 import polars as pl
+import polars.selectors as cs
 
-from incrowd.engines.sources import Source
-from incrowd.errors import HierarchyError, SchemaError
+from incrowd.auditing.label_ways import mentioned, our_way
+from incrowd.engines.sources import Source, reading
+from incrowd.errors import HierarchyError, SchemaError, UnreadableLabel
 from incrowd.hierarchies import Exact, Hierarchy
+from incrowd.hierarchies.meaning import label_masks
 from incrowd.hierarchies.public import public_tree
 from incrowd.hierarchies.tree import Tree
+from incrowd.hierarchies.values import as_dates, as_numbers, as_text
 
 
-def tree_of_labels(column: str, hierarchy: Hierarchy, labels: pl.Series, external: Source | None) -> Tree:
+def tree_of_labels(column: str, hierarchy: Hierarchy, labels: pl.Series, external: Source | None = None) -> Tree:
     """Return the tree by which a column's labels are read, where the table before is not known.
 
-    The values are those of the external table where it has the column, else what the hierarchy itself declares, else
-    the labels: then each stands for itself alone.
+    The values are what the hierarchy itself declares, else those of the external table where it has the column, and
+    what labels mention besides; else the labels: then each stands for itself alone.
     """
-    if external is not None and column in external.columns:
-        from polars import selectors as cs
-
-        values = external.frame.select(cs.by_name(column)).unique().collect(engine="streaming")[column]
-        return hierarchy.build(column, values.alias(""))[0]
     try:
         return public_tree(column, hierarchy)
     except (SchemaError, HierarchyError):
-        return Exact().build(column, labels.unique().alias(""))[0]
+        pass
+    distinct = labels.unique().alias("")
+    if external is None or column not in external.columns:
+        return Exact().build(column, distinct)[0]
+    with reading(external):
+        values = external.frame.select(cs.by_name(column)).unique().collect(engine="streaming")[column].alias("")
+    tree = hierarchy.build(column, values)[0]
+    strange = [label for label in distinct.drop_nulls().to_list() if not _reads(column, tree, label)]
+    if not strange:
+        return tree
+    # Nobody in the external table is behind these labels; whoever is has the values that they mention.
+    extra = pl.Series([name for label in strange for name in mentioned(str(label), ordered=tree.ordered)])
+    parsed = extra.cast(pl.String)
+    if tree.ordered:
+        dates = tree.values.dtype.is_temporal()
+        parsed = parsed.filter(pl.Series([_is_one(name, dates=dates) for name in parsed], dtype=pl.Boolean))
+    return hierarchy.build(column, pl.concat([as_text(values), parsed]).unique())[0]
+
+
+def _reads(column: str, tree: Tree, label: object) -> bool:
+    try:
+        label_masks(column, tree, our_way(tree, pl.Series([str(label)])))
+    except UnreadableLabel:
+        return False
+    return True
+
+
+def _is_one(text: str, *, dates: bool) -> bool:
+    """Whether a text is a number, or a date."""
+    found = as_dates(pl.Series([text])) if dates else as_numbers(pl.Series([text]))
+    return found is not None and not found.null_count()

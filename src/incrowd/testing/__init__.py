@@ -1,11 +1,12 @@
-"""The conformance suite: does a method, model or metric keep the promises that every one of incrowd's keeps?
+"""The conformance suite: does a method, model, attack or metric keep the promises that every one of incrowd's keeps?
 
 It runs on everything that is registered, and on yours: install `incrowd[testing]` and write a test.
 
->>> from incrowd.testing import check_method, check_metric, check_model
->>> from incrowd import KAnonymity, Mondrian
+>>> from incrowd.testing import check_attack, check_method, check_metric, check_model
+>>> from incrowd import Homogeneity, KAnonymity, Mondrian
 >>> check_method(Mondrian(), examples=3)
 >>> check_model(KAnonymity(3), examples=3)
+>>> check_attack(Homogeneity(), examples=3)
 
 A model is also compared with its definition, if you give one: a function of the model, the members of one group and all
 rows of the table.
@@ -18,11 +19,12 @@ rows of the table.
 
 A failure is an `AssertionError` with the smallest table on which it was found. The tables are drawn by
 `strategies.cases`: all kinds of columns, missing values, constants, text that looks like labels, names that clash.
-The promises are the functions in `promises`, the claims of models those in `claims` and of metrics those in `measures`;
-each can be called by itself. What they compare with is in `naive`, plain Python over rows.
+The promises are the functions in `promises`, those of attacks in `trials`, the claims of models those in `claims` and
+those of metrics in `measures`; each can be called by itself. What they compare with is in `naive`, plain Python over
+rows.
 """
 
 from incrowd.testing.case import Attempt, Case
-from incrowd.testing.checks import check_method, check_metric, check_model
+from incrowd.testing.checks import check_attack, check_method, check_metric, check_model
 
-__all__ = ["Attempt", "Case", "check_method", "check_metric", "check_model"]
+__all__ = ["Attempt", "Case", "check_attack", "check_method", "check_metric", "check_model"]

@@ -1,4 +1,4 @@
-"""Run a whole suite on one method, model or metric, over tables that Hypothesis makes up."""
+"""Run a whole suite on one method, model, attack or metric, over tables that Hypothesis makes up."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import FlakyFailure
 
+from incrowd.attacks import Attack
 from incrowd.errors import Unsatisfiable
 from incrowd.methods import Method
 from incrowd.metrics import Metric
 from incrowd.models import Model
-from incrowd.testing import claims, measures, promises, strategies
+from incrowd.testing import claims, measures, promises, strategies, trials
 from incrowd.testing.case import Attempt, Case
 from incrowd.testing.expecting import expect
 from incrowd.testing.naive import Definition, Members
@@ -90,6 +91,19 @@ def check_metric(metric: Metric, *, examples: int = 25, shrink: bool = True) -> 
             claim(metric, case)
 
     _run(holds_its_claims)
+
+
+def check_attack(attack: Attack, *, examples: int = 10, shrink: bool = True) -> None:
+    """Check that an attack keeps every promise, on this many generated tables."""
+    trials.is_a_value(attack)
+
+    @_settings(examples, shrink=shrink)
+    @given(case=strategies.cases(most_rows=20, most_kept=0))
+    def keeps_its_promises(case: Case) -> None:
+        for promise in trials.PROMISES:
+            promise(attack, case)
+
+    _run(keeps_its_promises)
 
 
 def _run(check: Callable[[], None]) -> None:

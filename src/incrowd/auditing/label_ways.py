@@ -1,0 +1,61 @@
+"""Ranges as other tools write them, written as ours; and the values that labels mention."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import polars as pl
+
+from incrowd.hierarchies import labels as syntax
+from incrowd.hierarchies.tree import Tree
+
+_RANGE = re.compile(r"^\[\s*(?P<low>[^,;\[\]]+?)\s*[,;]\s*(?P<high>[^,;\[\]()]+?)\s*(?P<end>[\[\])])$")
+_DOTS = re.compile(r"^(?P<low>[^.\s]\S*?)\s*(?:\.\.+|…)\s*(?P<high>[^.\s]\S*)$")
+_OPEN = re.compile(r"^(?P<sign>>=|≥|<)\s*(?P<bound>[^=\s].*)$")
+_FROM_TO = re.compile(r"^\s*(-?[^\s-]+)\s*-\s*(-?[^\s-]+)\s*$")
+_SIGNS = {"≥": ">="}
+
+
+def our_way(tree: Tree, labels: pl.Series) -> pl.Series:
+    """Write ranges of other tools as ours, in columns of numbers and dates; names of nodes stay as they are."""
+    if not tree.ordered or labels.dtype != pl.String:
+        return labels
+    named = {name for names in tree.names for name in names.to_list()}
+    written = [label if label is None or label in named else ours(label) for label in labels]
+    return pl.Series(labels.name, written, dtype=pl.String)
+
+
+def ours(label: str) -> str:
+    """Write one range of numbers or dates as ours; what is none stays as it is.
+
+    >>> ours("[20, 40["), ours("[20,40]"), ours("20..39"), ours("≥ 65"), ours("*")
+    ('[20, 40)', '[20, 40]', '[20, 39]', '>=65', '*')
+    """
+    if match := _RANGE.match(label):
+        return f"[{match['low'].strip()}, {match['high'].strip()}{']' if match['end'] == ']' else ')'}"
+    if match := _DOTS.match(label):
+        return f"[{match['low'].strip()}, {match['high'].strip()}]"
+    if match := _OPEN.match(label):
+        return f"{_SIGNS.get(match['sign'], match['sign'])}{match['bound'].strip()}"
+    return label
+
+
+def mentioned(label: str, *, ordered: bool) -> Iterator[str]:
+    """Yield the values that a label mentions and stands for: of a range its first, and its last if that belongs to it.
+
+    >>> list(mentioned("[20, 40[", ordered=True)), list(mentioned("20-39", ordered=True))
+    (['20'], ['20', '39'])
+    """
+    try:
+        meaning = syntax.read(ours(label) if ordered else label, ordered=ordered)
+    except ValueError:  # a quote that is never closed
+        return
+    match meaning:
+        case syntax.Range(low, high, closed):
+            yield from [bound for bound in (low, high if closed else None) if bound is not None]
+        case syntax.OneOf(names):
+            yield from names
+        case syntax.Name(name):
+            match = _FROM_TO.match(name) if ordered else None
+            yield from (name,) if match is None else match.groups()
