@@ -2,7 +2,8 @@
 
     IncrowdError                 anything below; the command line shows its message, without a traceback
     ├── SourceError              a file, database or frame cannot be read as a table
-    │   └── EmptyTable           it can be read, and holds no row
+    │   ├── EmptyTable           it can be read, and holds no row
+    │   └── TallyTooLarge        it has more distinct tuples than Spark's driver is to hold
     ├── SchemaError              a column is unknown, has no role, or has two
     ├── HierarchyError           a hierarchy contradicts itself
     │   └── UncoveredValue       a value of the table is missing from its hierarchy
@@ -34,6 +35,20 @@ class SourceError(IncrowdError):
 
 class EmptyTable(SourceError):
     """The source can be read and holds no row."""
+
+
+class TallyTooLarge(SourceError):
+    """A table on Spark has more distinct tuples than the driver is to hold."""
+
+    def __init__(self, tuples: int, limit: int, why: str = "") -> None:
+        self.tuples = tuples
+        self.limit = limit
+        super().__init__(
+            f"the table has {tuples:,} distinct tuples of quasi-identifiers and sensitive values, and the driver is to "
+            f"hold {limit:,} at most{why}.  Hint: round or drop columns; or raise spark.incrowd.driverTuples, with some "
+            "500 bytes of driver memory for each tuple; or publish with Mondrian (strict cuts, all rows), which works "
+            "in parts."
+        )
 
 
 class SchemaError(IncrowdError):

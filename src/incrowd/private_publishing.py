@@ -2,7 +2,9 @@
 
 The promise is about adding or removing one row: whoever has several rows is promised that much less. Refusals are not
 part of it: that a table holds a value which its hierarchy lacks, or a missing one that was not announced, is told to
-whoever publishes, and nothing is published.
+whoever publishes, and nothing is published. This is the default because a wrong hierarchy would otherwise publish an
+empty table without a word. Where outsiders can see whether there is a release, `undeclared="missing"` leaves nothing
+that depends on the table: such values count as missing, and rows that may not have missing values are left out.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from incrowd.dp.accountant import Accountant
 from incrowd.dp.amplification import amplified
 from incrowd.engines.local import ROWS_PER_BATCH
 from incrowd.errors import SchemaError
+from incrowd.hierarchies.public import tolerant
 from incrowd.methods.private import PrivateMethod, public_table
 from incrowd.models.differential_privacy import DifferentialPrivacy
 from incrowd.models.model import Guarantee, Model
@@ -49,11 +52,12 @@ def publish_private(
     refuse_models(require, method)
     rng = randomness(seed)
     progress("reading", 0.0)
-    tally = table.engine.count(table.schema).tally
+    schema = tolerant(table.schema) if method.undeclared == "missing" else table.schema
+    tally = table.engine.count(schema).tally
     progress("reading", 1.0)
     if rate < 1:  # a sample may be empty, which is nobody's business either
         tally = replace(tally, counts=sample_counts(rng, rate, tally.counts))
-    public = public_table(tally, table.schema, method.missing)
+    public = public_table(tally, table.schema, method.missing, method.undeclared)
     # What is promised was said before anybody looked; what a run comes to spend of it may depend on the table.
     promised = amplified(method.budget, rate) if rate < 1 else method.budget
     accountant = Accountant(limit=promised)

@@ -22,8 +22,9 @@ from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
 from incrowd.dp.exact import Exact
 from incrowd.errors import BudgetSpent, QueryError, RecipeError, did_you_mean
-from incrowd.hierarchies.public import public_codes, public_tree
+from incrowd.hierarchies.public import Undeclared, public_codes, public_tree, tolerant
 from incrowd.hierarchies.tree import Codes, Tree
+from incrowd.methods.private import require_undeclared
 from incrowd.models.parameters import require_whole
 from incrowd.private_publishing import SEEDED
 from incrowd.randomness import randomness, sample_counts
@@ -51,7 +52,9 @@ class PrivateTable:
 
     Questions are those of a release: `{"age": (30, 39), "sex": "F"}`. They are understood by the values that the schema
     declares, categories or intervals with bounds; numbers beyond the bounds count as the last one, and a value that is
-    not among them matches nobody. With a `sample` below 1, answers are about one sample, drawn now and kept.
+    not among them matches nobody. With a `sample` below 1, answers are about one sample, drawn now and kept. A table
+    that holds names which were not declared is refused; with `undeclared="missing"` they count as missing, so that not
+    even this tells who is there.
 
     >>> import incrowd as ic
     >>> sexes = ic.Categories.from_tree(["Female", "Male"])
@@ -64,8 +67,15 @@ class PrivateTable:
     """
 
     def __init__(
-        self, table: Table, budget: Budget | Exact, *, sample: float | Fraction = 1, seed: int | None = None
+        self,
+        table: Table,
+        budget: Budget | Exact,
+        *,
+        sample: float | Fraction = 1,
+        seed: int | None = None,
+        undeclared: Undeclared = "refuse",
     ) -> None:
+        require_undeclared("PrivateTable", undeclared)
         if seed is not None:
             require_whole("PrivateTable", "seed", seed, at_least=0)
         self._accountant = Accountant(limit=budget if isinstance(budget, Budget) else Budget(budget))
@@ -73,7 +83,7 @@ class PrivateTable:
         self._rng = randomness(seed)
         self._note = "" if seed is None else SEEDED
         self._hierarchies = {**table.schema.quasi, **table.schema.sensitive}
-        self._tally = table.engine.count(table.schema).tally
+        self._tally = table.engine.count(tolerant(table.schema) if undeclared == "missing" else table.schema).tally
         self._counts: Counts = self._tally.counts
         self._declared: dict[str, tuple[Tree, Codes]] = {}
         self._answers: list[Answer] = []

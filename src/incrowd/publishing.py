@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import cast
 
-from incrowd.errors import RecipeError, SchemaError
+from incrowd.errors import RecipeError, SchemaError, TallyTooLarge
 from incrowd.forms import ShowGeneralized, Showing
 from incrowd.methods import Method, Mondrian
 from incrowd.methods.private import PrivateMethod
@@ -68,7 +68,14 @@ def publish(
             raise RecipeError(f"{method.name} publishes generalized values, and no other form.")
         promise = method.promise(rate, note="" if is_secure(rng) else SEEDED)
     progress("reading", 0.0)
-    counted = table.engine.count(table.schema, table.population)
+    try:
+        counted = table.engine.count(table.schema, table.population)
+    except TallyTooLarge as found:
+        from incrowd.engines.spark.large import publish_in_parts
+
+        return publish_in_parts(
+            table, models, method, form, found, rate=rate, seed=seed, key=pseudonym_key, progress=progress
+        )
     progress("reading", 1.0)
     drawn = None if rate == 1 else draw_sample(counted.tally, rate, rng)
     tally = counted.tally if drawn is None else drawn.tally
@@ -90,6 +97,7 @@ def publish(
         seed=seed,
         source=table.engine.source,
         make_batches=lambda: table.engine.apply(counted, recoding, shown, key, shuffle=shuffle),
+        make_frame=lambda: table.engine.frame(counted, recoding, shown, key, shuffle=shuffle),
         pseudonym_key=None if key is None else key.path,
         rate=rate,
         asked_form=form,

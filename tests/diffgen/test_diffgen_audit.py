@@ -55,12 +55,26 @@ def evidence(tree: NoisyTree) -> int:
     return int(tree.noisy[holds, TARGET[2]].sum())
 
 
-def runner(method: PrivateMethod) -> Callable[[bool, np.random.Generator], int]:
-    def run(with_row: bool, rng: np.random.Generator) -> int:
+def likelihood(tree: NoisyTree) -> float:
+    """Return how much likelier the counts are with the row, as a logarithm: whoever audits knows all other rows.
+
+    Each box that holds the row says so with all of the ε that it was counted with, one way or the other.
+    """
+    boxes = np.flatnonzero(((tree.lows <= TARGET[:2]) & (np.array(TARGET[:2]) < tree.highs)).all(axis=1))
+    others = [
+        sum(row[2] == TARGET[2] and all(tree.lows[box] <= row[:2]) and all(row[:2] < tree.highs[box]) for row in OTHERS)
+        for box in boxes
+    ]
+    spent = 2 * np.arcsinh(np.sqrt(0.5 / tree.variances[boxes]))
+    return round(float(np.where(tree.noisy[boxes, TARGET[2]] > others, spent, -spent).sum()), 6)
+
+
+def runner(method: PrivateMethod) -> Callable[[bool, np.random.Generator], float]:
+    def run(with_row: bool, rng: np.random.Generator) -> float:
         accountant = Accountant(limit=method.budget)
         tree, _ = method.measure(TABLES[with_row], rng=rng, progress=silent, accountant=accountant)
         assert accountant.total() == method.budget  # all of it, and no more
-        return evidence(tree)
+        return evidence(tree) if len(set(tree.variances)) == 1 else likelihood(tree)
 
     return run
 
@@ -76,6 +90,8 @@ def audited(run: Callable[[bool, np.random.Generator], object], seed: int, runs:
         DiffGen(EPSILON, steps=2, utility="gini"),
         ConsistentDiffGen(EPSILON, steps=1, structure="1/20", patience=0),
         ConsistentDiffGen(EPSILON, steps=1, utility="infogain", structure="1/20", patience=0),
+        ConsistentDiffGen(EPSILON, steps=3, structure="1/20", fanout=2, patience=1),
+        ConsistentDiffGen(EPSILON, steps=3, structure="1/20", adjust="algorithm-2"),
         FlatHistogram(EPSILON),
     ],
     ids=lambda method: f"{method.name} {getattr(method, 'utility', '')}",

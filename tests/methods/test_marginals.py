@@ -110,6 +110,18 @@ def test_little_epsilon_joins_cells_and_still_shows_declared_values() -> None:
     assert set(release.to_polars()["a"].cast(pl.Int64, strict=False).drop_nulls()) <= set(range(20))
 
 
+def test_many_classes_and_much_noise_do_not_add_up_to_more_people() -> None:
+    """Twenty-one classes and few people: what is cut off at 0 in one must not be added to all the others."""
+    release = publish(frame(2000), MarginalSynthesis("0.05"), quasi=["b", "c", "s"], sensitive=["a"])
+    assert isinstance(release.form, NoisyCounts)
+    assert len(release.form.class_codes) == 21
+    few = [
+        publish(frame(2000), MarginalSynthesis("0.05"), seed, quasi=["b", "c", "s"], sensitive=["a"]).rows
+        for seed in range(8)
+    ]
+    assert np.mean(few) < 5000
+
+
 def test_a_noisy_table_of_nobody_has_no_rows() -> None:
     nobody = next(shown for seed in range(50) if not (shown := publish(frame(1), MarginalSynthesis(1), seed)).rows)
     assert nobody.to_polars().height == 0

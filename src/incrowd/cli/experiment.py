@@ -130,6 +130,7 @@ def sdgs(output: _Output = None, force: _Force = False, as_json: _Json = False, 
 @stoppable
 def diffgen(
     output: _Output = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="Runs that each number is the mean of.")] = None,
     seed: _Seed = 0,
     quick: _Quick = False,
     force: _Force = False,
@@ -142,7 +143,8 @@ def diffgen(
     from incrowd.experiments.extras import require_extras
     from incrowd.experiments.report import require_place, write_report
 
-    settings = Settings.quick(seed=seed) if quick else Settings(seed=seed)
+    changes: dict[str, Any] = {"seed": seed} if runs is None else {"seed": seed, "runs": runs}
+    settings = Settings.quick(**changes) if quick else Settings(**changes)
     directory = output or Path("diffgen-experiment")
     require_extras()
     require_place(directory, force=force)

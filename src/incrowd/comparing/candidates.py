@@ -14,10 +14,12 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any
 
 from incrowd import __version__
@@ -37,10 +39,8 @@ class Candidate:
 
     def key(self, *, seed: int, learn: bool) -> str:
         """Return a name for its result that changes when anything does that the result depends on."""
-        source = self.recipe.get("source", {})
-        path = self.base / str(source.get("path", ""))
-        state = [path.stat().st_size, path.stat().st_mtime_ns] if source.get("path") and path.is_file() else []
-        told = json.dumps([__version__, self.recipe, state, seed, learn], sort_keys=True, default=str)
+        files = {text: state for text in _texts(self.recipe) if (state := _state(self.base, text))}
+        told = json.dumps([__version__, self.recipe, files, seed, learn], sort_keys=True, default=str)
         return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
@@ -49,13 +49,36 @@ def candidates_of(paths: Sequence[Path]) -> list[Candidate]:
     found = [candidate for path in paths for candidate in _read(path)]
     if not found:
         raise RecipeError("there is nothing to compare.  Hint: add [[compare]] with a method and models.")
-    names: dict[str, int] = {}
-    for candidate in found:
-        names[candidate.name] = names.get(candidate.name, 0) + 1
-    twice = [name for name, times in names.items() if times > 1]
-    if twice:
-        raise RecipeError(f"two candidates are called '{twice[0]}'.  Hint: give them names of their own.")
+    refuse_same_names(found)
     return found
+
+
+def refuse_same_names(candidates: Sequence[Candidate]) -> None:
+    """Raise `RecipeError` if two candidates have one name."""
+    for name, times in Counter(candidate.name for candidate in candidates).items():
+        if times > 1:
+            raise RecipeError(f"two candidates are called '{name}'.  Hint: give them names of their own.")
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text of a recipe: some of them name files."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _texts(item)
+
+
+def _state(base: Path, text: str) -> list[int] | None:
+    """Return the size and time of the file that a text names, if it names one."""
+    try:
+        found = (base / text).stat()
+    except (OSError, ValueError):
+        return None
+    return [found.st_size, found.st_mtime_ns] if S_ISREG(found.st_mode) else None
 
 
 def _read(path: Path) -> Iterator[Candidate]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -173,7 +173,7 @@ class Comparison:
     def save(self, path: str | Path) -> Path:
         """Write a page (`.html`), JSON (`.json`) or the ranked table (`.csv`), by the path's suffix."""
         path = Path(path)
-        kinds = {
+        kinds: dict[str, Callable[[], str]] = {
             ".html": self.to_html,
             ".json": lambda: json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False),
             ".csv": lambda: self.table().write_csv(),

@@ -15,7 +15,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from incrowd.comparing.candidates import Candidate, candidates_of
+from incrowd.comparing.candidates import Candidate, candidates_of, refuse_same_names
 from incrowd.comparing.comparison import Comparison, Outcome, threats_of
 from incrowd.errors import IncrowdError
 from incrowd.progress import Progress, silent
@@ -33,14 +33,16 @@ def compare(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Comparison:
-    """Publish and audit what recipes ask for (files, or candidates that were made of them); `keep` is a directory for finished results, found again the next time.
+    """Publish and audit what recipes ask for: files, or candidates that were made of them.
 
+    `keep` is a directory for finished results, found again the next time.
     Chance comes from the `seed`, so that the comparison can be repeated: make the release that is published anew.
     """
     Comparison((), risk, loss)  # refused before the work, not after it
     made = [recipe for recipe in recipes if isinstance(recipe, Candidate)]
     files = [Path(recipe) for recipe in recipes if not isinstance(recipe, Candidate)]
     candidates = [*made, *(candidates_of(files) if files or not made else [])]
+    refuse_same_names(candidates)
     outcomes: dict[str, Outcome] = {}
     waiting: list[Candidate] = []
     for candidate in candidates:

@@ -17,13 +17,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.diffgen.noisy_tree import NoisyTree
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class Generations:
-    """The boxes of a tree by their distance from the root; children of one box follow each other."""
+    """The boxes of a tree by their distance from the root."""
 
     parents: Ints
     depth: Ints
@@ -67,16 +69,7 @@ def least_squares(parents: Ints, noisy: Floats, variances: Floats) -> Floats:
     looked at, and what no count tells is shared evenly.
     """
     generations = Generations.of(parents)
-    estimate, spread = noisy.astype(np.float64).copy(), variances.astype(np.float64).copy()
-    estimate[np.isinf(spread)] = 0.0
-    for children in generations.up():
-        spread_below = generations.sum_children(children, spread[children])
-        sum_below = generations.sum_children(children, estimate[children])
-        boxes = np.unique(parents[children])
-        own, below = spread[boxes], spread_below[boxes]
-        weight = _weight(own, below)
-        estimate[boxes] = weight[:, None] * estimate[boxes] + (1 - weight)[:, None] * sum_below[boxes]
-        spread[boxes] = np.where(np.isinf(own), below, np.where(np.isinf(own), 0.0, own) * weight)
+    estimate, spread = _pool(generations, noisy, variances)
     for children in generations.down():
         above = parents[children]
         missing = estimate - generations.sum_children(children, estimate[children])
@@ -89,6 +82,29 @@ def least_squares(parents: Ints, noisy: Floats, variances: Floats) -> Floats:
         share = np.where(total > 0, part / np.where(total > 0, total, 1.0), even)
         estimate[children] += share[:, None] * missing[above]
     return estimate
+
+
+def pooled_variances(parents: Ints, variances: Floats) -> Floats:
+    """Return the variance of the best estimate of each box from its own count and those below it.
+
+    What least squares gives for boxes that do not overlap has no larger variance than the sum of theirs.
+    """
+    return _pool(Generations.of(parents), np.zeros((len(parents), 1)), variances)[1]
+
+
+def _pool(generations: Generations, noisy: Floats, variances: Floats) -> tuple[Floats, Floats]:
+    """Go from the leaves up: weigh each box's own count and the sum of its children by how sure they are."""
+    estimate, spread = noisy.astype(np.float64).copy(), variances.astype(np.float64).copy()
+    estimate[np.isinf(spread)] = 0.0
+    for children in generations.up():
+        spread_below = generations.sum_children(children, spread[children])
+        sum_below = generations.sum_children(children, estimate[children])
+        boxes = np.unique(generations.parents[children])
+        own, below = spread[boxes], spread_below[boxes]
+        weight = _weight(own, below)
+        estimate[boxes] = weight[:, None] * estimate[boxes] + (1 - weight)[:, None] * sum_below[boxes]
+        spread[boxes] = np.where(np.isinf(own), below, np.where(np.isinf(own), 0.0, own) * weight)
+    return estimate, spread
 
 
 def _weight(own: Floats, below: Floats) -> Floats:
@@ -181,3 +197,9 @@ def whole(parents: Ints, counts: Floats) -> Ints:
             extra[order] = rank < missing[above[order]]
             rounded[children, column] = low + extra
     return rounded
+
+
+def published_counts(tree: NoisyTree) -> Ints:
+    """Return whole counts of all boxes, none of them negative, that agree as the estimates do."""
+    spread = pooled_variances(tree.parents, tree.variances)
+    return whole(tree.parents, non_negative(tree.parents, tree.estimates, spread))

@@ -1,9 +1,9 @@
 """The tree of boxes that specializations make, with noisy counts of every class.
 
 Every specialization splits the boxes that hold its run. `leaf_counts` puts noise on the last boxes only (DiffGen);
-`grow_tree` puts it on every box of the tree (Consistent DiffGen), and goes on below a box only if its noisy count says
-that somebody is there: whoever knows the counts above could have decided so. Cost: boxes, and for each specialization
-one pass over the distinct tuples.
+`grow_tree` puts it on every box of the tree (Consistent DiffGen as in its paper; `level_tree.py` counts fewer), and
+goes on below a box only if its noisy count says that somebody is there: whoever knows the counts above could have
+decided so. Cost: boxes, and for each specialization one pass over the distinct tuples.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ MOST_COUNTS = 20_000_000
 
 @dataclass(frozen=True, eq=False)
 class NoisyTree:
-    """Boxes from the root down: children come after their parents, and those of one parent one after the other.
+    """Boxes from the root down: children come after their parents.
 
     `parents[b]` is the box above (-1 for the root), `lows[b]`/`highs[b]` the runs of its columns, `noisy[b]` the noisy
-    count of each class, and `variances[b]` that of the noise, infinite where nothing was counted.
+    count of each class, and `variances[b]` that of the noise, infinite where nothing was counted. `agreed[b]` are the
+    counts after they were made to agree, which may still be negative; nothing where they are what they were.
     """
 
     parents: Ints
@@ -41,6 +42,12 @@ class NoisyTree:
     highs: Codes
     noisy: Ints
     variances: Floats
+    agreed: Floats | None = None
+
+    @property
+    def estimates(self) -> Floats:
+        """The best unbiased estimate of each box and class."""
+        return self.noisy.astype(np.float64) if self.agreed is None else self.agreed
 
     @property
     def leaves(self) -> Ints:

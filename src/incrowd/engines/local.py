@@ -10,6 +10,8 @@ import polars as pl
 import polars.selectors as cs
 from numpy.typing import NDArray
 
+from incrowd.engines.dealing import dealt, groups_of_rows
+from incrowd.engines.engine import Counted, Origin
 from incrowd.engines.sources import Source, reading
 from incrowd.errors import EmptyTable, SourceError
 from incrowd.pseudonyms import PseudonymKey
@@ -17,7 +19,7 @@ from incrowd.recoding import WITHHELD, Recoding
 from incrowd.releases.form import Form
 from incrowd.releases.generalized import Generalized
 from incrowd.schema import Schema
-from incrowd.tally import Counts, Tally, code_table
+from incrowd.tally import Counts, code_table
 
 ROWS_PER_BATCH = 1_000_000
 ROWS_PER_SCAN = 8_000_000
@@ -27,36 +29,17 @@ _COUNT = "n"
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
-    """A table's tally, and the raw tuples that each of its tuples stands for, so that rows can be found again."""
-
-    tally: Tally
-    raw: pl.DataFrame
-    tuple_of: NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
 class LocalEngine:
     """Rows in a file, a database's answer or a frame, on this machine."""
 
     source: Source
 
-    def count(self, schema: Schema, population: Source | None = None) -> Counted:
+    def count(self, schema: Schema, population: Origin | None = None) -> Counted:
         """Count the distinct tuples of the quasi-identifiers and sensitive columns: one group-by, streamed.
 
         Of a population that the table's people belong to, the quasi-identifiers are counted beside them.
         """
-        raw, counts = _distinct(self.source, schema.tallied)
-        if raw.height == 0:
-            raise EmptyTable("the table has columns but no rows.")
-        hierarchies = {**schema.quasi, **schema.sensitive}
-        if population is None:
-            return _counted(raw, code_table(raw, counts, hierarchies))
-        people, people_counts = _distinct(population, tuple(schema.quasi))
-        if people.height == 0:
-            raise EmptyTable("the population has columns but no rows.")
-        people = _as_the_table_spells(people, raw)
-        return _counted(raw, code_table(raw, counts, hierarchies, people=people, people_counts=people_counts))
+        return code_counted(distinct_tuples(self.source, schema.tallied), schema, population)
 
     def apply(
         self, counted: Counted, recoding: Recoding, form: Form, key: PseudonymKey | None, *, shuffle: int | None
@@ -73,6 +56,11 @@ class LocalEngine:
         for rows in self._joined(counted, recoding, form, key or PseudonymKey.new(), shuffle):
             yield _published(rows, form)
 
+    def frame(
+        self, counted: Counted, recoding: Recoding, form: Form, key: PseudonymKey | None, *, shuffle: int | None
+    ) -> None:
+        """Return nothing: the rows come in batches."""
+
     def _joined(
         self, counted: Counted, recoding: Recoding, form: Generalized, key: PseudonymKey, shuffle: int | None
     ) -> Iterator[pl.DataFrame]:
@@ -86,7 +74,9 @@ class LocalEngine:
         lookup = pl.DataFrame([counted.raw[name].alias(f"c{place}") for place, name in enumerate(tallied)])
         lookup = lookup.with_columns(tuple=pl.Series(counted.tuple_of.astype(np.uint32)))
         frame = self.source.frame.select(_numbered([*tallied, *schema.kept, *schema.pseudonyms]))
-        for chosen in self._scans(recoding, form):
+        for groups in self._scans(form):
+            chosen = np.zeros(len(form.tally), dtype=bool)
+            chosen[recoding.tuples[_among(groups, form.shown.group_of)]] = True
             with reading(self.source):
                 rows = (
                     frame.join(lookup.filter(chosen[counted.tuple_of]).lazy(), on=_numbers(tallied), nulls_equal=True)
@@ -97,27 +87,46 @@ class LocalEngine:
             # Before anything is sorted: the order of published rows must not follow the identifiers'.
             rows = rows.with_columns(key.pseudonyms(rows[name]) for name in identifiers)
             rows = rows.sort("tuple", *carried)
-            if shuffle is not None:
-                rows = rows[np.random.default_rng(shuffle).permutation(rows.height)].sort("tuple", maintain_order=True)
-            yield _place_rows(rows, recoding, form, carried)
+            rows = rows[dealt(rows["tuple"].to_numpy().astype(np.int64), shuffle)]
+            yield _place_rows(rows, recoding, form, groups, carried)
 
-    def _scans(self, recoding: Recoding, form: Generalized) -> Iterator[NDArray[np.bool_]]:
-        """Yield which tuples each scan takes; groups stay whole and come in the order of what they show."""
-        tuples = len(form.tally)
-        if form.rows <= ROWS_PER_SCAN or len(recoding.tuples) > tuples:
-            yield np.ones(tuples, dtype=bool)  # a tuple shared between groups must be seen whole
-            return
+    def _scans(self, form: Generalized) -> Iterator[NDArray[np.bool_]]:
+        """Yield which groups each scan makes, in the order of what they show; a group is made by one scan.
+
+        Several scans may read a tuple whose rows are in several groups, and come to the same rows for each.
+        """
         scan_of_group = np.cumsum(form.group_sizes) // ROWS_PER_SCAN
-        group_of_tuple = np.full(tuples, WITHHELD, dtype=np.int64)
-        group_of_tuple[recoding.tuples] = form.shown.group_of
-        scan_of_tuple = np.where(group_of_tuple == WITHHELD, -1, scan_of_group[group_of_tuple])
-        for scan in range(int(scan_of_group[-1]) + 1):
-            yield scan_of_tuple == scan
+        for scan in range(int(scan_of_group.max(initial=0)) + 1):
+            yield scan_of_group == scan
 
 
-def _counted(raw: pl.DataFrame, coded: tuple[Tally, NDArray[np.int64]]) -> Counted:
-    tally, tuple_of = coded
-    return Counted(tally, raw, tuple_of)
+def code_counted(distinct: tuple[pl.DataFrame, Counts], schema: Schema, population: Origin | None) -> Counted:
+    """Code the distinct tuples of a table, and those of its population beside them."""
+    raw, counts = distinct
+    if raw.height == 0:
+        raise EmptyTable("the table has columns but no rows.")
+    hierarchies = {**schema.quasi, **schema.sensitive}
+    people = people_counts = None
+    if population is not None:
+        people, people_counts = distinct_tuples(population, tuple(schema.quasi))
+        if people.height == 0:
+            raise EmptyTable("the population has columns but no rows.")
+        people = _as_the_table_spells(people, raw)
+    tally, tuple_of = code_table(raw, counts, hierarchies, people=people, people_counts=people_counts)
+    if schema.kept or schema.pseudonyms:
+        return Counted(tally, raw, tuple_of)
+    return Counted(tally, pl.DataFrame(), tuple_of[:0])  # no row will be looked for again
+
+
+def distinct_tuples(source: Origin, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
+    """Return the distinct tuples of some columns, and how many rows have each, wherever the rows are."""
+    if isinstance(source, Source):
+        return _distinct(source, columns)
+    from incrowd.engines.spark.counting import distinct_tuples as distinct_on_spark
+    from incrowd.engines.spark.source import SparkSource
+
+    assert isinstance(source, SparkSource)
+    return distinct_on_spark(source, columns)
 
 
 def _distinct(source: Source, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
@@ -166,22 +175,21 @@ def _require_unchanged(rows: pl.DataFrame, counts: Counts) -> None:
         raise SourceError("the table has changed since its rows were counted.  Hint: publish it again.")
 
 
-def _place_rows(rows: pl.DataFrame, recoding: Recoding, form: Generalized, carried: list[str]) -> pl.DataFrame:
-    """Give each row its group; rows of a tuple that groups share are dealt out in the order in which they come."""
-    order = np.argsort(recoding.tuples, kind="stable")
-    tuples = recoding.tuples[order]
-    tuple_of = rows["tuple"].to_numpy()
-    first_row = np.searchsorted(tuple_of, tuple_of, side="left")
-    rank = np.arange(len(tuple_of)) - first_row
-    counts = np.cumsum(recoding.counts[order])
-    first_part = np.searchsorted(tuples, tuple_of, side="left")
-    before = np.where(first_part > 0, counts[first_part - 1], 0)
-    part = order[np.searchsorted(counts, before + rank, side="right")]
-    groups = form.shown.group_of[part]
+def _among(groups: NDArray[np.bool_], group_of: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell who is in one of these groups; whoever is withheld is in none."""
+    return np.asarray(np.append(groups, False)[np.where(group_of == WITHHELD, len(groups), group_of)])
+
+
+def _place_rows(
+    rows: pl.DataFrame, recoding: Recoding, form: Generalized, groups: NDArray[np.bool_], carried: list[str]
+) -> pl.DataFrame:
+    """Give each row its group, and its sensitive codes; leave out rows of groups that are not wanted now."""
+    tuple_of = rows["tuple"].to_numpy().astype(np.int64)
+    group_of = groups_of_rows(tuple_of, recoding, form.shown.group_of)
     sensitive = {f"s{place}": form.tally.column(name)[tuple_of] for place, name in enumerate(form.schema.sensitive)}
     return (
-        rows.with_columns(group=pl.Series(groups), **{name: pl.Series(codes) for name, codes in sensitive.items()})
-        .filter(pl.col("group") != WITHHELD)
+        rows.with_columns(group=pl.Series(group_of), **{name: pl.Series(codes) for name, codes in sensitive.items()})
+        .filter(pl.Series(_among(groups, group_of)))
         .sort("group", *sensitive, *carried)
         .drop("tuple")
     )

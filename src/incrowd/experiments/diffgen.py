@@ -2,7 +2,7 @@
 
 A decision tree learns from noisy boxes and is tested on a third of the rows that was held out; range counts are
 compared on the same boxes. Adult is the paper's table; where it is not at hand, the built-in census takes its place.
-Cost: some twenty minutes at the paper's sizes, about one with `Settings.quick()`.
+Cost: some twenty minutes of one core at the paper's sizes, about one with `Settings.quick()`.
 """
 
 from __future__ import annotations

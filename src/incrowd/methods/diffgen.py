@@ -23,8 +23,9 @@ from incrowd.dp.accountant import Accountant
 from incrowd.dp.budget import Budget
 from incrowd.dp.exact import Exact, as_exact
 from incrowd.errors import RecipeError
+from incrowd.hierarchies.public import Undeclared
 from incrowd.hierarchies.tree import MISSING
-from incrowd.methods.private import PublicTable, as_written, column_names, require_steps
+from incrowd.methods.private import PublicTable, as_written, column_names, require_steps, require_undeclared
 from incrowd.models.parameters import require_number, require_whole
 from incrowd.progress import Progress
 
@@ -38,7 +39,9 @@ class DiffGen:
 
     `utility` is what a specialization is chosen for: "max" and "infogain" are the paper's, about the sensitive columns
     as classes; "gini" looks at all columns together; "width" needs no classes. `structure` is the share of ε that the
-    choices get. Columns named in `missing` may have missing values; elsewhere they are refused.
+    choices get. Columns named in `missing` may have missing values; elsewhere they are refused, as are values that no
+    hierarchy declares. With `undeclared="missing"` these count as missing, and rows with missing values elsewhere are
+    left out: then nothing at all depends on who is there.
 
     >>> import incrowd as ic
     >>> known = {"age": ic.Intervals(widths=(5,), lower=15, upper=90)}
@@ -53,6 +56,7 @@ class DiffGen:
     utility: Utility | None = None
     structure: Exact = "1/2"
     missing: tuple[str, ...] = ()
+    undeclared: Undeclared = "refuse"
     name: ClassVar[str] = "diffgen"
     private: ClassVar[bool] = True
 
@@ -92,6 +96,7 @@ class ConsistentDiffGen:
     fanout: int = 16
     patience: float = 1.0
     missing: tuple[str, ...] = ()
+    undeclared: Undeclared = "refuse"
     name: ClassVar[str] = "consistent-diffgen"
     private: ClassVar[bool] = True
 
@@ -154,6 +159,7 @@ def _check(method: DiffGen | ConsistentDiffGen) -> None:
     object.__setattr__(method, "epsilon", as_written(method.epsilon))
     object.__setattr__(method, "structure", as_written(method.structure))
     object.__setattr__(method, "missing", column_names(name, method.missing))
+    require_undeclared(name, method.undeclared)
 
 
 def _specialize(

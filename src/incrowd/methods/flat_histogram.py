@@ -19,8 +19,9 @@ from incrowd.dp.accountant import Accountant
 from incrowd.dp.budget import Budget
 from incrowd.dp.exact import Exact
 from incrowd.errors import RecipeError
+from incrowd.hierarchies.public import Undeclared
 from incrowd.methods.lattice import LevelLimits, require_known
-from incrowd.methods.private import PublicTable, as_written, column_names
+from incrowd.methods.private import PublicTable, as_written, column_names, require_undeclared
 from incrowd.models.parameters import require_whole
 from incrowd.progress import Progress
 
@@ -29,7 +30,7 @@ from incrowd.progress import Progress
 class FlatHistogram:
     """Noisy counts of every combination of values, each column at its level in `levels`, 0 if it is not named.
 
-    Columns named in `missing` may have missing values; elsewhere they are refused.
+    Columns named in `missing` may have missing values. `undeclared`: as in DiffGen.
 
     >>> import incrowd as ic
     >>> known = {"age": ic.Intervals(widths=(5, 10), lower=15, upper=90)}
@@ -42,6 +43,7 @@ class FlatHistogram:
     epsilon: Exact
     levels: Mapping[str, int] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    undeclared: Undeclared = "refuse"
     name: ClassVar[str] = "flat-histogram"
     private: ClassVar[bool] = True
 
@@ -49,6 +51,7 @@ class FlatHistogram:
         Budget(self.epsilon)
         object.__setattr__(self, "epsilon", as_written(self.epsilon))
         object.__setattr__(self, "missing", column_names(self.name, self.missing))
+        require_undeclared(self.name, self.undeclared)
         if not isinstance(self.levels, Mapping):
             raise RecipeError(f"{self.name}: levels are a number for each of some columns, not {self.levels!r}.")
         for column, level in self.levels.items():

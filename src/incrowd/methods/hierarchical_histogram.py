@@ -22,8 +22,9 @@ from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
 from incrowd.dp.exact import Exact
 from incrowd.errors import SchemaError
+from incrowd.hierarchies.public import Undeclared
 from incrowd.hierarchies.tree import MISSING
-from incrowd.methods.private import PublicTable, as_written, column_names
+from incrowd.methods.private import PublicTable, as_written, column_names, require_undeclared
 from incrowd.models.parameters import require_whole
 from incrowd.progress import Progress
 
@@ -32,7 +33,7 @@ from incrowd.progress import Progress
 class HierarchicalHistogram:
     """Noisy counts of one column of numbers (by class, where there are sensitive columns) that agree on all intervals.
 
-    Columns named in `missing` may have missing values; elsewhere they are refused.
+    Columns named in `missing` may have missing values. `undeclared`: as in DiffGen.
 
     >>> import incrowd as ic
     >>> known = {"age": ic.Intervals(widths=(1,), lower=15, upper=90)}
@@ -45,6 +46,7 @@ class HierarchicalHistogram:
     epsilon: Exact
     branches: int = 4
     missing: tuple[str, ...] = ()
+    undeclared: Undeclared = "refuse"
     name: ClassVar[str] = "hierarchical-histogram"
     private: ClassVar[bool] = True
 
@@ -52,6 +54,7 @@ class HierarchicalHistogram:
         Budget(self.epsilon)
         object.__setattr__(self, "epsilon", as_written(self.epsilon))
         object.__setattr__(self, "missing", column_names(self.name, self.missing))
+        require_undeclared(self.name, self.undeclared)
         require_whole(self.name, "branches", self.branches, at_least=2)
 
     @property

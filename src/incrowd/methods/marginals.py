@@ -24,12 +24,13 @@ from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
 from incrowd.dp.exact import Exact
 from incrowd.errors import RecipeError, Unsatisfiable
+from incrowd.hierarchies.public import Undeclared
 from incrowd.marginals.agreement import Agreement, Marginals
-from incrowd.marginals.cells import Column, Ints, WideCells, share_out, total_rows
+from incrowd.marginals.cells import Column, Floats, Ints, WideCells, not_negative, share_out, total_rows
 from incrowd.marginals.generating import generate
 from incrowd.marginals.spanning import Pair, choose_tree, pair_counts
 from incrowd.methods.lattice import LevelLimits, require_known
-from incrowd.methods.private import PublicTable, as_written, column_names
+from incrowd.methods.private import PublicTable, as_written, column_names, require_undeclared
 from incrowd.models.parameters import require_whole
 from incrowd.progress import Progress
 from incrowd.tally import group_tuples
@@ -49,7 +50,7 @@ class MarginalSynthesis:
     by one between their bounds, or by their finest intervals. Pairs are counted by wider cells where ε is too small for
     their combinations, and rows then get values by the single column's counts. With sensitive columns, everything is
     counted for each class of these, so that a classifier finds what it needs; `by_class=False` makes them one column
-    more instead, as in MST itself. Columns named in `missing` may have missing values; elsewhere they are refused.
+    more instead, as in MST itself. Columns named in `missing` may have missing values. `undeclared`: as in DiffGen.
 
     >>> import incrowd as ic
     >>> sexes, ages = ic.Categories.from_tree(["Female", "Male"]), ic.Intervals(widths=(5,), lower=15, upper=90)
@@ -64,6 +65,7 @@ class MarginalSynthesis:
     by_class: bool = True
     levels: Mapping[str, int] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
+    undeclared: Undeclared = "refuse"
     name: ClassVar[str] = "marginals"
     private: ClassVar[bool] = True
 
@@ -71,6 +73,7 @@ class MarginalSynthesis:
         Budget(self.epsilon)
         object.__setattr__(self, "epsilon", as_written(self.epsilon))
         object.__setattr__(self, "missing", column_names(self.name, self.missing))
+        require_undeclared(self.name, self.undeclared)
         if not isinstance(self.by_class, bool):
             raise RecipeError(f"{self.name}: by_class is true or false, not {self.by_class!r}.")
         if not isinstance(self.levels, Mapping):
@@ -102,10 +105,10 @@ class MarginalSynthesis:
             classes, class_count = np.zeros_like(classes), 1
         run = _Run(self.budget, names, classes, class_count, people.counts, rng, progress, accountant)
         singles = run.count_singles(cell_of, sizes)
-        wide, tree, marginals = run.count_pairs(singles)
+        wide, tree, marginals, rows = run.count_pairs(singles)
         progress("making rows", 0.0)
-        require_rows(float(marginals.singles[0].sum()))
-        made, made_classes = generate(wide, tree, marginals, rng)
+        require_rows(float(rows.sum()))
+        made, made_classes = generate(wide, tree, marginals, rows, rng)
         progress("making rows", 1.0)
         if len(made) > len(cuts):
             made, made_classes = made[:-1], made[-1]
@@ -145,16 +148,16 @@ class _Run:
             found.append(Column(name, cells, noisy, spread))
         return found
 
-    def count_pairs(self, singles: list[Column]) -> tuple[list[WideCells], list[Pair], Marginals]:
-        """Choose pairs and count them; return all counts as they agree."""
-        rows = total_rows(singles)
+    def count_pairs(self, singles: list[Column]) -> tuple[list[WideCells], list[Pair], Marginals, Floats]:
+        """Choose pairs and count them; return all counts as they agree, and how many rows of each class there are."""
+        rows = not_negative(total_rows(singles))
         if len(singles) == 1:
             alone = WideCells(singles[0], np.arange(len(singles[0].noisy)))
-            return [alone], [], Marginals([share_out(alone.noisy, rows)], [])
+            return [alone], [], Marginals([share_out(alone.noisy, rows)], []), rows
         choices = self.budget * _CHOICES
         price = self.budget * (1 - _SINGLES - _CHOICES) / (len(singles) - 1)
         scale = noise_scale(Fraction(1), price.epsilon)
-        cells = np.maximum(rows, 0.0).sum() / (_PEOPLE_PER_NOISE * float(scale) * self.class_count)
+        cells = rows.sum() / (_PEOPLE_PER_NOISE * float(scale) * self.class_count)
         wide = [WideCells.of(column, rows, max(float(np.sqrt(cells)), 2.0)) for column in singles]
         tree = choose_tree(
             wide,
@@ -173,7 +176,9 @@ class _Run:
             true = pair_counts(wide[first], wide[second], self.classes, self.class_count, self.counts)
             pairs.append(noisy_counts(self.rng, true, epsilon=price.epsilon).astype(np.float64))
         agreement = Agreement(tree, [one.variances for one in wide], variance(scale))
-        return wide, tree, agreement.nearest_not_negative(Marginals([one.noisy for one in wide], pairs))
+        counted = Marginals([one.noisy for one in wide], pairs)
+        rows = not_negative(agreement.nearest(counted).singles[0].sum(axis=0))
+        return wide, tree, agreement.nearest_not_negative(counted), rows
 
 
 def require_rows(rows: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar, Protocol
@@ -17,8 +17,8 @@ from incrowd.dp.accountant import Accountant
 from incrowd.dp.budget import Budget
 from incrowd.dp.exact import Exact
 from incrowd.errors import RecipeError, SchemaError
-from incrowd.hierarchies.public import public_codes, public_tree
-from incrowd.hierarchies.tree import Tree
+from incrowd.hierarchies.public import UNDECLARED, Undeclared, public_codes, public_tree
+from incrowd.hierarchies.tree import MISSING, Tree
 from incrowd.models.parameters import require_whole
 from incrowd.progress import Progress
 from incrowd.schema import Schema
@@ -55,6 +55,11 @@ class PrivateMethod(Protocol):
         ...
 
     @property
+    def undeclared(self) -> Undeclared:
+        """What becomes of values that were not declared, and of missing ones that were not announced."""
+        ...
+
+    @property
     def budget(self) -> Budget:
         """All that it may spend."""
         ...
@@ -83,19 +88,32 @@ def column_names(owner: str, names: object) -> tuple[str, ...]:
     return tuple(names)
 
 
-def public_table(tally: Tally, schema: Schema, missing: Sequence[str]) -> PublicTable:
-    """Write a tally in public codes; columns whose values only the data can tell are refused."""
+def require_undeclared(owner: str, undeclared: object) -> None:
+    """Refuse anything but what can become of undeclared values."""
+    if undeclared not in UNDECLARED:
+        raise RecipeError(f'{owner}: undeclared is "refuse" or "missing", not {undeclared!r}.')
+
+
+def public_table(
+    tally: Tally, schema: Schema, missing: Sequence[str], undeclared: Undeclared = "refuse"
+) -> PublicTable:
+    """Write a tally in public codes; columns whose values only the data can tell are refused.
+
+    Rows with missing values that were not announced are refused too, or left out one by one.
+    """
     hierarchies = {**schema.quasi, **schema.sensitive}
     for name in missing:
         if name not in hierarchies:
             raise SchemaError(f"missing values are allowed in '{name}', which is no published column.")
     trees = {name: public_tree(name, hierarchy) for name, hierarchy in sorted(hierarchies.items())}
+    if undeclared == "missing":
+        tally = _without_missing(tally, [name for name in trees if name not in missing])
     codes = {}
     for name, tree in trees.items():
         if tally.has_missing(name) and name not in missing:
             raise SchemaError(
                 f"column '{name}' has missing values, which must be announced before anybody looks: they are values "
-                f'like any other.  Hint: say missing=("{name}",).'
+                f'like any other.  Hint: say missing=("{name}",), or undeclared="missing" to leave their rows out.'
             )
         codes[name] = public_codes(name, tally.trees[name], tree)[tally.column(name)]
     quasi, sensitive = sorted(schema.quasi), sorted(schema.sensitive)
@@ -110,6 +128,14 @@ def public_table(tally: Tally, schema: Schema, missing: Sequence[str]) -> Public
     return PublicTable(
         nobody, tuple(quasi), [trees[name] for name in quasi], [name in missing for name in quasi], people, class_codes
     )
+
+
+def _without_missing(tally: Tally, columns: Sequence[str]) -> Tally:
+    """Leave out rows with missing values in these columns: each by itself, whoever else is there."""
+    there = np.ones(len(tally), dtype=bool)
+    for name in columns:
+        there &= tally.column(name) != MISSING
+    return replace(tally, codes=tally.codes[there], counts=tally.counts[there])
 
 
 def _classes(

@@ -1,6 +1,7 @@
 """What a release is still good for."""
 
 from incrowd.metrics.ambiguity import Ambiguity, mean_combinations_bits
+from incrowd.metrics.association_kept import AssociationKept
 from incrowd.metrics.average_group_size import AverageGroupSize
 from incrowd.metrics.discernibility import Discernibility
 from incrowd.metrics.distortion import Distortion
@@ -13,10 +14,12 @@ from incrowd.metrics.metric import Goal, Metric
 from incrowd.metrics.ncp import GlobalCertaintyPenalty, certainty_penalties
 from incrowd.metrics.non_uniform_entropy import NonUniformEntropy
 from incrowd.metrics.precision import Precision
+from incrowd.metrics.total_variation import PairwiseTotalVariation, TotalVariation
 from incrowd.metrics.withheld_share import WithheldShare
 
 __all__ = [
     "Ambiguity",
+    "AssociationKept",
     "AverageGroupSize",
     "Discernibility",
     "Distortion",
@@ -29,7 +32,9 @@ __all__ = [
     "MaxK",
     "Metric",
     "NonUniformEntropy",
+    "PairwiseTotalVariation",
     "Precision",
+    "TotalVariation",
     "WithheldShare",
     "avg_k",
     "certainty_penalties",

@@ -20,6 +20,9 @@ Floats = NDArray[np.float64]
 LARGEST_TABLE = 1 << 22
 """Pairs with more combinations are not compared: their counts would say nothing."""
 
+_NOTHING = 1e-9
+"""What is less than this is rounding."""
+
 
 @dataclass(frozen=True)
 class Distances:
@@ -80,7 +83,10 @@ def association(joint: Floats) -> float:
     phi2 = float(((joint - expected) ** 2 / expected).sum()) / total
     phi2 = max(phi2 - (rows[0] - 1) * (rows[1] - 1) / (total - 1), 0.0)
     corrected = [size - (size - 1) ** 2 / (total - 1) for size in rows]
-    return float(np.sqrt(min(phi2 / max(min(corrected) - 1, 1e-12), 1.0)))
+    most = min(corrected) - 1
+    if phi2 < _NOTHING or most < _NOTHING:  # so few rows that chance alone explains anything
+        return 0.0
+    return float(np.sqrt(min(phi2 / most, 1.0)))
 
 
 def comparable_pairs(tally: Tally, columns: Sequence[str]) -> list[tuple[str, str]]:

@@ -11,11 +11,14 @@ from incrowd.report.numbers import exact
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar: its length from 0 to 1, what is written beside it, and the colour's name (`a`, `b`, `bad`, `good`)."""
+    """One bar: its length from 0 to 1, what is written beside it, and the colour's name (`a`, `b`, `bad`, `good`).
+
+    `value` is the exact number, or nothing where it is not told.
+    """
 
     length: float
     text: str
-    value: float
+    value: float | None
     colour: str = "a"
     note: str = ""
 
@@ -47,7 +50,7 @@ def stacked(rows: Sequence[tuple[str, Sequence[float]]], *, label: str = "") -> 
         lines.append(
             element(
                 "div",
-                element("div", name, class_="bar-name"),
+                element("div", name, class_="bar-name", title=name),
                 element("div", *parts, class_="stack"),
                 element("div", first, class_="bar-text"),
                 class_="bar-row stacked",
@@ -80,9 +83,10 @@ def heat_map(names: Sequence[str], cells: dict[tuple[str, str], float], *, capti
 
 def _bar(bar: Bar) -> Raw:
     width = 100 * min(max(bar.length, 0.0), 1.0)
+    drawn = element("div", class_=f"bar {bar.colour}", style=f"width:{width:.2f}%") if width > 0 else None
     return element(
         "div",
-        element("div", element("div", class_=f"bar {bar.colour}", style=f"width:{width:.2f}%"), class_="bar-track"),
+        element("div", drawn, class_="bar-track"),
         element("div", exact(bar.text, bar.value), bar.note, class_="bar-text"),
         class_="bar-line",
     )

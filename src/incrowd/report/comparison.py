@@ -10,7 +10,7 @@ from incrowd.report.html import Raw, element, joined, table
 from incrowd.report.numbers import exact, number, percent
 from incrowd.report.page import whole_page
 from incrowd.report.scatter import Point, legend, scatter
-from incrowd.report.sections import section
+from incrowd.report.section import section
 from incrowd.report.style import STYLE
 
 _THREATS = ("singling out", "linkability", "inference")

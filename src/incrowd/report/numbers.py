@@ -28,6 +28,6 @@ def number(value: float) -> str:
     return f"{value:.3g}"
 
 
-def exact(shown: str, value: float, **attributes: object) -> Raw:
-    """Show a number, and carry its exact value."""
-    return element("span", shown, data_value=repr(float(value)), **attributes)
+def exact(shown: str, value: float | None, **attributes: object) -> Raw:
+    """Show a number, and carry its exact value, unless it is not to be told."""
+    return element("span", shown, data_value=None if value is None else repr(float(value)), **attributes)

@@ -9,7 +9,8 @@ from typing import Any
 from incrowd import __version__
 from incrowd.report.html import Child, Raw, element, joined
 from incrowd.report.numbers import exact, number, percent
-from incrowd.report.sections import SECTIONS, titles
+from incrowd.report.section import titles
+from incrowd.report.sections import SECTIONS
 from incrowd.report.style import STYLE
 
 _MEANING = {

@@ -23,9 +23,10 @@ body { margin: 0; background: var(--paper); color: var(--ink); line-height: 1.5;
 .incrowd h2 { font-size: 1.25rem; margin: 44px 0 10px; padding-top: 14px; border-top: 1px solid var(--line); }
 .incrowd h3 { font-size: 1rem; margin: 20px 0 8px; }
 .incrowd p { margin: 6px 0; }
+.incrowd p, .incrowd li, .incrowd dd, .incrowd h3 { overflow-wrap: anywhere; }
 .incrowd .faint, .incrowd .reading dt { color: var(--faint); }
 .incrowd ul { margin: 6px 0; padding-left: 20px; }
-.incrowd .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(250px, 1fr)); gap: 14px;
+.incrowd .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(250px, 100%), 1fr)); gap: 14px;
   margin: 16px 0; }
 .incrowd .card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 14px 16px; }
 .incrowd .card h3 { margin: 0 0 6px; font-size: .82rem; letter-spacing: .04em; text-transform: uppercase;
@@ -48,12 +49,12 @@ body { margin: 0; background: var(--paper); color: var(--ink); line-height: 1.5;
 .incrowd thead th { color: var(--faint); font-weight: 600; }
 .incrowd .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .incrowd .bars { margin: 8px 0 14px; }
-.incrowd .bar-row { display: grid; grid-template-columns: minmax(96px, 26%) 1fr; gap: 12px; align-items: center;
-  margin: 4px 0; }
-.incrowd .bar-row.stacked { grid-template-columns: minmax(96px, 26%) 1fr 56px; }
+.incrowd .bar-row { display: grid; grid-template-columns: minmax(96px, 26%) minmax(0, 1fr);
+  gap: 12px; align-items: center; margin: 4px 0; }
+.incrowd .bar-row.stacked { grid-template-columns: minmax(96px, 26%) minmax(0, 1fr) 56px; }
 .incrowd .bar-name { font-size: .9rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
   text-align: right; color: var(--faint); }
-.incrowd .bar-line { display: grid; grid-template-columns: 1fr 118px; gap: 10px; align-items: center; }
+.incrowd .bar-line { display: grid; grid-template-columns: minmax(0, 1fr) 118px; gap: 10px; align-items: center; }
 .incrowd .bar-track { background: var(--line); border-radius: 3px; height: 11px; overflow: hidden; }
 .incrowd .bar { height: 100%; min-width: 1px; }
 .incrowd .bar.a, .incrowd .swatch.a { background: var(--a); }
@@ -74,7 +75,8 @@ body { margin: 0; background: var(--paper); color: var(--ink); line-height: 1.5;
 .incrowd .shade-7 { opacity: .2; }
 .incrowd .heat-map { width: auto; } .incrowd .heat-map th { white-space: nowrap; }
 .incrowd .heat { text-align: center; background: rgb(var(--heat-colour) / calc(var(--heat) * .85)); }
-.incrowd .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(330px, 1fr)); gap: 8px 32px; }
+.incrowd .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(330px, 100%), 1fr));
+  gap: 8px 32px; }
 .incrowd details { margin: 8px 0; } .incrowd summary { cursor: pointer; color: var(--a); }
 .incrowd svg { max-width: 100%; height: auto; }
 .incrowd svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
@@ -83,7 +85,8 @@ body { margin: 0; background: var(--paper); color: var(--ink); line-height: 1.5;
 @media (max-width: 560px) {
   .incrowd { padding: 16px 12px 48px; }
   .incrowd .reading { grid-template-columns: 1fr; } .incrowd .reading dt { margin-top: 6px; }
-  .incrowd .bar-line { grid-template-columns: 1fr 92px; gap: 6px; }
+  .incrowd .bar-row, .incrowd .bar-row.stacked { grid-template-columns: minmax(0, 1fr); gap: 1px; margin: 8px 0; }
+  .incrowd .bar-name { text-align: left; }
   .incrowd .columns { grid-template-columns: 1fr; }
 }
 @media print { .incrowd h2 { break-after: avoid; } .incrowd .card, .incrowd .bars { break-inside: avoid; } }

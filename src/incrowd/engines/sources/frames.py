@@ -33,6 +33,13 @@ def open_frame(frame: object, *, missing: Sequence[str]) -> Source:
     )
 
 
+def is_spark_frame(frame: object) -> bool:
+    """Tell a Spark frame without importing Spark."""
+    return any(
+        kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.") for kind in type(frame).__mro__
+    )
+
+
 def _as_polars(frame: object) -> tuple[Native, pl.LazyFrame]:
     if isinstance(frame, pl.LazyFrame):
         return "polars-lazy", frame

@@ -8,7 +8,7 @@ from typing import Literal
 
 import polars as pl
 
-Native = Literal["polars", "polars-lazy", "pandas", "pyarrow", "file", "sql"]
+Native = Literal["polars", "polars-lazy", "pandas", "pyarrow", "file", "sql", "spark"]
 
 
 @dataclass(frozen=True, eq=False)

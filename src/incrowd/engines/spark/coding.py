@@ -1,0 +1,64 @@
+"""A tally that stays on Spark, with codes in place of values: as many columns of whole numbers.
+
+Each column's distinct values come to the driver and become a tree, as on one machine; the tuples do not. Cost: one job
+for each column over the tally, and one join for each column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from pyspark.sql import functions as F
+
+from incrowd.engines.spark.arrow import to_polars
+from incrowd.engines.spark.counting import COUNT
+from incrowd.engines.spark.placing import lookup_frame
+from incrowd.hierarchies.tree import Tree
+from incrowd.schema import Schema
+from incrowd.tally import Counts
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from incrowd.engines.spark.source import SparkSource
+
+
+@dataclass(frozen=True, eq=False)
+class CodedTally:
+    """Tuples on Spark: `k0`, `k1`, … are the codes of `columns`, `n` the rows; raw values are in `c…` as they were."""
+
+    frame: DataFrame
+    columns: tuple[str, ...]
+    trees: dict[str, Tree]
+    value_counts: dict[str, Counts]
+    rows: int
+
+    def code(self, name: str) -> str:
+        """Return what a column's codes are called."""
+        return f"k{self.columns.index(name)}"
+
+
+def code_on_spark(source: SparkSource, counted: DataFrame, schema: Schema) -> CodedTally:
+    """Code a tally that is on Spark, column by column."""
+    hierarchies = {**schema.quasi, **schema.sensitive}
+    columns = tuple(sorted(hierarchies))
+    trees: dict[str, Tree] = {}
+    value_counts: dict[str, Counts] = {}
+    counted = counted.persist()  # for as long as its columns are looked at, one by one
+    frame = counted
+    for place, name in enumerate(columns):
+        number = source.number(name)
+        found = to_polars(counted.groupBy(F.col(number).alias("v")).agg(F.sum(COUNT).alias(COUNT)))
+        trees[name], codes = hierarchies[name].build(name, found["v"].alias(""))
+        counts = np.bincount(codes, weights=found[COUNT].to_numpy(), minlength=trees[name].size)
+        value_counts[name] = counts.astype(np.int64)
+        values = pl.DataFrame({"v": found["v"], f"k{place}": codes.astype(np.int32)})
+        lookup = lookup_frame(source.session, values, {"v": counted.schema[number].dataType})
+        frame = frame.join(lookup, on=F.col(number).eqNullSafe(F.col("v"))).drop("v")
+    coded = frame.persist()
+    coded.count()
+    counted.unpersist()
+    return CodedTally(coded, columns, trees, value_counts, int(value_counts[columns[0]].sum()))

@@ -1,0 +1,90 @@
+"""The tally on Spark: one group-by, whose result comes to the driver as Arrow.
+
+Cost: one scan; what is shuffled is one line for each distinct tuple of each task, at most.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
+
+from incrowd.engines.spark.arrow import to_polars
+from incrowd.errors import SourceError, TallyTooLarge
+from incrowd.tally import Counts
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from incrowd.engines.spark.source import SparkSource
+
+COUNT = "n"
+DRIVER_TUPLES = 20_000_000
+"""As many tuples come to the driver, at most, unless `spark.incrowd.driverTuples` says otherwise."""
+
+
+def driver_tuples(session: SparkSession) -> int:
+    """Return how many distinct tuples the driver is to hold."""
+    text = str(session.conf.get("spark.incrowd.driverTuples", str(DRIVER_TUPLES)))
+    if not text.isdigit() or not int(text):
+        raise SourceError(f"spark.incrowd.driverTuples is a whole number above 0, not {text!r}.")
+    return int(text)
+
+
+def grouped(source: SparkSource, columns: Sequence[str]) -> DataFrame:
+    """Return the plan that counts the distinct tuples of some columns."""
+    return source.rows.groupBy(*(source.number(name) for name in columns)).agg(F.count(F.lit(1)).alias(COUNT))
+
+
+def distinct_tuples(source: SparkSource, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
+    """Return the distinct tuples of some columns, and how many rows have each, unless that would be too many."""
+    with running():
+        # Kept on the executors for a moment: the driver looks at how many they are before it takes them.
+        counted, limit = grouped(source, columns).persist(), driver_tuples(source.session)
+        try:
+            tuples = counted.count()
+            found = to_polars(counted) if tuples <= limit else None
+        finally:
+            counted.unpersist()
+    if found is None:
+        raise TallyTooLarge(tuples, limit)
+    return found.drop(COUNT).rename(dict(zip(found.columns, columns, strict=False))), found[COUNT].to_numpy()
+
+
+@contextmanager
+def running() -> Iterator[None]:
+    """Run Spark inside of this: what it raises becomes a `SourceError` that quotes no value.
+
+    Spark quotes the cell that it could not read, so its own message must not be passed on; the name of the error may.
+    """
+    try:
+        yield
+    except (PySparkException, Py4JJavaError) as error:
+        raise SourceError(
+            f"Spark cannot read the rows ({name_of(error)}).  "
+            "Hint: Spark's own log tells more; the data may be damaged, or may have changed since it was opened."
+        ) from None
+
+
+@contextmanager
+def arrow_only() -> Iterator[None]:
+    """Ask Spark for functions on Arrow inside of this: it warns of new versions of pandas, which nothing here uses."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+        yield
+
+
+def name_of(error: PySparkException | Py4JJavaError) -> str:
+    """Return the name of what went wrong on Spark, and nothing that it says: that may quote a cell."""
+    if isinstance(error, PySparkException):
+        return error.getCondition() or type(error).__name__
+    cause: Any = error.java_exception
+    while cause.getCause() is not None:
+        cause = cause.getCause()
+    return str(cause.getClass().getSimpleName())

@@ -1,0 +1,117 @@
+"""What was published, judged where it is: groups are what shows the same labels, counted by Spark.
+
+Sizes of groups come to the driver as how many groups have each size, which is all that models of sizes need. Models of
+sensitive values judge on the executors, a bucket of whole groups at a time, by the same code that judges any file.
+Cost: two group-bys over the labelled tuples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pyspark.sql import functions as F
+
+from incrowd.engines.spark.arrow import to_polars
+from incrowd.engines.spark.counting import COUNT, arrow_only
+from incrowd.errors import ConformanceError
+from incrowd.groups import Groups
+from incrowd.hierarchies.tree import Tree
+from incrowd.models.model import Guarantee, Model
+from incrowd.tally import Counts, Tally
+from incrowd.verification import COUNT as ROWS
+from incrowd.verification import groups_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def group_sizes(labelled: DataFrame, labels: Sequence[str]) -> tuple[Counts, NDArray[np.int64]]:
+    """Return the sizes that groups have, and how many groups have each."""
+    sizes = labelled.groupBy(*labels).agg(F.sum(COUNT).alias("size"))
+    found = to_polars(sizes.groupBy("size").agg(F.count(F.lit(1)).alias("groups"))).sort("size")
+    return found["size"].to_numpy(), found["groups"].to_numpy()
+
+
+def judge(
+    labelled: DataFrame,
+    labels: Sequence[str],
+    secrets: Mapping[str, str],
+    require: Sequence[Model],
+    sizes: Counts,
+    trees: Mapping[str, Tree],
+    value_counts: Mapping[str, Counts],
+    buckets: int,
+) -> list[Guarantee]:
+    """Check every model on the labels that are published; return the guarantees, or refuse the release."""
+    by_size = [model for model in require if not getattr(model, "looks_at_values", True)]
+    by_value = [model for model in require if model not in by_size]
+    found = {}
+    whole = Groups(sizes)
+    for model in by_size:
+        if not model.satisfied(whole).all():
+            raise _broken(model)
+        found[model] = float(model.achieved(whole))
+    if by_value:
+        verdicts = _judge_buckets(labelled, labels, secrets, by_value, trees, value_counts, buckets)
+        for place, model in enumerate(by_value):
+            mine = verdicts.filter(pl.col("model") == place)
+            if mine["failing"].sum():
+                raise _broken(model)
+            # The whole is as strong as its weakest bucket; which end is the weak one, halves of a bucket tell.
+            weak_is_low = bool((mine["whole"] < mine.select(pl.max_horizontal("first", "second")).to_series()).any())
+            found[model] = float(mine["whole"].min() if weak_is_low else mine["whole"].max())  # type: ignore[arg-type]
+    return [Guarantee(model, "verified", found[model]) for model in require]
+
+
+def _broken(model: Model) -> ConformanceError:
+    return ConformanceError(f"the method's table does not satisfy {model}; nothing was published. Please report this.")
+
+
+def _judge_buckets(
+    labelled: DataFrame,
+    labels: Sequence[str],
+    secrets: Mapping[str, str],
+    require: Sequence[Model],
+    trees: Mapping[str, Tree],
+    value_counts: Mapping[str, Counts],
+    buckets: int,
+) -> pl.DataFrame:
+    lines = labelled.groupBy(*labels, *secrets.values()).agg(F.sum(COUNT).alias(COUNT))
+    bucketed = lines.withColumn("bucket", F.pmod(F.xxhash64(*labels), F.lit(buckets)))
+    names = tuple(secrets)
+    before = _whole_table({name: trees[name] for name in names}, value_counts)
+
+    def verdicts(bucket: Any) -> Any:
+        rows = pl.DataFrame(pl.from_arrow(bucket))
+        shown = rows.select(*labels, *(pl.col(ours).alias(name) for name, ours in secrets.items()))
+        shown = shown.with_columns(rows["n"].alias(ROWS))
+        groups = groups_of(shown, labels, names, before=before)
+        number = rows.select(pl.struct(*labels).rank("dense")).to_series()
+        halves = [shown.filter(half) for half in (number % 2 == 0, number % 2 == 1)]
+        told = []
+        for place, model in enumerate(require):
+            whole = float(model.achieved(groups))
+            parts = [
+                float(model.achieved(groups_of(half, labels, names, before=before))) if half.height else whole
+                for half in halves
+            ]
+            failing = int((~model.satisfied(groups)).sum())
+            told.append({"model": place, "failing": failing, "whole": whole, "first": parts[0], "second": parts[1]})
+        return pl.DataFrame(told).to_arrow()
+
+    verdicts.__annotations__ = {}
+    told = "model bigint, failing bigint, whole double, first double, second double"
+    with arrow_only():
+        return to_polars(bucketed.groupBy("bucket").applyInArrow(verdicts, told))
+
+
+def _whole_table(trees: Mapping[str, Tree], value_counts: Mapping[str, Counts]) -> Tally:
+    """Return a tally that knows how often each sensitive value occurs, and nothing else."""
+    columns = tuple(sorted(trees))
+    tally = Tally(columns, np.zeros((0, len(columns)), dtype=np.int32), np.zeros(0, dtype=np.int64), trees)
+    tally._value_counts.update({name: value_counts[name] for name in columns})
+    return tally

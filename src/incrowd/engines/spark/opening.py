@@ -1,0 +1,93 @@
+"""The sources of a recipe, opened by Spark: Parquet and CSV on any file system that it knows, tables, JDBC.
+
+A CSV is read as text, as on one machine; its dialect is found in its first lines. Spark splits files at line ends, so
+that a field which holds one is an error here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import types as T
+
+from incrowd.engines.sources.content import Content
+from incrowd.engines.sources.dialect import NOTHING, detect
+from incrowd.engines.sources.header import read_header
+from incrowd.engines.sources.sql import without_password
+from incrowd.engines.spark.counting import name_of
+from incrowd.engines.spark.source import SparkSource, open_spark
+from incrowd.errors import EmptyTable, SourceError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_SAMPLE_LINES = 200
+_PASSWORD = re.compile(r"(?i)[;&?](ssl)?password=[^;&]*")
+
+
+def open_described(session: SparkSession, described: Mapping[str, Any]) -> SparkSource:
+    """Open what a recipe's [source] names: a path, a table of Spark's catalogue, or a JDBC URL with a query."""
+    named = [key for key in ("path", "table", "url") if key in described]
+    if len(named) != 1:
+        raise SourceError("a source on Spark is a path, a table of its catalogue, or a JDBC url.")
+    told = dict(described)
+    if "url" in told:
+        told["url"] = _PASSWORD.sub("", without_password(str(told["url"])))
+    missing = tuple(told.get("missing", ()))
+    try:
+        if "table" in described:
+            frame = session.table(str(described["table"]))
+        elif "url" in described:
+            frame = _jdbc(session, str(described["url"]), described.get("query"))
+        else:
+            frame, dialect = _file(session, str(described["path"]), described)
+            told |= dialect
+            missing = (*missing, "") if dialect else missing  # in a CSV, an empty field is always missing
+    except (PySparkException, Py4JJavaError) as error:
+        name = name_of(error)
+        raise SourceError(f"{told[named[0]]}: Spark cannot open it ({name}).") from None
+    return open_spark(frame, missing=missing, description=told)
+
+
+def _jdbc(session: SparkSession, url: str, query: str | None) -> DataFrame:
+    if not url.startswith("jdbc:"):
+        raise SourceError("Spark reads databases through JDBC.  Hint: url = 'jdbc:postgresql://host/database'.")
+    if not query or not query.strip():
+        raise SourceError("say what to read.  Hint: query = 'SELECT …', or query = and the name of a table.")
+    text = query.strip().rstrip("; \n")
+    reader = session.read.format("jdbc").option("url", url)
+    return reader.option("query" if re.search(r"[\s()]", text) else "dbtable", text).load()
+
+
+def _file(session: SparkSession, path: str, options: Mapping[str, Any]) -> tuple[DataFrame, dict[str, Any]]:
+    stated = {key: options.get(key) for key in ("separator", "quote", "encoding")}
+    if any(value is not None for value in stated.values()) or re.search(r"(?i)\.(csv|tsv|txt)(\.gz)?$", path):
+        return _csv(session, path, stated)
+    return session.read.parquet(path), {}
+
+
+def _csv(session: SparkSession, path: str, stated: Mapping[str, Any]) -> tuple[DataFrame, dict[str, Any]]:
+    encoding = stated["encoding"] or "utf-8"
+    lines = [row[0] for row in session.read.text(path).limit(_SAMPLE_LINES).collect()]
+    if not lines:
+        raise EmptyTable(f"{path}: the file is empty.")
+    head = Content.of("\n".join(lines).encode())
+    dialect = detect(head, separator=stated["separator"], quote=stated["quote"], where=path)
+    names = read_header(head, dialect, where=path).names
+    frame = session.read.option("columnPruning", False).csv(  # lines are checked whole, also where few columns count
+        path,
+        schema=T.StructType([T.StructField(name, T.StringType()) for name in names]),
+        header=True,
+        sep=dialect.separator,
+        quote=dialect.quote or "",
+        escape=dialect.quote or "",
+        encoding=encoding,
+        mode="FAILFAST",
+        ignoreLeadingWhiteSpace=dialect.padded,
+    )
+    found = {"quote": dialect.quote or "", "encoding": encoding}
+    return frame, found | ({"separator": dialect.separator} if dialect.separator != NOTHING else {})

@@ -1,0 +1,166 @@
+"""Rows joined with what was decided about them: one scan, one join by raw values, nothing row by row in Python.
+
+The lookup of raw tuples is broadcast where it is small (`spark.sql.autoBroadcastJoinThreshold`) and shuffled where it
+is not. Rows of a tuple that is in several groups are numbered and dealt as on one machine (`engines/dealing.py`).
+Cost: one scan; each published row is shuffled once, twice where tuples are shared; the lookup, once.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from incrowd.engines.dealing import Longs, group_of_tuple, hash_of, secrets_of
+from incrowd.engines.engine import Counted
+from incrowd.engines.spark.arrow import to_arrow, to_spark
+from incrowd.engines.spark.pseudonyms import with_pseudonyms
+from incrowd.engines.spark.publishing import MARK
+from incrowd.recoding import WITHHELD, Recoding
+from incrowd.releases.generalized import Generalized
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from incrowd.engines.spark.source import SparkSource
+    from incrowd.pseudonyms import PseudonymKey
+
+MARK_BITS = 24
+_UNITS = {"": 0, "b": 0, "k": 10, "kb": 10, "m": 20, "mb": 20, "g": 30, "gb": 30, "t": 40, "tb": 40}
+
+
+@dataclass(frozen=True, eq=False)
+class Placing:
+    """A release of generalized values with columns that only the rows have."""
+
+    source: SparkSource
+    counted: Counted
+    recoding: Recoding
+    form: Generalized
+    key: PseudonymKey
+    shuffle: int | None
+
+    def marked(self) -> DataFrame:
+        """Return the published rows, and a mark for each; their order says nothing of the table's."""
+        form, schema = self.form, self.form.schema
+        rows = with_pseudonyms(self.source.rows, [self.source.number(name) for name in schema.pseudonyms], self.key)
+        placed = self._dealt(rows) if self._groups is None else self._looked_up(rows, self._groups)
+        shown = {
+            **{name: self.source.number(name) for name in (*schema.pseudonyms, *schema.kept)},
+            **{name: f"q{place}" for place, name in enumerate(schema.quasi)},
+            **{name: f"s{place}" for place, name in enumerate(schema.sensitive)},
+        }
+        columns = [shown[name] for name in form.schema.published]
+        # By groups and within them by what is shown: nothing is left of the order in which the rows came.
+        ordered = placed.repartition("group").sortWithinPartitions("group", *columns)
+        return ordered.select(*columns, "mark").toDF(*form.schema.published, MARK)
+
+    @property
+    def expected_marks(self) -> int:
+        """What the marks of all published rows add up to."""
+        parts = self.recoding.published
+        return int((marks(self.recoding.tuples[parts]) * self.recoding.counts[parts]).sum())
+
+    @property
+    def _groups(self) -> Longs | None:
+        return group_of_tuple(self.recoding, self.form.shown.group_of, len(self.form.tally))
+
+    def _looked_up(self, rows: DataFrame, group_of: Longs) -> DataFrame:
+        tuples = np.flatnonzero(group_of != WITHHELD)
+        groups = group_of[tuples]
+        facts = {"tuple": tuples, "group": groups, "mark": marks(tuples)}
+        return self._join(rows, pl.DataFrame(facts).hstack(self._labels(groups)).hstack(self._secrets(tuples)))
+
+    def _dealt(self, rows: DataFrame) -> DataFrame:
+        """Number the rows of each tuple, deal them to its parts, and only then look up what their group shows."""
+        facts = _parts(self.recoding, self.form.shown.group_of)
+        tuples = facts["tuple"].to_numpy()
+        if self.shuffle is not None:
+            facts = facts.with_columns(secret=secrets_of(tuples, self.shuffle))
+        joined = self._join(rows, facts.hstack(self._secrets(tuples)).with_columns(mark=marks(tuples)))
+        schema = self.form.schema
+        carried = [F.col(self.source.number(name)) for name in sorted((*schema.kept, *schema.pseudonyms))]
+        same = Window.partitionBy("tuple")
+        numbered = joined.withColumn("rank", (F.row_number().over(same.orderBy(*carried)) - 1).cast("bigint"))
+        if self.shuffle is not None:
+            chance = F.xxhash64("secret", "rank")
+            drawn = F.row_number().over(same.orderBy(chance, "rank")) - 1
+            numbered = numbered.withColumn("rank", drawn.cast("bigint"))
+        before = F.size(F.filter("ends", lambda end: end <= F.col("rank")))
+        placed = numbered.withColumn("group", F.element_at("groups", before + 1)).where(F.col("group") != WITHHELD)
+        groups = np.arange(len(self.form.shown))
+        labels = pl.DataFrame({"group": groups}).hstack(self._labels(groups))
+        return placed.join(lookup_frame(self.source.session, labels), on="group")
+
+    def _labels(self, groups: Longs) -> pl.DataFrame:
+        shown = self.form.shown.labels
+        return pl.DataFrame(
+            {f"q{place}": shown[name].gather(groups) for place, name in enumerate(self.form.schema.quasi)}
+        )
+
+    def _secrets(self, tuples: Longs) -> pl.DataFrame:
+        tally = self.form.tally
+        return pl.DataFrame(
+            {
+                f"s{place}": tally.trees[name].values.gather(tally.column(name)[tuples])
+                for place, name in enumerate(self.form.schema.sensitive)
+            }
+        )
+
+    def _join(self, rows: DataFrame, facts: pl.DataFrame) -> DataFrame:
+        """Give each row what is known of its tuple; rows of other tuples are left out."""
+        tallied = self.form.schema.tallied
+        numbers = [self.source.number(name) for name in tallied]
+        raw = self.counted.raw.select(
+            *(self.counted.raw[name].alias(f"r{place}") for place, name in enumerate(tallied))
+        ).with_columns(tuple=pl.Series(self.counted.tuple_of))
+        lookup = raw.join(facts, on="tuple", how="inner")
+        fields = {f"r{place}": rows.schema[number].dataType for place, number in enumerate(numbers)}
+        found = lookup_frame(self.source.session, lookup, fields)
+        same = [F.col(number).eqNullSafe(F.col(f"r{place}")) for place, number in enumerate(numbers)]
+        return rows.join(found, on=same).drop(*fields, *numbers)
+
+
+def marks(tuples: Longs) -> Longs:
+    """Return a number of 24 bits for each tuple; sums of them fit 64 bits up to some 10^11 rows."""
+    return hash_of(tuples) & np.int64(2**MARK_BITS - 1)
+
+
+def _parts(recoding: Recoding, group_of_part: Longs) -> pl.DataFrame:
+    """Return, for each tuple of which anything is published, where its parts end and which groups they are in."""
+    parts = np.argsort(recoding.tuples, kind="stable")
+    frame = pl.DataFrame(
+        {
+            "tuple": recoding.tuples[parts],
+            "ends": recoding.counts[parts],
+            "groups": np.where(recoding.published, group_of_part, WITHHELD)[parts],
+        }
+    )
+    return (
+        frame.with_columns(pl.col("ends").cum_sum().over("tuple"))
+        .group_by("tuple", maintain_order=True)
+        .agg("ends", "groups")
+        .filter(pl.col("groups").list.max() != WITHHELD)
+    )
+
+
+def lookup_frame(session: SparkSession, frame: pl.DataFrame, fields: dict[str, T.DataType] | None = None) -> DataFrame:
+    """Hand a lookup to Spark, to be broadcast where the session's threshold allows that."""
+    made = to_spark(session, frame)
+    if fields:  # equal types on both sides of a join: otherwise Spark would compare something else
+        made = made.withColumns({name: F.col(name).cast(kind) for name, kind in fields.items()})
+    small = to_arrow(frame).nbytes <= broadcast_bytes(session)
+    return F.broadcast(made) if small else made
+
+
+def broadcast_bytes(session: SparkSession) -> int:
+    """Return the session's threshold for broadcasts, in bytes; -1 where there are to be none."""
+    text = str(session.conf.get("spark.sql.autoBroadcastJoinThreshold"))
+    found = re.fullmatch(r"(-?\d+)([a-z]*)", text.strip().lower())
+    return int(found[1]) << _UNITS[found[2]] if found else -1

@@ -1,0 +1,159 @@
+"""Writing a release with Spark: all of it or nothing, also where the driver or an executor is lost on the way.
+
+Executors write parts into a hidden directory beside the place asked for; `recipe.toml` follows, then `summary.json`,
+and last of all one renaming. Whoever dies before that leaves no release. A file system that cannot rename a directory
+in one step (those of object stores) is written in place, and there it is `summary.json`, written last, that makes a
+directory a release.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+
+from incrowd.engines.spark.arrow import to_spark
+from incrowd.engines.spark.counting import name_of
+from incrowd.engines.spark.publishing import published
+from incrowd.engines.spark.source import SparkSource
+from incrowd.errors import OutputError
+from incrowd.progress import Progress
+from incrowd.recipe import Recipe
+from incrowd.releases.saving import new_directory
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from incrowd.releases.release import Release
+
+FORMATS = ("parquet", "csv")
+_RENAMES_AT_ONCE = ("file", "hdfs", "viewfs", "webhdfs", "swebhdfs")
+
+
+def save(release: Release, target: str | Path, *, format: str | None, force: bool, progress: Progress) -> Any:
+    """Write `data.FORMAT`, a directory of parts, with `recipe.toml` and `summary.json`; return where the data are."""
+    chosen = format or "parquet"
+    if chosen not in FORMATS:
+        raise OutputError(f"Spark does not write '{chosen}'.  Hint: it is one of {', '.join(FORMATS)}.")
+    progress("writing", 0.0)
+    if isinstance(target, str) and is_remote(target):
+        where: str | Path = _save_remotely(release, target.rstrip("/"), chosen, force)
+    else:
+        where = _save_here(release, Path(target), chosen, force)
+    progress("writing", 1.0)
+    return where
+
+
+def is_remote(target: object) -> bool:
+    """Whether a place is one of Spark's file systems: `hdfs://…`, `s3a://…`, `file:///…`."""
+    return isinstance(target, str) and "://" in target
+
+
+def _save_here(release: Release, directory: Path, format: str, force: bool) -> Path:
+    with new_directory(directory, force=force) as place:
+        _write_tables(release, place.absolute().as_uri(), format)
+        recipe = Recipe.of(release, format=format).relative_to(directory)
+        (place / "recipe.toml").write_text(recipe.to_toml(), encoding="utf-8")
+        (place / "summary.json").write_text(_summary(release), encoding="utf-8")
+    return directory / f"data.{format}"
+
+
+def _save_remotely(release: Release, target: str, format: str, force: bool) -> str:
+    assert isinstance(release.source, SparkSource)
+    files = _Files(release.source.session, target)
+    taken = files.exists(target)
+    if taken and not force:
+        raise OutputError(f"{target} exists already.  Hint: choose another directory, or replace it with force.")
+    if taken and not files.exists(f"{target}/summary.json"):
+        raise OutputError(f"{target} is not a release; it is not replaced.  Hint: choose another directory.")
+    parent, _, name = target.rpartition("/")
+    place = f"{parent}/.{name}.{secrets.token_hex(6)}" if files.renames else target
+    try:
+        if place == target and taken:
+            files.delete(f"{target}/summary.json")  # from here on it is no release any more
+            files.delete(target)
+        _write_tables(release, place, format)
+        files.write(f"{place}/recipe.toml", Recipe.of(release, format=format).to_toml())
+        files.write(f"{place}/summary.json", _summary(release))
+        if place != target:
+            if taken:
+                files.rename(target, f"{place}.old")
+            files.rename(place, target)
+            files.delete(f"{place}.old")
+    except BaseException:
+        if place != target and not files.exists(target) and files.exists(f"{place}.old"):
+            files.rename(f"{place}.old", target)
+        files.delete(place)
+        raise
+    return f"{target}/data.{format}"
+
+
+def _write_tables(release: Release, place: str, format: str) -> None:
+    frame, require_unchanged = published(release).watched()
+    separator = str(release.source.description.get("separator", ","))
+    _write(frame, f"{place}/data.{format}", format, separator)
+    require_unchanged()
+    assert isinstance(release.source, SparkSource)
+    for name, table in release.tables.items():
+        made = to_spark(release.source.session, table).coalesce(1)
+        _write(made, f"{place}/{name}.{format}", format, separator)
+
+
+def _write(frame: DataFrame, place: str, format: str, separator: str) -> None:
+    try:
+        writer = frame.write.mode("error")
+        if format == "parquet":
+            writer.parquet(place)
+        else:
+            writer.csv(place, header=True, sep=separator, escape='"', emptyValue="")
+    except (PySparkException, Py4JJavaError) as error:
+        name = name_of(error)
+        raise OutputError(
+            f"Spark could not write the release ({name}); there is none.  Hint: Spark's own log tells more; run again."
+        ) from None
+
+
+def _summary(release: Release) -> str:
+    return json.dumps(release.summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+class _Files:
+    """A file system of Hadoop's, as far as it is needed."""
+
+    def __init__(self, session: SparkSession, place: str) -> None:
+        jvm: Any = session._jvm
+        self._path: Any = jvm.org.apache.hadoop.fs.Path
+        try:
+            configuration = session._jsc.hadoopConfiguration()
+            self._system = self._path(place).getFileSystem(configuration)
+            self._system.exists(self._path(place))
+        except Exception as error:
+            if not type(error).__module__.startswith("py4j"):
+                raise
+            raise OutputError(f"{place} cannot be written: Spark has no access to this file system.") from None
+
+    @property
+    def renames(self) -> bool:
+        """Whether a directory is renamed in one step."""
+        return str(self._system.getUri().getScheme()) in _RENAMES_AT_ONCE
+
+    def exists(self, place: str) -> bool:
+        return bool(self._system.exists(self._path(place)))
+
+    def delete(self, place: str) -> None:
+        self._system.delete(self._path(place), True)
+
+    def rename(self, place: str, target: str) -> None:
+        if not self._system.rename(self._path(place), self._path(target)):
+            raise OutputError(f"{target} cannot be written: the finished release could not be moved there.")
+
+    def write(self, place: str, text: str) -> None:
+        stream = self._system.create(self._path(place), False)
+        try:
+            stream.write(bytearray(text.encode()))
+        finally:
+            stream.close()

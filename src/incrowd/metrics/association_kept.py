@@ -1,0 +1,43 @@
+"""How much of what goes together in a table still does in its release.
+
+The strength of every pair of columns is Cramér's V, corrected for chance (Bergsma 2013, "A bias-correction for Cramér's
+V and Tschuprow's T"), before and after; what is kept is Σ min(before, after) / Σ max(before, after). So an association
+that the release makes up counts against it as much as one that it loses. A table without any has nothing to lose. Cost:
+that of counting all pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from incrowd.metrics.distributions import association, comparable_pairs, joint_counts
+from incrowd.metrics.metric import Goal
+from incrowd.metrics.spreading import expected_pairs
+from incrowd.releases.generalized import Generalized
+from incrowd.tally import Tally
+
+_NOTHING = 1e-9
+"""Weaker associations are rounding."""
+
+
+@dataclass(frozen=True)
+class AssociationKept:
+    """The share of the associations between columns that is kept. 1: all."""
+
+    name: ClassVar[str] = "association-kept"
+    goal: ClassVar[Goal] = "maximize"
+    bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    def measure(self, before: Tally, release: Generalized) -> float:
+        """Return the share over all pairs that can be counted."""
+        kept = most = 0.0
+        for one, two in comparable_pairs(before, sorted(release.schema.tallied)):
+            sizes = before.trees[one].size, before.trees[two].size
+            counts = joint_counts(before.column(one), before.column(two), before.counts.astype(np.float64), sizes)
+            old, new = association(counts), association(expected_pairs(before, release, one, two))
+            kept += min(old, new)
+            most += max(old, new)
+        return kept / most if most > _NOTHING else 1.0

@@ -1,0 +1,185 @@
+"""`incrowd publish --engine spark`, and what is said where Spark is not installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+import incrowd as ic
+from incrowd.errors import RecipeError, SourceError
+from incrowd.recipe import Recipe
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FRAME = ic.datasets.census(600, seed=2).select("age", "sex", "race")
+RECIPE = """incrowd = 1
+seed = 4
+[source]
+{source}
+[[models]]
+name = "k-anonymity"
+k = 5
+[columns]
+age = "quasi"
+sex = "quasi"
+race = "sensitive"
+"""
+
+
+def write_recipe(folder: Path, source: str) -> Path:
+    path = folder / "people.toml"
+    path.write_text(RECIPE.format(source=source))
+    return path
+
+
+def released(recipe: Path, spark: SparkSession) -> pl.DataFrame:
+    return Recipe.load(recipe).run(session=spark).to_polars()
+
+
+def expected(frame: pl.DataFrame) -> pl.DataFrame:
+    table = ic.read(frame, quasi=["age", "sex"], sensitive=["race"])
+    made = ic.publish(table, ic.KAnonymity(5), seed=4).to_polars()
+    return made.sort(made.columns)
+
+
+def same(made: pl.DataFrame, frame: pl.DataFrame = FRAME) -> bool:
+    return made.sort(made.columns).equals(expected(frame))
+
+
+def test_the_command(java: None, tmp_path: Path) -> None:
+    FRAME.write_parquet(tmp_path / "people.parquet")
+    recipe = write_recipe(tmp_path, 'path = "people.parquet"')
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "incrowd",
+            "publish",
+            str(recipe),
+            "--engine",
+            "spark",
+            "--master",
+            "local[1]",
+            "--json",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+    )
+    told = json.loads(done.stdout)
+    assert told["rows"]["published"] == 600
+    assert same(pl.read_parquet(Path(told["data"]) / "*.parquet"))
+    again = Recipe.load(tmp_path / "people-release" / "recipe.toml").run().to_polars()
+    assert same(again), "the recipe that was written makes the same release on one machine"
+
+
+@pytest.mark.parametrize("odd", [False, True])
+def test_csv(spark: SparkSession, tmp_path: Path, odd: bool) -> None:
+    """Text as on one machine: codes keep their zeros, and an empty field is missing."""
+    frame = FRAME.with_columns(
+        race=pl.when(pl.int_range(600) % 9 == 0).then(None).otherwise(pl.lit('a "b"; ') + pl.col("race")),
+        sex=pl.lit("0") + (pl.int_range(600) % 3).cast(pl.String),
+    )
+    frame.write_csv(
+        tmp_path / "people.csv", separator=";" if odd else ",", quote_style="always" if odd else "necessary"
+    )
+    recipe = write_recipe(tmp_path, 'path = "people.csv"')
+    local = Recipe.load(recipe).run().to_polars()
+    assert released(recipe, spark).sort(local.columns).equals(local.sort(local.columns))
+
+
+def test_a_short_line_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("age,sex,race\n1,secret,b\n2,secret\n" * 20)
+    with pytest.raises(SourceError) as raised:
+        released(write_recipe(tmp_path, 'path = "people.csv"'), spark)
+    assert "secret" not in str(raised.value)
+
+
+def test_a_folder_a_table_and_a_database(spark: SparkSession, tmp_path: Path) -> None:
+    from incrowd.engines.spark.arrow import to_spark
+
+    (tmp_path / "people").mkdir()
+    for part in range(2):
+        FRAME[part * 300 : (part + 1) * 300].write_parquet(tmp_path / "people" / f"{part}.parquet")
+    assert same(released(write_recipe(tmp_path, 'path = "people"'), spark))
+    to_spark(spark, FRAME).createOrReplaceTempView("people")
+    in_catalogue = write_recipe(tmp_path, 'table = "people"')
+    assert same(released(in_catalogue, spark))
+    with pytest.raises(RecipeError, match="--engine spark"):
+        Recipe.load(in_catalogue).run()
+    # Derby comes with Spark.
+    url = "jdbc:derby:memory:clinic;create=true;user=anna;password=s3cret"
+    to_spark(spark, FRAME).write.jdbc(url, "people", mode="overwrite")
+    made = Recipe.load(write_recipe(tmp_path, f'url = "{url}"\nquery = "SELECT * FROM people"')).run(session=spark)
+    assert same(made.to_polars().rename(str.lower))
+    assert "s3cret" not in Recipe.of(made).to_toml()
+
+
+def test_a_table_that_is_not_there(spark: SparkSession, tmp_path: Path) -> None:
+    for source in ('path = "nothing"', 'table = "nothing"'):
+        with pytest.raises(SourceError, match="Spark cannot open it"):
+            released(write_recipe(tmp_path, source), spark)
+
+
+def run_python(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, **environment}
+    )
+    return done.stdout.strip()
+
+
+def test_the_core_imports_neither_spark_nor_java() -> None:
+    code = """
+import sys
+import incrowd as ic
+table = ic.read(ic.datasets.census(100), quasi=["age"], others="drop")
+ic.publish(table, ic.KAnonymity(5)).to_polars()
+import incrowd.cli.publish, incrowd.recipe
+print(sorted(name for name in sys.modules if name.partition(".")[0] in ("pyspark", "py4j")))
+"""
+    assert run_python(code) == "[]"
+
+
+def test_without_pyspark_the_error_says_what_to_install() -> None:
+    code = """
+import sys
+sys.modules["pyspark"] = None
+from incrowd.engines.spark.session import start
+from incrowd.errors import SourceError
+try:
+    start("local[1]")
+except SourceError as error:
+    print(error)
+"""
+    assert run_python(code) == "PySpark is not installed.  Hint: pip install 'incrowd[spark]'."
+
+
+def test_without_java_the_error_says_what_to_install(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
+    code = """
+from incrowd.engines.spark.session import start
+from incrowd.errors import SourceError
+try:
+    start("local[1]")
+except SourceError as error:
+    print(error)
+"""
+    said = run_python(code, PATH=str(tmp_path), JAVA_HOME="")
+    assert said.startswith("Spark needs Java, and there is none here.  Hint: install Java 17 or 21")
+
+
+def test_a_master_without_spark_is_a_mistake(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "incrowd", "publish", "x.toml", "--master", "local[1]"], capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert "--engine spark" in done.stderr
