@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def test_chances_of_a_few_people_are_joined(counts: list[int]) -> None:
         assert not any(0 < count < FEW for _, _, count in found)
     assert found[0][0] == 0.0
     assert found[-1][1] == 1.0
-    assert all(one[1] == two[0] for one, two in zip(found, found[1:], strict=False))
+    assert all(one[1] == two[0] for one, two in pairwise(found))
 
 
 def test_counts_below_a_handful_are_not_told() -> None:
@@ -90,7 +91,7 @@ def test_no_audit_tells_of_a_few_people(seed: int, rows: int, k: int) -> None:
 def test_rungs_hide_just_those_that_the_table_has_few_of() -> None:
     frame = inhabitants(200, seed=5)
     found = ic.publish(opened(frame), ic.KAnonymity(3), seed=0).audit(learn=False)
-    assert [rung["learnt"] for rung in found.ladder][0] == "nothing"
+    assert found.ladder[0]["learnt"] == "nothing"
     assert found.ladder[0]["before"] == 200
     assert found.ladder[-1]["before"] is None  # somebody who stands out most
 

@@ -2,13 +2,15 @@
 together in the population, and changes that belief by what the release shows.
 
 The joint distribution is a small Bayesian network fitted to the table (`knowledge/dependence.py`): a table's own
-frequencies would already tell everything about people who are alone with their quasi-identifiers. It is made to agree
-with how frequent each value is, so that a release which shows no more than that changes nothing.
+frequencies would already tell everything about people who are alone with their quasi-identifiers. For the same reason
+what is known of a person comes from other people: those with the same quasi-identifiers are in one half of the table,
+and the network is fitted to the other. It is made to agree with how frequent each value is, so that a release which
+shows no more than that changes nothing.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -20,7 +22,7 @@ from incrowd.attacks.reweighing import reweigh
 from incrowd.attacks.risk import Risk, Threat
 from incrowd.attacks.target import Target
 from incrowd.knowledge.dependence import fitted_shares
-from incrowd.tally import Counts
+from incrowd.tally import Counts, Tally, group_tuples
 
 _FITTING_ROUNDS = 10
 
@@ -42,9 +44,8 @@ class JointKnowledge:
         column = the_secret(self.name, target, self.column)
         beliefs = beliefs_about(target, column)
         assert target.truth is not None
-        shares = {name: fitted_shares(target.truth, name, column) for name in target.view.columns}
         people = target.people.tuple_counts
-        known = calibrated(naive_bayes(target, shares, beliefs.prior), people, beliefs.prior)
+        known = calibrated(learnt_from_others(target, target.truth, column, beliefs.prior, rng), people, beliefs.prior)
         after = reweigh(target.matches(column), target.view.crowds(column), known, people)
         value, baseline = (beliefs.rate(hits(believed, beliefs.kind_of, beliefs.values)) for believed in (after, known))
         low, high = beliefs.interval(value)
@@ -69,6 +70,25 @@ class JointKnowledge:
         )
 
 
+def learnt_from_others(target: Target, truth: Tally, column: str, prior: Floats, rng: np.random.Generator) -> Floats:
+    """Return f(s|t) of each tuple, as the half of the table knows it that the tuple is not in."""
+    columns = target.view.columns
+    table = np.stack([truth.column(name) for name in columns], axis=1)
+    numbers, first = group_tuples(
+        np.concatenate([table, target.people.tuples]), [truth.trees[name].size for name in columns]
+    )
+    half_of = rng.permutation(len(first)) % 2
+    known = np.tile(prior, (len(target.people.tuples), 1))
+    for half in (0, 1):
+        others = np.flatnonzero(half_of[numbers[: len(table)]] != half)
+        if len(others):
+            taught = replace(truth, codes=truth.codes[others], counts=truth.counts[others])
+            shares = {name: fitted_shares(taught, name, column) for name in columns}
+            mine = half_of[numbers[len(table) :]] == half
+            known[mine] = naive_bayes(target, shares, prior)[mine]
+    return known
+
+
 def calibrated(known: Floats, people: Counts, frequencies: Floats) -> Floats:
     """Return beliefs whose mean over all people is as frequent as values are, by proportional fitting."""
     for _ in range(_FITTING_ROUNDS):
@@ -84,7 +104,8 @@ def naive_bayes(target: Target, shares: dict[str, Floats], prior: Floats) -> Flo
     with np.errstate(divide="ignore"):
         logs = np.tile(np.log(prior), (len(target.people.tuples), 1))
         for place, name in enumerate(target.view.columns):
-            logs += np.log(shares[name])[target.people.tuples[:, place]]
+            told = np.where(shares[name].any(axis=1, keepdims=True), shares[name], 1.0)  # a new code tells nothing
+            logs += np.log(told)[target.people.tuples[:, place]]
     best = logs.max(axis=1, keepdims=True)
     known = np.exp(logs - np.where(np.isfinite(best), best, 0.0))
     totals = known.sum(axis=1, keepdims=True)

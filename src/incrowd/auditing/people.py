@@ -86,7 +86,7 @@ def code_values(tree: Tree, values: pl.Series) -> Codes:
         numbers = parsed.cast(pl.Float64).fill_null(np.nan).to_numpy()
         places = np.searchsorted(listed.cast(pl.Float64).to_numpy(), numbers, side="right")
         codes = np.maximum(places, 1)
-        codes = np.where(np.isnan(numbers), -1, codes)
+        codes = np.where(np.isnan(numbers), MISSING, codes)  # "NaN" is missing, as everywhere
     empty = values.is_null().to_numpy()
     if values.dtype == pl.String:
         empty |= (values == "").fill_null(value=False).to_numpy()

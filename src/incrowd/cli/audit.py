@@ -85,7 +85,7 @@ def attack(
 
     with showing_progress(quiet=as_json) as progress:
         opened, others = _open(release, original, external, earlier, description, progress)
-        target, _ = aim(opened, original=original, external=external, earlier=others, seed=seed)
+        target, _ = aim(opened, original=original if others else None, external=external, earlier=others, seed=seed)
         if person is not None:
             rungs = _climb(target, person)
         else:
