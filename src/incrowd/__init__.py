@@ -97,6 +97,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "KDGS",
+    "SDGS",
     "AlphaKAnonymity",
     "Anatomy",
     "Audit",
@@ -136,7 +138,6 @@ __all__ = [
     "JointKnowledge",
     "JournalistRisk",
     "KAnonymity",
-    "KDGS",
     "KMap",
     "KMember",
     "LDiversity",
@@ -161,7 +162,6 @@ __all__ = [
     "RecursiveLDiversity",
     "Release",
     "Risk",
-    "SDGS",
     "Schema",
     "ShowBuckets",
     "ShowGeneralized",

@@ -25,7 +25,7 @@ from incrowd.errors import BudgetSpent, QueryError, RecipeError, did_you_mean
 from incrowd.hierarchies.public import Undeclared, public_codes, public_tree, tolerant
 from incrowd.hierarchies.tree import Codes, Tree
 from incrowd.methods.private import require_undeclared
-from incrowd.models.parameters import require_whole
+from incrowd.parameters import require_whole
 from incrowd.private_publishing import SEEDED
 from incrowd.randomness import randomness, sample_counts
 from incrowd.releases.query import Query, matching_codes

@@ -50,7 +50,9 @@ def spark(java: None) -> Iterator[SparkSession]:
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
             "spark.sql.shuffle.partitions": "2",
+            # Small queries: planning and compiling them would take most of the time.
             "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.adaptive.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
         },
     )

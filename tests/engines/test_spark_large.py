@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROWS = 20_000
-LIMIT = 1500
+LIMIT = 4000
 FRAME = ic.datasets.census(ROWS, seed=9).with_columns(
     row=pl.int_range(ROWS), age=pl.when(pl.int_range(ROWS) % 97 == 0).then(None).otherwise("age")
 )

@@ -77,9 +77,9 @@ def demo(
 
     from incrowd.auditing import audit
     from incrowd.checking import check
+    from incrowd.cli.compare import KEPT, ranking_table
     from incrowd.cli.demo_table import HIERARCHIES, QUASI, SENSITIVE, demo_recipe, person_table
     from incrowd.cli.showing import print_json, release_lines, showing_progress, summary_table
-    from incrowd.cli.compare import KEPT, ranking_table
     from incrowd.comparing import compare
     from incrowd.datasets import write_census
     from incrowd.recipe import Recipe

@@ -13,7 +13,7 @@ def add_up_shares(runs, counts, shares, starts, asked):
     `runs[i, j]` is the run of box i in column j; `shares[q, starts[j] + r]` is the share of the column's run r that
     satisfies query q, and `asked[q, j]` whether the query asks about the column at all.
     """
-    boxes, columns = runs.shape
+    boxes, _columns = runs.shape
     answers = np.zeros(len(asked))
     for query in range(len(asked)):
         places = np.flatnonzero(asked[query])

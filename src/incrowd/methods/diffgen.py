@@ -26,7 +26,7 @@ from incrowd.errors import RecipeError
 from incrowd.hierarchies.public import Undeclared
 from incrowd.hierarchies.tree import MISSING
 from incrowd.methods.private import PublicTable, as_written, column_names, require_steps, require_undeclared
-from incrowd.models.parameters import require_number, require_whole
+from incrowd.parameters import require_number, require_whole
 from incrowd.progress import Progress
 
 Adjustment = Literal["least-squares", "algorithm-2"]

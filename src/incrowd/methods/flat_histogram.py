@@ -22,7 +22,7 @@ from incrowd.errors import RecipeError
 from incrowd.hierarchies.public import Undeclared
 from incrowd.methods.lattice import LevelLimits, require_known
 from incrowd.methods.private import PublicTable, as_written, column_names, require_undeclared
-from incrowd.models.parameters import require_whole
+from incrowd.parameters import require_whole
 from incrowd.progress import Progress
 
 

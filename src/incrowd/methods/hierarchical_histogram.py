@@ -25,7 +25,7 @@ from incrowd.errors import SchemaError
 from incrowd.hierarchies.public import Undeclared
 from incrowd.hierarchies.tree import MISSING
 from incrowd.methods.private import PublicTable, as_written, column_names, require_undeclared
-from incrowd.models.parameters import require_whole
+from incrowd.parameters import require_whole
 from incrowd.progress import Progress
 
 

@@ -31,7 +31,7 @@ from incrowd.marginals.generating import generate
 from incrowd.marginals.spanning import Pair, choose_tree, pair_counts
 from incrowd.methods.lattice import LevelLimits, require_known
 from incrowd.methods.private import PublicTable, as_written, column_names, require_undeclared
-from incrowd.models.parameters import require_whole
+from incrowd.parameters import require_whole
 from incrowd.progress import Progress
 from incrowd.tally import group_tuples
 

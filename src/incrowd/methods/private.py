@@ -19,7 +19,7 @@ from incrowd.dp.exact import Exact
 from incrowd.errors import RecipeError, SchemaError
 from incrowd.hierarchies.public import UNDECLARED, Undeclared, public_codes, public_tree
 from incrowd.hierarchies.tree import MISSING, Tree
-from incrowd.models.parameters import require_whole
+from incrowd.parameters import require_whole
 from incrowd.progress import Progress
 from incrowd.schema import Schema
 from incrowd.tally import Tally

@@ -31,7 +31,7 @@ from incrowd.models.differential_privacy import DifferentialPrivacy
 from incrowd.models.full_k_anonymity import FullKAnonymity
 from incrowd.models.k_anonymity import KAnonymity
 from incrowd.models.model import Guarantee, Model
-from incrowd.models.parameters import require_whole
+from incrowd.parameters import require_whole
 from incrowd.progress import Progress
 from incrowd.promise import Promise
 from incrowd.recoding import Recoding

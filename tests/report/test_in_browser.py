@@ -1,0 +1,110 @@
+"""Pages in a real browser: wide and narrow, light and dark, and without the network."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from report_cases import Page, audits, comparison
+
+if TYPE_CHECKING:
+    from conftest import Browser
+
+WIDTHS = (360, 420, 768, 1280)
+_MEASURE = """
+<pre id="found"></pre>
+<script>
+const frames = [...document.querySelectorAll("iframe")];
+let left = frames.length;
+const found = {};
+for (const frame of frames) frame.onload = () => {
+  const page = frame.contentDocument;
+  for (const details of page.querySelectorAll("details")) details.open = true;
+  const bar = page.querySelector(".bar, circle, rect");
+  found[frame.id] = {
+    window: page.documentElement.clientWidth, needed: page.documentElement.scrollWidth,
+    paper: getComputedStyle(page.body).backgroundColor, ink: getComputedStyle(page.body).color,
+    bar: bar.getBoundingClientRect().width, height: page.documentElement.scrollHeight,
+    clipped: [...page.querySelectorAll(".bar-text, .card p, dd, li")].filter(
+      (it) => it.getBoundingClientRect().right > page.documentElement.clientWidth + 1).length,
+  };
+  if (--left === 0) document.getElementById("found").textContent = JSON.stringify(found);
+};
+</script>
+"""
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    made = {name: audit.save(folder / f"{name}.html") for name, audit in audits().items()}
+    return {**made, "comparison": comparison().save(folder / "comparison.html")}
+
+
+def measured(browser: Browser, pages: dict[str, Path], place: Path, *, dark: bool) -> dict[str, Any]:
+    """Return what a script around the pages finds: they have none of their own."""
+    frames = "".join(
+        f'<iframe id="{name} {width}" style="border:0;width:{width}px;height:900px" '
+        f'srcdoc="{html.escape(path.read_text(encoding="utf-8"))}"></iframe>'
+        for name, path in pages.items()
+        for width in WIDTHS
+    )
+    harness = place / f"harness-{dark}.html"
+    harness.write_text(f'<!doctype html><meta charset="utf-8"><body>{frames}{_MEASURE}', encoding="utf-8")
+    seen = browser.dom(harness, "--virtual-time-budget=20000", dark=dark)
+    match = re.search(r'<pre id="found">(.*?)</pre>', seen, re.DOTALL)
+    assert match, "the pages were not measured"
+    found: dict[str, Any] = json.loads(html.unescape(match[1]))
+    return found
+
+
+def test_pages_fit_every_window_in_light_and_dark(browser: Browser, pages: dict[str, Path], tmp_path: Path) -> None:
+    for dark in (False, True):
+        found = measured(browser, pages, tmp_path, dark=dark)
+        assert len(found) == len(pages) * len(WIDTHS)
+        for name, seen in found.items():
+            assert seen["needed"] <= seen["window"], f"{name} is wider than its window: {seen}"
+            assert seen["clipped"] == 0, f"{name}: text beyond the window's edge"
+            assert seen["bar"] > 0, f"{name}: its first bar or point is not drawn"
+            assert seen["height"] > 900
+            paper, ink = (sum(map(int, re.findall(r"\d+", seen[part])[:3])) for part in ("paper", "ink"))
+            assert (paper < 150 and ink > 550) if dark else (paper > 700 and ink < 150), (name, seen)
+
+
+def test_the_browser_reads_what_was_written(browser: Browser, pages: dict[str, Path]) -> None:
+    """What was parsed and written out again has the same elements: nothing was closed or moved by the browser."""
+    for name, path in pages.items():
+        written, read = Page(path.read_text(encoding="utf-8")), Page(browser.dom(path))
+        kinds = [[tag for tag, _ in page.elements] for page in (written, read)]
+        assert kinds[0] == kinds[1], name
+        sections = [[given["id"] for tag, given in page.elements if tag == "section"] for page in (written, read)]
+        assert sections[0] == sections[1]
+        assert read.data == written.data
+        assert read.values() == written.values()
+
+
+def test_no_request_leaves(browser: Browser, pages: dict[str, Path], tmp_path: Path) -> None:
+    for name, path in pages.items():
+        assert browser.requests(path, tmp_path / f"{name}.log") == []
+
+
+def test_a_request_would_be_seen(browser: Browser, tmp_path: Path) -> None:
+    page = tmp_path / "asks.html"
+    page.write_text('<!doctype html><body><img src="http://example.invalid/x.png">', encoding="utf-8")
+    assert browser.requests(page, tmp_path / "net.log") == ["http://example.invalid/x.png"]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [420, 1280])
+def test_screenshots(browser: Browser, pages: dict[str, Path], tmp_path: Path, width: int, dark: bool) -> None:
+    """A picture of the asked width that is not one colour: an empty page of this size takes a few thousand bytes."""
+    picture = tmp_path / "page.png"
+    browser.run(pages["generalized"], f"--screenshot={picture}", f"--window-size={width},1600", dark=dark)
+    data = picture.read_bytes()
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    assert int.from_bytes(data[16:20], "big") >= width
+    assert len(data) > 30_000
