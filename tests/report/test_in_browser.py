@@ -6,22 +6,19 @@ import html
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from headless import Browser
 from report_cases import Page, audits, comparison
-
-if TYPE_CHECKING:
-    from conftest import Browser
 
 WIDTHS = (360, 420, 768, 1280)
 _MEASURE = """
 <pre id="found"></pre>
 <script>
-const frames = [...document.querySelectorAll("iframe")];
-let left = frames.length;
+window.onload = () => {
 const found = {};
-for (const frame of frames) frame.onload = () => {
+for (const frame of document.querySelectorAll("iframe")) {
   const page = frame.contentDocument;
   for (const details of page.querySelectorAll("details")) details.open = true;
   const bar = page.querySelector(".bar, circle, rect");
@@ -32,7 +29,8 @@ for (const frame of frames) frame.onload = () => {
     clipped: [...page.querySelectorAll(".bar-text, .card p, dd, li")].filter(
       (it) => it.getBoundingClientRect().right > page.documentElement.clientWidth + 1).length,
   };
-  if (--left === 0) document.getElementById("found").textContent = JSON.stringify(found);
+}
+document.getElementById("found").textContent = JSON.stringify(found);
 };
 </script>
 """
