@@ -26,11 +26,13 @@ class Counters:
 
     def __init__(self, session: Any) -> None:
         self._context = session.sparkContext._jsc.sc()
+        gateway = session.sparkContext._gateway
+        self._no_quantiles = gateway.new_array(gateway.jvm.double, 0)
         self._kept = self._totals()
 
     def _totals(self) -> tuple[int, int, int]:
         self._context.listenerBus().waitUntilEmpty()
-        stages = self._context.statusStore().stageList(None, False, False, None, None)
+        stages = self._context.statusStore().stageList(None, False, False, self._no_quantiles, None)
         found = [stages.apply(place) for place in range(stages.size())]
         return (
             sum(stage.inputRecords() for stage in found),

@@ -14,7 +14,7 @@ import pytest
 import incrowd as ic
 from incrowd.dp.audit import audit
 from incrowd.dp.budget import Budget
-from incrowd.errors import BudgetSpent, QueryError, RecipeError, SchemaError, UncoveredValue
+from incrowd.errors import BudgetSpent, EmptyTable, QueryError, RecipeError, SchemaError, UncoveredValue
 from incrowd.private_publishing import SEEDED
 from incrowd.private_table import PrivateTable
 
@@ -130,6 +130,17 @@ def test_undeclared_names_can_be_missing_ones() -> None:
             assert private.count(query, epsilon=SURE) == count
     with pytest.raises(RecipeError, match="undeclared"):
         PrivateTable(table(odd), budget=1, undeclared="ignore")  # type: ignore[arg-type]
+
+
+def test_nobody_is_a_table_like_any_other() -> None:
+    nobody = table(pl.DataFrame(schema={"age": pl.Int64, "sex": pl.String, "sick": pl.String}))
+    with pytest.raises(EmptyTable):
+        PrivateTable(nobody, budget=1)
+    for sample in (1, 0.5):
+        private = PrivateTable(nobody, budget=2 * SURE, undeclared="missing", sample=sample)
+        assert private.count({"sex": "F", "age": (20, None)}, epsilon=100) == 0
+        with pytest.raises(SchemaError, match="known from the data only"):
+            private.count({"sick": "flu"}, epsilon=1)
 
 
 def test_answers_are_written_down() -> None:

@@ -3,8 +3,9 @@
 The promise is about adding or removing one row: whoever has several rows is promised that much less. Refusals are not
 part of it: that a table holds a value which its hierarchy lacks, or a missing one that was not announced, is told to
 whoever publishes, and nothing is published. This is the default because a wrong hierarchy would otherwise publish an
-empty table without a word. Where outsiders can see whether there is a release, `undeclared="missing"` leaves nothing
-that depends on the table: such values count as missing, and rows that may not have missing values are left out.
+empty table without a word. Where outsiders can see whether there is a release, `undeclared="missing"` refuses no rows:
+such values count as missing, rows that may not have missing values are left out, and a table without rows is one like
+any other. What is left is what no row can be read from (a damaged file), and what does not fit the memory.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TypeGuard
 
+import numpy as np
+import polars as pl
+
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.amplification import amplified
 from incrowd.engines.local import ROWS_PER_BATCH
-from incrowd.errors import SchemaError
-from incrowd.hierarchies.public import tolerant
+from incrowd.errors import EmptyTable, SchemaError
+from incrowd.hierarchies.public import Undeclared, tolerant
 from incrowd.methods.private import PrivateMethod, public_table
 from incrowd.models.differential_privacy import DifferentialPrivacy
 from incrowd.models.model import Guarantee, Model
@@ -29,6 +33,7 @@ from incrowd.releases.noisy import NoisyCounts
 from incrowd.releases.release import Release
 from incrowd.schema import Schema
 from incrowd.table import Table
+from incrowd.tally import Tally, code_table
 
 SEEDED = "made with a seed, so not for publication"
 
@@ -52,8 +57,7 @@ def publish_private(
     refuse_models(require, method)
     rng = randomness(seed)
     progress("reading", 0.0)
-    schema = tolerant(table.schema) if method.undeclared == "missing" else table.schema
-    tally = table.engine.count(schema).tally
+    tally = count_people(table, method.undeclared)
     progress("reading", 1.0)
     if rate < 1:  # a sample may be empty, which is nobody's business either
         tally = replace(tally, counts=sample_counts(rng, rate, tally.counts))
@@ -79,6 +83,18 @@ def publish_private(
         make_batches=lambda: form.batches(ROWS_PER_BATCH),
         rate=rate,
     )
+
+
+def count_people(table: Table, undeclared: Undeclared) -> Tally:
+    """Count the distinct tuples of a table; with `undeclared="missing"`, also where there are none."""
+    if undeclared == "refuse":
+        return table.engine.count(table.schema).tally
+    schema = tolerant(table.schema)
+    try:
+        return table.engine.count(schema).tally
+    except EmptyTable:  # a refusal would tell the first person's presence from their absence
+        nobody = pl.DataFrame(schema=dict.fromkeys(schema.tallied, pl.String))
+        return code_table(nobody, np.empty(0, dtype=np.int64), {**schema.quasi, **schema.sensitive})[0]
 
 
 def refuse_models(require: Sequence[Model], method: PrivateMethod) -> None:

@@ -22,11 +22,11 @@ from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
 from incrowd.dp.exact import Exact
 from incrowd.errors import BudgetSpent, QueryError, RecipeError, did_you_mean
-from incrowd.hierarchies.public import Undeclared, public_codes, public_tree, tolerant
+from incrowd.hierarchies.public import Undeclared, public_codes, public_tree
 from incrowd.hierarchies.tree import Codes, Tree
 from incrowd.methods.private import require_undeclared
 from incrowd.parameters import require_whole
-from incrowd.private_publishing import SEEDED
+from incrowd.private_publishing import SEEDED, count_people
 from incrowd.randomness import randomness, sample_counts
 from incrowd.releases.query import Query, matching_codes
 from incrowd.sampling import as_rate
@@ -53,8 +53,8 @@ class PrivateTable:
     Questions are those of a release: `{"age": (30, 39), "sex": "F"}`. They are understood by the values that the schema
     declares, categories or intervals with bounds; numbers beyond the bounds count as the last one, and a value that is
     not among them matches nobody. With a `sample` below 1, answers are about one sample, drawn now and kept. A table
-    that holds names which were not declared is refused; with `undeclared="missing"` they count as missing, so that not
-    even this tells who is there.
+    that holds names which were not declared, or no rows, is refused; with `undeclared="missing"` such names count as
+    missing and nobody is refused, so that not even this tells who is there.
 
     >>> import incrowd as ic
     >>> sexes = ic.Categories.from_tree(["Female", "Male"])
@@ -83,7 +83,7 @@ class PrivateTable:
         self._rng = randomness(seed)
         self._note = "" if seed is None else SEEDED
         self._hierarchies = {**table.schema.quasi, **table.schema.sensitive}
-        self._tally = table.engine.count(tolerant(table.schema) if undeclared == "missing" else table.schema).tally
+        self._tally = count_people(table, undeclared)
         self._counts: Counts = self._tally.counts
         self._declared: dict[str, tuple[Tree, Codes]] = {}
         self._answers: list[Answer] = []

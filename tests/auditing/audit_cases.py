@@ -48,11 +48,11 @@ def opened(source: object, **changes: Any) -> Table:
 
 
 def plain(audit: Audit, *, without: Sequence[str] = ()) -> dict[str, Any]:
-    """Return an audit's numbers, except how long it took, whether the release was seeded, and some parts."""
+    """Return an audit's numbers, except whether the release was seeded, and some parts."""
     found: dict[str, Any] = json.loads(audit.to_json())
-    for name in ("seconds", *without):
-        found.pop(name, None)
     del found["release"]["seeded"]
+    for name in without:
+        del found[name]
     return found
 
 

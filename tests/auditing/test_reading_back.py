@@ -10,6 +10,7 @@ from audit_cases import HIERARCHIES, inhabitants, opened, plain
 
 import incrowd as ic
 from incrowd.auditing.opening import open_release
+from incrowd.forms import ShowMultisets
 from incrowd.methods import DiffGen
 from incrowd.releases.release import Release
 
@@ -60,6 +61,40 @@ def test_buckets_read_back_say_the_same(name: str, tmp_path: Path) -> None:
     assert plain(read.audit(learn=False), without=["warnings"]) == plain(
         release.audit(learn=False), without=["warnings"]
     )
+
+
+def test_multisets_read_back_attack_the_same(tmp_path: Path) -> None:
+    """Which value goes with which is another draw, and so is what singles somebody out by chance."""
+    original = tmp_path / "original.csv"
+    inhabitants().write_csv(original)
+    release = ic.publish(opened(original), K, method=ic.Mondrian(), form=ShowMultisets(), seed=1)
+    release.save(tmp_path / "release")
+    read = open_release(tmp_path / "release", original=original)
+    found, expected = (plain(each.audit(learn=False)) for each in (read, release))
+    for one, other in zip(found["attacks"], expected["attacks"], strict=True):
+        assert one == other or one["attack"] == other["attack"] == "singling-out"
+    assert found["usefulness"]["columns"] == expected["usefulness"]["columns"]
+    assert found["release"] == expected["release"]
+
+
+def test_a_sample_is_read_back_as_one(tmp_path: Path) -> None:
+    original = tmp_path / "original.csv"
+    inhabitants().write_csv(original)
+    release = ic.publish(opened(original), K, sample=0.5, seed=1)
+    release.save(tmp_path / "release")
+    read = open_release(tmp_path / "release", original=original)
+    assert read.rate == release.rate
+    assert plain(read.audit(learn=False)) == plain(release.audit(learn=False))
+
+
+def test_a_kept_column_called_bucket_makes_no_buckets(tmp_path: Path) -> None:
+    original = tmp_path / "original.csv"
+    inhabitants().with_columns(bucket=1).write_csv(original)
+    release = ic.publish(opened(original, keep=["bucket"]), K, seed=1)
+    release.save(tmp_path / "release")
+    read = open_release(tmp_path / "release", original=original)
+    found, expected = (plain(each.audit(learn=False), without=["warnings", "release"]) for each in (read, release))
+    assert found == expected
 
 
 def test_two_tables_read_back_attack_the_same(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def on_spark(spark: SparkSession) -> object:
     return to_spark(spark, FRAME)
 
 
-@pytest.fixture(params=["local", "spark"])
+@pytest.fixture(params=["local", pytest.param("spark", marks=pytest.mark.spark)])
 def table(request: pytest.FixtureRequest) -> Callable[..., ic.Table]:
     """How the engine under test reads the one table."""
     frame = FRAME if request.param == "local" else on_spark(request.getfixturevalue("spark"))

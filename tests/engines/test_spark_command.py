@@ -19,6 +19,8 @@ from incrowd.recipe import Recipe
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.spark
+
 FRAME = ic.datasets.census(600, seed=2).select("age", "sex", "race")
 RECIPE = """incrowd = 1
 seed = 4
@@ -73,7 +75,11 @@ def test_the_command(java: None, tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+        env={
+            **os.environ,
+            "PYSPARK_PYTHON": sys.executable,
+            "JDK_JAVA_OPTIONS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+        },
     )
     told = json.loads(done.stdout)
     assert told["rows"]["published"] == 600

@@ -15,6 +15,8 @@ from incrowd.errors import QueryError, TallyTooLarge, Unsatisfiable
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.spark
+
 ROWS = 20_000
 LIMIT = 4000
 FRAME = ic.datasets.census(ROWS, seed=9).with_columns(

@@ -15,6 +15,8 @@ import incrowd as ic
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+pytestmark = pytest.mark.spark
+
 KEY = ic.PseudonymKey(bytes(range(100, 132)))
 
 

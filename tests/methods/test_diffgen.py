@@ -15,7 +15,7 @@ import pytest
 import incrowd as ic
 from incrowd.dp.amplification import amplified
 from incrowd.dp.budget import Budget
-from incrowd.errors import IncrowdError, RecipeError, SchemaError, UncoveredValue
+from incrowd.errors import EmptyTable, IncrowdError, RecipeError, SchemaError, UncoveredValue
 from incrowd.forms import ShowGeneralized
 from incrowd.methods.diffgen import ConsistentDiffGen, DiffGen
 from incrowd.methods.flat_histogram import FlatHistogram
@@ -241,6 +241,27 @@ def test_undeclared_values_can_be_missing_ones_and_then_nothing_is_refused(metho
     assert ic.publish(read(both, **changes), method=told, seed=1).rows == both.height
     with pytest.raises(RecipeError, match="undeclared"):
         replace(method, undeclared="ignore")
+
+
+@pytest.mark.parametrize("method", [*ALL, HierarchicalHistogram(2)], ids=lambda method: method.name)
+def test_nobody_is_a_table_like_any_other(method: Any) -> None:
+    """A refusal would tell a table of one person from one of none."""
+    one_column = {
+        "quasi": ["age"],
+        "drop": ["sex"],
+        "hierarchies": {name: HIERARCHIES[name] for name in ("age", "sick")},
+    }
+    changes: dict[str, Any] = one_column if method.name == "hierarchical-histogram" else {}
+    nobody, somebody = (read(people(rows), **changes) for rows in (0, 1))
+    with pytest.raises(EmptyTable):
+        ic.publish(nobody, method=method)
+    for missing in ((), ("age", "sick")):
+        tolerant = replace(method, undeclared="missing", missing=missing, epsilon=NOISELESS)
+        assert ic.publish(nobody, method=tolerant).rows == 0
+        assert ic.publish(somebody, method=tolerant).rows == 1
+        assert ic.publish(nobody, method=tolerant, sample=0.5).rows == 0
+    noisy = replace(method, undeclared="missing", epsilon="1/10")
+    assert any(ic.publish(nobody, method=noisy, seed=seed).rows for seed in range(40))
 
 
 def test_too_many_classes_are_refused() -> None:

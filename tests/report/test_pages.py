@@ -156,6 +156,12 @@ def test_saving_by_suffix(tmp_path: Path) -> None:
         audit.save(tmp_path / "file" / "a.html")
 
 
+def test_colours_belong_to_the_whole_page() -> None:
+    style = "".join(re.findall(r"<style>(.*?)</style>", audits()["generalized"].to_html(), re.DOTALL))
+    assert style.count(":root {") == 2  # light and dark
+    assert style.count("{") == style.count("}")
+
+
 def test_elements_are_escaped() -> None:
     assert element("p", "<&>", title='"', hidden=None) == '<p title="&quot;">&lt;&amp;&gt;</p>'
     assert element("br") == "<br>"

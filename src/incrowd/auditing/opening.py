@@ -11,24 +11,30 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
 from incrowd.auditing.description import Description
 from incrowd.auditing.people import read_truth
 from incrowd.auditing.reading_labels import count_lines, empty_tally, read_labels
-from incrowd.auditing.reading_slices import bucket_column, read_slices, written_rows
+from incrowd.auditing.reading_slices import bucket_column, dealt_multisets, read_slices, written_rows
 from incrowd.auditing.trees import tree_of_labels
 from incrowd.engines.local import LocalEngine
 from incrowd.engines.sources import Source, open_source
 from incrowd.errors import IncrowdError, SchemaError, SourceError
 from incrowd.hierarchies.public import public_tree
 from incrowd.models.model import Guarantee, Model
+from incrowd.releases.bucketized import BucketizedTable
 from incrowd.releases.form import Form
+from incrowd.releases.multisets import MultisetTable
 from incrowd.releases.release import Release
+from incrowd.releases.sliced import SlicedTable
+from incrowd.sampling import as_rate
 from incrowd.schema import Schema
 from incrowd.tally import Tally
 
+_WITHOUT_BUCKETS = ("generalized", "noisy counts")
 _SUFFIXES = (".csv", ".parquet", ".arrow")
 
 
@@ -73,7 +79,8 @@ def open_release(
     known = None if original is None else _open_original(original, described, schema, noisy=noisy)
     people = None if external is None else external if isinstance(external, Source) else open_source(external)
     notes: list[str] = []
-    bucket = bucket_column(published.columns, schema)
+    bucket = None if summary.get("form") in _WITHOUT_BUCKETS else bucket_column(published.columns, described.roles)
+    rate, rows_in = _sampled(summary, known)
     if bucket is not None:
         form = _read_sliced(place, published, described, summary, bucket, known, people)
     else:
@@ -89,7 +96,7 @@ def open_release(
             counted,
             schema,
             tally,
-            rows_in=None if known is None else known.rows,
+            rows_in=rows_in,
             written="tight" if own == "tight" or not summary else "region",
             noisy=noisy,
         )
@@ -105,6 +112,7 @@ def open_release(
         seed=None,
         source=published,
         make_batches=lambda: iter(()),
+        rate=rate,
         foreign=known is None,
         notes=(*notes, *broken),
     )
@@ -151,6 +159,16 @@ def _open_original(original: object, described: Description, schema: Schema, *, 
     return LocalEngine(opened).count(schema).tally
 
 
+def _sampled(summary: dict[str, Any], known: Tally | None) -> tuple[Fraction, int | None]:
+    """Return the rate at which rows were taken, as the summary says, and how many of the table's were."""
+    rows = summary.get("rows", {})
+    rate = as_rate(str(rows.get("sampling rate", 1)))
+    if known is None:
+        return rate, None
+    taken = rows.get("in")
+    return rate, taken if rate < 1 and isinstance(taken, int) and taken <= known.rows else known.rows
+
+
 def _read_sliced(
     place: Path,
     published: Source,
@@ -166,6 +184,9 @@ def _read_sliced(
     for name in schema.tallied:
         if name not in rows.columns:
             raise SchemaError(f"the published table has no column '{name}', which the description names.")
+    kind: type[SlicedTable] = SlicedTable if second is None else BucketizedTable
+    if summary.get("form") == MultisetTable.name:
+        kind, rows = MultisetTable, dealt_multisets(rows, schema, bucket)
     columns: Sequence[Sequence[str]] | None = described.slices or summary.get("loss", {}).get("columns")
     if columns is None:  # quasi-identifiers as they are, sensitive values permuted
         columns = [list(schema.quasi), *([name] for name in schema.sensitive)]
@@ -178,9 +199,7 @@ def _read_sliced(
         }
     )
     levels = dict(getattr(described.method, "levels", None) or {})
-    return read_slices(
-        rows, schema, trees, columns, bucket=bucket, levels=levels, truth=known, two_tables=second is not None
-    )
+    return read_slices(rows, schema, trees, columns, bucket=bucket, levels=levels, truth=known, kind=kind)
 
 
 def _guarantees(

@@ -6,7 +6,9 @@ other way to read its bucket.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import re
+from collections.abc import Container, Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -15,7 +17,6 @@ from incrowd.auditing.reading_labels import codes_of_labels
 from incrowd.engines.sources import Source, reading
 from incrowd.errors import SchemaError
 from incrowd.hierarchies.tree import Tree
-from incrowd.releases.bucketized import BucketizedTable
 from incrowd.releases.sliced import SlicedTable
 from incrowd.schema import Schema
 from incrowd.slicing.permutation import Permuted
@@ -25,11 +26,12 @@ from incrowd.tally import Tally, group_tuples
 BUCKET_NAMES = ("bucket", "bucket number", "_bucket")
 _COUNT_NAMES = ("count", "rows", "_count")
 _ROW = "\0row"
+_MEMBER = re.compile(r'(?:(?P<quoted>"(?:[^"\\]|\\.)*")|(?P<plain>[^,]*?)):(?P<count>\d+)(?:, |$)')
 
 
-def bucket_column(columns: Sequence[str], schema: Schema) -> str | None:
-    """Return the column that numbers the buckets, if there is one."""
-    return next((name for name in BUCKET_NAMES if name in columns and name not in schema.tallied), None)
+def bucket_column(columns: Sequence[str], described: Container[str]) -> str | None:
+    """Return the column that numbers the buckets, if there is one; it has no role of its own."""
+    return next((name for name in BUCKET_NAMES if name in columns and name not in described), None)
 
 
 def written_rows(published: Source, second: Source | None, schema: Schema, bucket: str) -> pl.DataFrame:
@@ -50,6 +52,32 @@ def written_rows(published: Source, second: Source | None, schema: Schema, bucke
     return pl.concat([rows, dealt.drop(bucket)], how="horizontal")
 
 
+def dealt_multisets(rows: pl.DataFrame, schema: Schema, bucket: str) -> pl.DataFrame:
+    """Return rows in which each value of a bucket's multisets is dealt to one of the bucket's rows."""
+    dealt = rows.sort(bucket, maintain_order=True)
+    sizes = dealt.group_by(bucket, maintain_order=True).len()["len"].to_list()
+    for name in schema.quasi:
+        labels = dealt.group_by(bucket, maintain_order=True).agg(pl.col(name).first())[name].to_list()
+        values = [_members(str(label or "")) for label in labels]
+        if [len(listed) for listed in values] != sizes:
+            raise SchemaError(f"column '{name}': its multisets do not have as many values as their buckets have rows.")
+        dealt = dealt.with_columns(pl.Series(name, [one for listed in values for one in listed], dtype=pl.String))
+    return dealt
+
+
+def _members(label: str) -> list[str | None]:
+    """Read `22:2, 33:1` as so many values of each kind; missing is an empty name.
+
+    >>> _members('"a, b":2, c:d:1, :1')
+    ['a, b', 'a, b', 'c:d', None]
+    """
+    found: list[str | None] = []
+    for match in _MEMBER.finditer(label):
+        name = json.loads(match["quoted"]) if match["quoted"] else match["plain"]
+        found += [name or None] * int(match["count"])
+    return found
+
+
 def read_slices(
     rows: pl.DataFrame,
     schema: Schema,
@@ -59,7 +87,7 @@ def read_slices(
     bucket: str,
     levels: Mapping[str, int],
     truth: Tally | None,
-    two_tables: bool,
+    kind: type[SlicedTable],
 ) -> SlicedTable:
     """Return the form of written rows; `columns` are the attributes that were permuted together."""
     names = tuple(sorted(schema.tallied))
@@ -73,7 +101,6 @@ def read_slices(
     order = np.argsort(bucket_of, kind="stable")
     parts, index = np.unique(bucket_of * max(len(first), 1) + tuple_of, return_inverse=True)
     buckets = Buckets(parts % max(len(first), 1), np.bincount(index).astype(np.int64), parts // max(len(first), 1))
-    kind = BucketizedTable if two_tables else SlicedTable
     return kind(
         schema=schema,
         tally=shown if truth is None else truth,

@@ -205,11 +205,10 @@ def measure(
     rng = np.random.default_rng([seed, 10_000])
     skipped = []
     progress("measuring", 0.0)
-    found: dict[str, Any] = {
-        "losses": usefulness.losses(truth, form),
-        "columns": usefulness.columns_before_and_after(truth, form, rng),
-        "pairs": usefulness.pairs_before_and_after(truth, form, rng),
-    }
+    columns = usefulness.columns_before_and_after(truth, form, rng)
+    pairs = usefulness.pairs_before_and_after(truth, form, rng)
+    losses = usefulness.losses(truth, form, columns, pairs)
+    found: dict[str, Any] = {"losses": losses, "columns": columns, "pairs": pairs}
     progress("measuring", 1.0)
     found["queries"] = usefulness.query_errors(truth, form, rate, rng, progress)
     if asked is not None:

@@ -13,6 +13,7 @@ from incrowd.attacks.target import is_noisy
 from incrowd.auditing.seeing import Seen
 from incrowd.auditing.suppression import FEW, bars
 from incrowd.errors import QueryError
+from incrowd.metrics.association_kept import AssociationKept
 from incrowd.metrics.distributions import (
     association,
     column_distances,
@@ -20,6 +21,7 @@ from incrowd.metrics.distributions import (
     distances,
     joint_counts,
 )
+from incrowd.metrics.total_variation import PairwiseTotalVariation, TotalVariation
 from incrowd.progress import Progress
 from incrowd.releases.generalized import Generalized
 from incrowd.releases.training import reconstruct
@@ -188,19 +190,38 @@ def can_learn() -> bool:
     return find_spec("sklearn") is not None
 
 
-def losses(truth: Tally, form: Form) -> dict[str, float]:
-    """Return all metrics of what labels lose, by name; nothing for forms that have no labels."""
+def losses(truth: Tally, form: Form, columns: list[dict[str, Any]], pairs: list[dict[str, Any]]) -> dict[str, float]:
+    """Return all metrics of what labels lose, by name; nothing for forms that have no labels.
+
+    Those that average over columns and pairs are taken from what is known of these already.
+    """
     from incrowd.registry import registered
 
     if not isinstance(form, Generalized) or is_noisy(form):
         return {}
-    found = {}
+    found = _averages(columns, pairs)
     for name, metric in sorted(registered("metrics").items()):
+        if name in found:
+            continue
         try:
             found[name] = float(metric().measure(truth, form))
         except TypeError:  # it needs a parameter, so somebody must ask for it
             continue
-    return {name: value for name, value in found.items() if np.isfinite(value)}
+    return {name: found[name] for name in sorted(found) if np.isfinite(found[name])}
+
+
+def _averages(columns: list[dict[str, Any]], pairs: list[dict[str, Any]]) -> dict[str, float]:
+    strengths = [(pair["association before"], pair["association after"]) for pair in pairs]
+    most = sum(max(both) for both in strengths)
+    return {
+        TotalVariation.name: _mean([column["total variation"] for column in columns]),
+        PairwiseTotalVariation.name: _mean([pair["total variation"] for pair in pairs]),
+        AssociationKept.name: sum(min(both) for both in strengths) / most if most else 1.0,
+    }
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / max(len(values), 1)
 
 
 def drawn_people(truth: Tally, number: int, rng: np.random.Generator) -> Tally:

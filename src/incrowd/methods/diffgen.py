@@ -40,8 +40,8 @@ class DiffGen:
     `utility` is what a specialization is chosen for: "max" and "infogain" are the paper's, about the sensitive columns
     as classes; "gini" looks at all columns together; "width" needs no classes. `structure` is the share of ε that the
     choices get. Columns named in `missing` may have missing values; elsewhere they are refused, as are values that no
-    hierarchy declares. With `undeclared="missing"` these count as missing, and rows with missing values elsewhere are
-    left out: then nothing at all depends on who is there.
+    hierarchy declares, and a table without rows. With `undeclared="missing"`, such values count as missing, rows with
+    missing values elsewhere are left out, and there may be no rows: then no refusal tells who is there.
 
     >>> import incrowd as ic
     >>> known = {"age": ic.Intervals(widths=(5,), lower=15, upper=90)}

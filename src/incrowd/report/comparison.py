@@ -75,7 +75,7 @@ def _frontier(found: Mapping[str, Any]) -> Raw:
         "Risk against loss",
         f"Every candidate by its risk ({found['risk is']}) and its loss ({found['loss is']}).",
         "Left is safer, low is more useful. Numbers are ranks in the table below. Of the green ones, none is beaten on "
-        "both; the others are, by some green one.",
+        "both; whatever is above the green line is, by some green one.",
         "Decide first which risk is acceptable, then take the lowest green point left of it.",
         legend(points),
         scatter(points, x_title="risk: advantage of attacks", y_title=f"loss: {found['loss']}"),
@@ -120,7 +120,7 @@ def _ranking(found: Mapping[str, Any]) -> Raw:
         "● is on the frontier. The same candidate may be good at one loss and bad at another: look at the one that "
         "your users need.",
         "Audit the one that you choose, with everything that an adversary might have, before you publish it.",
-        table(head, rows, numbers=right),
+        table(head, rows, numbers=right, class_="ranking"),
     )
 
 

@@ -11,7 +11,7 @@ from incrowd.report.html import Child, Raw, element, joined
 from incrowd.report.numbers import exact, number, percent
 from incrowd.report.section import titles
 from incrowd.report.sections import SECTIONS
-from incrowd.report.style import STYLE
+from incrowd.report.style import PAGE_STYLE, STYLE
 
 _MEANING = {
     "singling out": "Can somebody be isolated in the table?",
@@ -35,7 +35,7 @@ def whole_page(title: str, content: Child, data: Mapping[str, Any]) -> str:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", http_equiv="Content-Security-Policy", content="default-src 'none'; style-src 'unsafe-inline'"),
         element("title", title),
-        element("style", Raw(STYLE)),
+        element("style", Raw(PAGE_STYLE)),
     )
     script = element("script", carried, type="application/json", id="numbers")
     return "<!doctype html>\n" + element("html", head, element("body", content, script), lang="en")
@@ -71,7 +71,8 @@ def verdict(found: Mapping[str, Any]) -> list[Raw]:
         name = f"{strongest['attack']} ({strongest['column']})" if "column" in strongest else strongest["attack"]
         attack = [
             element("p", element("strong", name), ": ", exact(percent(strongest["value"]), strongest["value"]),
-                    " right, against ", exact(percent(strongest["baseline"]), strongest["baseline"]), "."),
+                    " right, against ", exact(percent(strongest["baseline"]), strongest["baseline"]),
+                    f" ({strongest['baseline is']})."),
             element("p", strongest["says"]),
         ]  # fmt: skip
     cards = [

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from incrowd.report.html import Raw, element
 
+Place = Callable[[float, float], tuple[float, float]]
+
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 820, 440, 64, 24, 18, 52
-_TICKS = 5
-_SHAPES = {"generalized": "circle", "sliced": "square", "bucketized": "diamond", "noisy counts": "triangle"}
+_ENDS = {1: 5, 1.5: 3, 2: 4, 2.5: 5, 3: 6, 4: 4, 5: 5, 6: 6, 8: 4, 10: 5, 15: 3}
+"""Where an axis may end, times a power of ten, and into how many steps it is then cut."""
+_SHAPES = {
+    "generalized": "circle",
+    "sliced": "square",
+    "bucketized": "diamond",
+    "noisy counts": "triangle",
+    "multisets": "ring",
+}
 
 
 @dataclass(frozen=True)
@@ -26,9 +36,9 @@ class Point:
 
 
 def scatter(points: Sequence[Point], *, x_title: str, y_title: str) -> Raw:
-    """Return the chart; marked points are joined by a line, in the order of x."""
-    x_top = _nice(max((point.x for point in points), default=1.0))
-    y_top = _nice(max((point.y for point in points), default=1.0))
+    """Return the chart; marked points are joined by steps, in the order of x: what lies above them is beaten."""
+    x_top, x_steps = _nice(max((point.x for point in points), default=1.0))
+    y_top, y_steps = _nice(max((point.y for point in points), default=1.0))
 
     def place(x: float, y: float) -> tuple[float, float]:
         return (
@@ -37,17 +47,22 @@ def scatter(points: Sequence[Point], *, x_title: str, y_title: str) -> Raw:
         )
 
     marked = sorted((point for point in points if point.marked), key=lambda point: (point.x, -point.y))
-    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(point.x, point.y) for point in marked))
+    steps = [(marked[0].x, marked[0].y)] if marked else []
+    for left, right in pairwise(marked):
+        steps += [(right.x, left.y), (right.x, right.y)]
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(*step) for step in steps))
     line = element("polyline", points=path, fill="none", stroke="var(--good)", stroke_width="2", stroke_dasharray="5 4")
-    return element(
+    drawn = element(
         "svg",
-        *_axes(x_top, y_top, x_title, y_title, place),
+        *_axes((x_top, x_steps), (y_top, y_steps), x_title, y_title, place),
         line if len(marked) > 1 else None,
         *(_drawn(point, *place(point.x, point.y)) for point in points),
         viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
         role="img",
         aria_label=f"{y_title} by {x_title}",
+        class_="scatter",
     )
+    return element("div", drawn, class_="scroll")
 
 
 def legend(points: Sequence[Point]) -> Raw:
@@ -64,18 +79,18 @@ def legend(points: Sequence[Point]) -> Raw:
     return element("div", *items, element("span", "green: on the frontier"), class_="legend")
 
 
-def _axes(x_top: float, y_top: float, x_title: str, y_title: str, place: object) -> list[Raw]:
-    put = place
-    assert callable(put)
+def _axes(x_axis: tuple[float, int], y_axis: tuple[float, int], x_title: str, y_title: str, place: Place) -> list[Raw]:
     parts = []
-    for step in range(_TICKS + 1):
-        share = step / _TICKS
-        x, bottom = put(share * x_top, 0)
-        left, y = put(0, share * y_top)
+    for step in range(x_axis[1] + 1):
+        x, bottom = place(x_axis[0] * step / x_axis[1], 0)
+        text = f"{x_axis[0] * step / x_axis[1]:.3g}"
+        parts.append(element("text", text, x=f"{x:.1f}", y=f"{bottom + 20:.1f}", text_anchor="middle"))
+    for step in range(y_axis[1] + 1):
+        left, y = place(0, y_axis[0] * step / y_axis[1])
+        text = f"{y_axis[0] * step / y_axis[1]:.3g}"
         parts += [
             element("line", x1=_LEFT, x2=_WIDTH - _RIGHT, y1=f"{y:.1f}", y2=f"{y:.1f}", stroke="var(--line)"),
-            element("text", f"{share * x_top:.3g}", x=f"{x:.1f}", y=f"{bottom + 20:.1f}", text_anchor="middle"),
-            element("text", f"{share * y_top:.3g}", x=f"{left - 8:.1f}", y=f"{y + 4:.1f}", text_anchor="end"),
+            element("text", text, x=f"{left - 8:.1f}", y=f"{y + 4:.1f}", text_anchor="end"),
         ]
     middle = (_TOP + _HEIGHT - _BOTTOM) / 2
     parts.append(element("text", x_title, x=(_LEFT + _WIDTH - _RIGHT) / 2, y=_HEIGHT - 10, text_anchor="middle"))
@@ -107,19 +122,19 @@ def _shape(kind: str, x: float, y: float, colour: str) -> Raw:
         case "triangle":
             corners = f"{x:.1f},{y - 7:.1f} {x + 6.5:.1f},{y + 5:.1f} {x - 6.5:.1f},{y + 5:.1f}"
             return element("polygon", points=corners, fill=colour)
+        case "ring":
+            return element("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=4.5, fill="none", stroke=colour, stroke_width=2.5)
         case _:
             return element("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=5.5, fill=colour)
 
 
-def _nice(largest: float) -> float:
-    """Return the end of an axis: a round number a little above.
+def _nice(largest: float) -> tuple[float, int]:
+    """Return the end of an axis, a round number a little above, and into how many steps to cut it.
 
     >>> _nice(0.83), _nice(0.012), _nice(0.0)
-    (1.0, 0.015, 1.0)
+    ((1.0, 5), (0.015, 3), (1.0, 5))
     """
     if largest <= 0:
-        return 1.0
+        return 1.0, 5
     power = 10.0 ** math.floor(math.log10(largest))
-    return next(
-        round(step * power, 12) for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10, 15) if step * power >= 1.02 * largest
-    )
+    return next((round(end * power, 12), steps) for end, steps in _ENDS.items() if end * power >= 1.02 * largest)

@@ -1,24 +1,26 @@
-"""The look of a page: one column of cards, readable on a phone, in light and dark, and on paper."""
+"""The look of a page: one column of cards, readable on a phone, in light and dark, and on paper.
+
+`STYLE` touches nothing outside of its own elements, so that a notebook keeps its look; `PAGE_STYLE` is for a page that is
+nobody else's.
+"""
 
 STYLE = """
-:root {
+.incrowd {
   color-scheme: light dark;
   --paper: #ffffff; --card: #f6f7f9; --ink: #1c2330; --faint: #5a6475; --line: #dfe3ea;
   --a: #3566b8; --b: #e08a2c; --good: #2c7a4b; --bad: #b3352b; --warn: #9a6700;
   --good-soft: #e4f3ea; --bad-soft: #fbe6e4; --warn-soft: #fdf1d6; --heat-colour: 53 102 184;
 }
 @media (prefers-color-scheme: dark) {
-  :root {
+  .incrowd {
     --paper: #12161d; --card: #1b212b; --ink: #e7eaf0; --faint: #9aa5b8; --line: #303948;
     --a: #7fa8ec; --b: #f0ac5f; --good: #6fcf97; --bad: #f28b82; --warn: #f2c14e;
     --good-soft: #1c3527; --bad-soft: #432220; --warn-soft: #3d3216; --heat-colour: 127 168 236;
   }
 }
-* { box-sizing: border-box; }
-html { -webkit-text-size-adjust: 100%; }
-body { margin: 0; background: var(--paper); color: var(--ink); line-height: 1.5;
+.incrowd, .incrowd * { box-sizing: border-box; }
+.incrowd { max-width: 1080px; margin: 0 auto; padding: 24px 20px 64px; background: var(--paper); color: var(--ink);
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
-.incrowd { max-width: 1080px; margin: 0 auto; padding: 24px 20px 64px; color: var(--ink); }
 .incrowd h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 4px; }
 .incrowd h2 { font-size: 1.25rem; margin: 44px 0 10px; padding-top: 14px; border-top: 1px solid var(--line); }
 .incrowd h3 { font-size: 1rem; margin: 20px 0 8px; }
@@ -48,6 +50,11 @@ body { margin: 0; background: var(--paper); color: var(--ink); line-height: 1.5;
   vertical-align: top; }
 .incrowd thead th { color: var(--faint); font-weight: 600; }
 .incrowd .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.incrowd thead .number { white-space: normal; }
+.incrowd .ranking td:nth-child(1) { white-space: nowrap; }
+.incrowd .ranking td:nth-child(2) { min-width: 230px; }
+.incrowd .ranking th, .incrowd .ranking td { padding: 6px 8px; }
+.incrowd .scatter { min-width: 620px; }
 .incrowd .bars { margin: 8px 0 14px; }
 .incrowd .bar-row { display: grid; grid-template-columns: minmax(96px, 26%) minmax(0, 1fr);
   gap: 12px; align-items: center; margin: 4px 0; }
@@ -91,3 +98,13 @@ body { margin: 0; background: var(--paper); color: var(--ink); line-height: 1.5;
 }
 @media print { .incrowd h2 { break-after: avoid; } .incrowd .card, .incrowd .bars { break-inside: avoid; } }
 """
+
+PAGE_STYLE = (
+    STYLE.replace(".incrowd {\n  color-scheme", ":root {\n  color-scheme").replace(
+        "  .incrowd {\n    --paper", "  :root {\n    --paper"
+    )
+    + """
+html { -webkit-text-size-adjust: 100%; }
+body { margin: 0; background: var(--paper); }
+"""
+)

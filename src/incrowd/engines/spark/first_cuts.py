@@ -8,7 +8,7 @@ rounds; what comes to the driver is one number for each code of each column in e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,12 @@ class Cut:
 
 
 def first_cuts(
-    tally: CodedTally, quasi: Sequence[str], sensitive: Sequence[str], require: Sequence[Model], part_tuples: int
+    tally: CodedTally,
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+    require: Sequence[Model],
+    part_tuples: int,
+    weights: Mapping[str, float],
 ) -> tuple[DataFrame, Parts]:
     """Return the tuples with the number of their part, and the parts; few have more than `part_tuples` tuples."""
     trees = [tally.trees[name] for name in quasi]
@@ -70,7 +75,7 @@ def first_cuts(
             if columns[0] is None or int(columns[0][2].sum()) <= part_tuples:
                 parts.done[part] = True
                 continue
-            cut = _propose(part, columns, parts, tally, quasi, min_group, len(parts) + len(proposed))
+            cut = _propose(part, columns, parts, tally, quasi, weights, min_group, len(parts) + len(proposed))
             if cut is None:
                 parts.done[part] = True
             else:
@@ -139,6 +144,7 @@ def _propose(
     parts: Parts,
     tally: CodedTally,
     quasi: Sequence[str],
+    weights: Mapping[str, float],
     min_group: int,
     right: int,
 ) -> Cut | None:
@@ -157,7 +163,7 @@ def _propose(
             continue
         width = float(tally.trees[name].widths(codes[:1], codes[-1:] + np.int32(1))[0])
         sizes = int(left[best]), int(total - left[best])
-        possible.append((width, Cut(part, place, int(codes[best + 1]), right, sizes)))
+        possible.append((width * weights.get(name, 1.0), Cut(part, place, int(codes[best + 1]), right, sizes)))
     possible.sort(key=lambda item: -item[0])
     attempt = parts.attempts[part]
     return possible[attempt][1] if attempt < len(possible) else None

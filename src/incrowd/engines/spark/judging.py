@@ -61,10 +61,30 @@ def judge(
             mine = verdicts.filter(pl.col("model") == place)
             if mine["failing"].sum():
                 raise _broken(model)
-            # The whole is as strong as its weakest bucket; which end is the weak one, halves of a bucket tell.
-            weak_is_low = bool((mine["whole"] < mine.select(pl.max_horizontal("first", "second")).to_series()).any())
-            found[model] = float(mine["whole"].min() if weak_is_low else mine["whole"].max())  # type: ignore[arg-type]
+            found[model] = weakest(mine)
     return [Guarantee(model, "verified", found[model]) for model in require]
+
+
+def weakest(verdicts: pl.DataFrame) -> float:
+    """Return what all buckets together achieve: as much as the weakest of them.
+
+    Whether more is stronger (k) or weaker (t), the halves of a bucket tell: the whole is never stronger than a half.
+    Where they do not tell, and buckets differ, nobody knows: that is no number.
+
+    >>> weakest(pl.DataFrame({"whole": [5.0, 7.0], "first": [5.0, 9.0], "second": [6.0, 7.0]}))
+    5.0
+    >>> weakest(pl.DataFrame({"whole": [0.3, 0.2], "first": [0.1, 0.2], "second": [0.3, 0.2]}))
+    0.3
+    >>> weakest(pl.DataFrame({"whole": [0.3, 0.2], "first": [0.3, 0.2], "second": [0.3, 0.2]}))
+    nan
+    """
+    whole = verdicts["whole"].to_numpy()
+    halves = verdicts.select("first", "second").to_numpy()
+    if (whole < halves.max(axis=1)).any():
+        return float(whole.min())
+    if (whole > halves.min(axis=1)).any() or whole.min() == whole.max():
+        return float(whole.max())
+    return float("nan")
 
 
 def _broken(model: Model) -> ConformanceError:

@@ -71,7 +71,7 @@ def publish_in_parts(
         quasi, sensitive = tuple(schema.quasi), tuple(schema.sensitive)
         _require_whole(tally, sensitive, require)
         progress("first cuts", 0.0)
-        placed, parts = first_cuts(tally, quasi, sensitive, require, part_tuples)
+        placed, parts = first_cuts(tally, quasi, sensitive, require, part_tuples, method.weights)
         by_name = [quasi.index(name) for name in sorted(quasi)]
         search = PartSearch(
             schema, tally.columns, tally.trees, tally.value_counts, method, tuple(require),

@@ -1,0 +1,138 @@
+"""Candidates are published and audited, several at once; what is finished is kept."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import incrowd as ic
+from incrowd.comparing import Candidate, Comparison, candidates_of, compare
+from incrowd.errors import RecipeError
+
+RECIPE = """
+incrowd = 1
+[source]
+path = "people.csv"
+[columns]
+age = "quasi"
+sex = "quasi"
+marital = "quasi"
+occupation = "sensitive"
+[[compare]]
+method = { name = "mondrian" }
+models = [{ name = "k-anonymity", k = "$k" }]
+grid = { k = [3, 9] }
+[[compare]]
+method = { name = "anatomy" }
+models = [{ name = "probabilistic-l-diversity", l = 3 }]
+[[compare]]
+name = "impossible"
+method = { name = "mondrian" }
+models = [{ name = "k-anonymity", k = 100000 }]
+"""
+
+
+@pytest.fixture
+def candidates(tmp_path: Path) -> list[Candidate]:
+    frame = ic.datasets.census(300).select("age", "sex", "marital", "occupation")
+    frame.write_csv(tmp_path / "people.csv")
+    path = tmp_path / "compare.toml"
+    path.write_text(RECIPE, encoding="utf-8")
+    return candidates_of([path])
+
+
+def told(found: Comparison) -> list[object]:
+    return [replace(outcome, seconds=0.0) for outcome in found.outcomes]
+
+
+def test_everything_is_tried_and_failures_are_recorded(candidates: list[Candidate]) -> None:
+    found = compare(candidates, jobs=1)
+    assert [outcome.name for outcome in found.outcomes] == [candidate.name for candidate in candidates]
+    assert [bool(outcome.failed) for outcome in found.outcomes] == [False, False, False, True]
+    assert "100000" in found.outcomes[3].failed
+    first, second, buckets, _ = found.outcomes
+    assert first.form == second.form == "generalized"
+    assert buckets.form == "bucketized"
+    assert first.promises == ("3-anonymity: verified on what is published",)
+    assert first.rows + (first.withheld or 0) == 300
+    assert set(first.risks) == {"singling out", "linkability", "inference"}
+    assert set(first.losses) == {"queries", "columns", "pairs"}
+    assert second.losses["pairs"] > first.losses["pairs"]  # larger groups lose more
+    assert second.risks["linkability"] <= first.risks["linkability"]
+    audit = ic.publish(
+        ic.read(candidates[0].base / "people.csv", quasi=["age", "sex", "marital"], sensitive=["occupation"]),
+        ic.KAnonymity(3),
+        seed=0,
+    ).audit(learn=False)
+    pairs = audit.usefulness["pairs"]
+    assert first.losses["pairs"] == pytest.approx(sum(pair["total variation"] for pair in pairs) / len(pairs))
+    json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_a_second_run_tries_only_what_is_new(candidates: list[Candidate], tmp_path: Path) -> None:
+    keep = tmp_path / "kept"
+    steps: list[float] = []
+    first = compare(candidates[:2], jobs=1, keep=keep, progress=lambda _, done: steps.append(done))
+    assert steps == [0.0, 0.5, 1.0]
+    written = {path: path.stat().st_mtime_ns for path in keep.iterdir()}
+    assert len(written) == 2
+    steps.clear()
+    both = compare(candidates[:3], jobs=1, keep=keep, progress=lambda _, done: steps.append(done))
+    assert steps == pytest.approx([2 / 3, 1.0])
+    assert both.outcomes[:2] == first.outcomes
+    assert {path: path.stat().st_mtime_ns for path in written} == written
+    assert len(list(keep.iterdir())) == 3
+
+
+def test_kept_results_go_stale_when_the_table_changes(candidates: list[Candidate], tmp_path: Path) -> None:
+    keep = tmp_path / "kept"
+    before = compare(candidates[:1], jobs=1, keep=keep)
+    path = tmp_path / "people.csv"
+    pl.read_csv(path, infer_schema=False).head(200).write_csv(path)
+    after = compare(candidates[:1], jobs=1, keep=keep)
+    assert before.outcomes[0].rows != after.outcomes[0].rows
+    assert len(list(keep.iterdir())) == 2
+
+
+def test_a_broken_result_is_made_again(candidates: list[Candidate], tmp_path: Path) -> None:
+    keep = tmp_path / "kept"
+    first = compare(candidates[:1], jobs=1, keep=keep)
+    (file,) = keep.iterdir()
+    for broken in ("", "{", "[]", '{"name": "x"}'):
+        file.write_text(broken, encoding="utf-8")
+        assert told(compare(candidates[:1], jobs=1, keep=keep)) == told(first)
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(candidates: list[Candidate], tmp_path: Path) -> None:
+    keep = tmp_path / "kept"
+
+    def stop_after_two(stage: str, done: float) -> None:
+        if done >= 0.5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        compare(candidates, jobs=1, keep=keep, progress=stop_after_two)
+    finished = {path: path.stat().st_mtime_ns for path in keep.iterdir()}
+    assert len(finished) == 2
+    assert not list(keep.glob("*.new"))
+    steps: list[float] = []
+    resumed = compare(candidates, jobs=1, keep=keep, progress=lambda _, done: steps.append(done))
+    assert steps == [0.5, 0.75, 1.0]
+    assert {path: path.stat().st_mtime_ns for path in finished} == finished
+    assert told(resumed) == told(compare(candidates, jobs=1))
+
+
+@pytest.mark.slow
+def test_several_at_once_give_the_same(candidates: list[Candidate]) -> None:
+    assert told(compare(candidates, jobs=2)) == told(compare(candidates, jobs=1))
+
+
+def test_files_and_candidates_may_be_mixed_but_not_named_alike(candidates: list[Candidate], tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="two candidates are called"):
+        compare([candidates[0], tmp_path / "compare.toml"])
+    with pytest.raises(RecipeError, match="is one of mean"):
+        compare(candidates, risk="most")
