@@ -67,18 +67,29 @@ def measure(console: Console, cache: Path, sizes: tuple[int, ...], master: str, 
             frame, quasi=CENSUS_QUASI, sensitive=["occupation"], keep=["salary"], others="drop", hierarchies=trees
         )
         counters, started = Counters(session), time.perf_counter()
-        table.engine.count(table.schema)
-        passes = {"tally": (time.perf_counter() - started, counters.since())}
-        release = ic.publish(table, ic.KAnonymity(K))
-        counters.since()
+        passes: dict[str, tuple[float, tuple[int, int, float]]] = {}
+
+        def note(
+            stage: str,
+            done: float,
+            counters: Counters = counters,
+            passes: dict[str, Any] = passes,
+            started: float = started,
+        ) -> None:
+            if stage == "reading" and done == 1:
+                passes["tally"] = time.perf_counter() - started, counters.since()
+
+        release = ic.publish(table, ic.KAnonymity(K), progress=note)
         started = time.perf_counter()
         release.save(target, force=True)
         passes["apply"] = time.perf_counter() - started, counters.since()
         for name, (seconds, (read, shuffled, cpu)) in passes.items():
-            shown.add_row(
+            line = (
                 f"{rows:,}", name, f"{seconds:.1f}", f"{cpu:.1f}", f"{read:,}", f"{read / rows:.2f} ×",
                 f"{shuffled / rows:.1f}",
             )  # fmt: skip
+            shown.add_row(*line)
+            console.log(*line)
         shutil.rmtree(target)
         if not keep:
             shutil.rmtree(folder)

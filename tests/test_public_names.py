@@ -10,6 +10,8 @@ import pytest
 import incrowd
 
 NAMES = [
+    "KDGS",
+    "SDGS",
     "AlphaKAnonymity",
     "Anatomy",
     "Audit",
@@ -49,7 +51,6 @@ NAMES = [
     "JointKnowledge",
     "JournalistRisk",
     "KAnonymity",
-    "KDGS",
     "KMap",
     "KMember",
     "LDiversity",
@@ -74,7 +75,6 @@ NAMES = [
     "RecursiveLDiversity",
     "Release",
     "Risk",
-    "SDGS",
     "Schema",
     "ShowBuckets",
     "ShowGeneralized",

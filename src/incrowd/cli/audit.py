@@ -31,6 +31,9 @@ def audit(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the audit there: .html for a page, .json for numbers.")
     ] = None,
+    queries: Annotated[
+        Path | None, typer.Option("--queries", help="Counting queries that matter to you, in a TOML file: [[queries]].")
+    ] = None,
     learning: Annotated[bool, typer.Option(help="Also teach classifiers (takes some seconds more).")] = True,
     seed: Annotated[int, _SEED] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the audit as JSON.")] = False,
@@ -43,7 +46,9 @@ def audit(
 
     with showing_progress(quiet=as_json) as progress:
         opened, others = _open(release, original, external, earlier, description, progress)
-        found = audit_release(opened, external=external, earlier=others, learn=learning, seed=seed, progress=progress)
+        found = audit_release(
+            opened, external=external, earlier=others, queries=queries, learn=learning, seed=seed, progress=progress
+        )
         written = None if output is None else found.save(output)
     if as_json:
         print_json(found.to_dict())

@@ -1,7 +1,7 @@
 """The look of a page: one column of cards, readable on a phone, in light and dark, and on paper.
 
-`STYLE` touches nothing outside of its own elements, so that a notebook keeps its look; `PAGE_STYLE` is for a page that is
-nobody else's.
+`STYLE` touches nothing outside of its own elements, so that a notebook keeps its look; `PAGE_STYLE` is for a page
+that is nobody else's.
 """
 
 STYLE = """
