@@ -47,7 +47,14 @@ def audit(
     with showing_progress(quiet=as_json) as progress:
         opened, others = _open(release, original, external, earlier, description, progress)
         found = audit_release(
-            opened, external=external, earlier=others, queries=queries, learn=learning, seed=seed, progress=progress
+            opened,
+            original=original if others else None,  # other releases may have columns that this one has not
+            external=external,
+            earlier=others,
+            queries=queries,
+            learn=learning,
+            seed=seed,
+            progress=progress,
         )
         written = None if output is None else found.save(output)
     if as_json:
