@@ -5,7 +5,8 @@ part of it: that a table holds a value which its hierarchy lacks, or a missing o
 whoever publishes, and nothing is published. This is the default because a wrong hierarchy would otherwise publish an
 empty table without a word. Where outsiders can see whether there is a release, `undeclared="missing"` refuses no rows:
 such values count as missing, rows that may not have missing values are left out, and a table without rows is one like
-any other. What is left is what no row can be read from (a damaged file), and what does not fit the memory.
+any other. What is left is what cannot be read (a damaged file) or does not fit the memory, and columns of mixed types,
+which pandas and SQLite allow: one row makes them text, and 1.0 is then not spelled as the category `1` any more.
 """
 
 from __future__ import annotations

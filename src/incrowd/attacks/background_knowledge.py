@@ -14,7 +14,7 @@ import numpy as np
 from incrowd.attacks.beliefs import Beliefs, beliefs_about
 from incrowd.attacks.columns import lacks_secret, the_secret
 from incrowd.attacks.matches import Floats, Ints
-from incrowd.attacks.risk import Risk, Threat
+from incrowd.attacks.risk import Risk, Threat, risk_of
 from incrowd.attacks.target import Target
 from incrowd.parameters import require_whole
 
@@ -46,15 +46,11 @@ class BackgroundKnowledge:
         nobody = np.zeros(len(beliefs.values), dtype=np.int64)
         right_before, _ = self._guesses(beliefs, beliefs.prior[None, :], nobody)
         value, baseline = beliefs.rate(right), beliefs.rate(right_before)
-        low, high = beliefs.interval(value)
         known = "one value" if self.statements == 1 else f"{self.statements} values"
-        return Risk(
-            attack=self.name,
-            threat=self.threat,
+        return risk_of(
+            self,
             column=column,
             value=value,
-            low=low,
-            high=high,
             baseline=baseline,
             people=beliefs.people,
             worst=float(sure.max(initial=0.0)),

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.attacks.matches import Floats, Ints, Matches
-from incrowd.attacks.risk import wilson
 from incrowd.attacks.target import Target
 from incrowd.hierarchies.tree import Codes
 from incrowd.tally import Counts
@@ -60,10 +59,6 @@ class Beliefs:
     def rate(self, success: NDArray[np.number] | NDArray[np.bool_]) -> float:
         """Return how often something happens per person, given how likely it is in each line."""
         return float((self.counts * success).sum() / max(self.people, 1))
-
-    def interval(self, rate: float) -> tuple[float, float]:
-        """Return the 95 % interval of such a rate."""
-        return wilson(rate, self.people)
 
 
 def hits(shares: Floats, kind_of: Ints, values: Codes | Ints) -> Floats:

@@ -21,7 +21,7 @@ from incrowd.attacks.beliefs import beliefs_about, hits
 from incrowd.attacks.columns import lacks_secret, the_secret
 from incrowd.attacks.generalized_view import GeneralizedView
 from incrowd.attacks.matches import Floats, Ints, View
-from incrowd.attacks.risk import Risk, Threat
+from incrowd.attacks.risk import Risk, Threat, risk_of
 from incrowd.attacks.target import Target, view_of
 from incrowd.hierarchies.tree import Codes, Tree
 from incrowd.hierarchies.values import as_text
@@ -59,16 +59,12 @@ class Composition:
         rates = [beliefs.rate(hits(shares, beliefs.kind_of, beliefs.values)) for shares in rules]
         baseline = max(beliefs.rate(hits(shares, beliefs.kind_of, beliefs.values)) for shares in releases)
         value, shares = max(rates), rules[int(np.argmax(rates))]
-        low, high = beliefs.interval(value)
         own = shares[beliefs.kind_of, beliefs.values]
         certain = beliefs.rate((possible.sum(axis=1) == 1)[beliefs.kind_of] & (own > 0))
-        return Risk(
-            attack=self.name,
-            threat=self.threat,
+        return risk_of(
+            self,
             column=column,
             value=value,
-            low=low,
-            high=high,
             baseline=baseline,
             people=beliefs.people,
             worst=float(own.max(initial=0.0)),

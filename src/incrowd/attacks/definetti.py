@@ -17,7 +17,7 @@ from incrowd.attacks.columns import lacks_secret, the_secret
 from incrowd.attacks.joint_knowledge import naive_bayes
 from incrowd.attacks.matches import Floats
 from incrowd.attacks.reweighing import reweigh
-from incrowd.attacks.risk import Risk, Threat
+from incrowd.attacks.risk import Risk, Threat, risk_of
 from incrowd.attacks.target import Target
 from incrowd.parameters import require_whole
 
@@ -49,14 +49,10 @@ class DeFinetti:
             believed = reweigh(matches, crowds, known, target.people.tuple_counts)
         value = beliefs.rate(hits(believed, beliefs.kind_of, beliefs.values))
         baseline = beliefs.rate(beliefs.right)
-        low, high = beliefs.interval(value)
-        return Risk(
-            attack=self.name,
-            threat=self.threat,
+        return risk_of(
+            self,
             column=column,
             value=value,
-            low=low,
-            high=high,
             baseline=baseline,
             people=beliefs.people,
             worst=float(believed[beliefs.kind_of, beliefs.values].max(initial=0.0)),

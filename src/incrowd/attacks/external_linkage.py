@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd.attacks.generalized_view import GeneralizedView
-from incrowd.attacks.risk import Risk, Threat, wilson
+from incrowd.attacks.risk import Risk, Threat, risk_of
 from incrowd.attacks.target import Target, is_noisy
 from incrowd.hierarchies.tree import MISSING, Codes, Tree
 from incrowd.parameters import require_number, require_whole
@@ -63,15 +63,11 @@ class ExternalLinkage:
         chances = np.divide(1.0, fitting, out=np.zeros(len(fitting)), where=fitting > 0)
         rows = int(sizes.sum())
         value = float((sizes * chances).sum() / max(rows, 1))
-        low, high = wilson(value, rows)
         worst = float(chances.max(initial=0.0))
         people = int(external.counts.sum())
-        return Risk(
-            attack=self.name,
-            threat=self.threat,
+        return risk_of(
+            self,
             value=value,
-            low=low,
-            high=high,
             baseline=1 / max(people, 1),
             people=rows,
             worst=worst,

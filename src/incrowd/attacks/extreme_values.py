@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.attacks.generalized_view import GeneralizedView
-from incrowd.attacks.risk import Risk, Threat, wilson
+from incrowd.attacks.risk import Risk, Threat, risk_of
 from incrowd.attacks.target import Target, is_noisy
 from incrowd.hierarchies.tree import MISSING, Codes
 from incrowd.parameters import require_whole
@@ -58,13 +58,10 @@ class ExtremeValues:
                     shown += int(truth.counts[people][at_end].sum())
                     total += int(truth.counts[people].sum())
         value = shown / total if total else 0.0
-        low, high = wilson(value, total) if total else (0.0, 0.0)
-        return Risk(
-            attack=self.name,
-            threat=self.threat,
+        return risk_of(
+            self,
             value=value,
-            low=low,
-            high=high,
+            sure=not total,
             baseline=0.0,
             people=total,
             against="no range shows anybody's value",

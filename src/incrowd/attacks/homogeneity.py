@@ -11,7 +11,7 @@ import numpy as np
 
 from incrowd.attacks.beliefs import beliefs_about
 from incrowd.attacks.columns import lacks_secret, the_secret
-from incrowd.attacks.risk import Risk, Threat
+from incrowd.attacks.risk import Risk, Threat, risk_of
 from incrowd.attacks.target import Target
 
 _CERTAIN = 1 - 1e-9
@@ -35,14 +35,10 @@ class Homogeneity:
         beliefs = beliefs_about(target, column)
         certain = beliefs.own >= _CERTAIN
         value = beliefs.rate(certain)
-        low, high = beliefs.interval(value)
-        return Risk(
-            attack=self.name,
-            threat=self.threat,
+        return risk_of(
+            self,
             column=column,
             value=value,
-            low=low,
-            high=high,
             baseline=float(beliefs.prior.max(initial=0.0) >= _CERTAIN),
             people=beliefs.people,
             worst=float(beliefs.own.max(initial=0.0)),

@@ -19,7 +19,7 @@ from incrowd.attacks.beliefs import beliefs_about, hits
 from incrowd.attacks.columns import lacks_secret, the_secret
 from incrowd.attacks.matches import Floats
 from incrowd.attacks.reweighing import reweigh
-from incrowd.attacks.risk import Risk, Threat
+from incrowd.attacks.risk import Risk, Threat, risk_of
 from incrowd.attacks.target import Target
 from incrowd.knowledge.dependence import fitted_shares
 from incrowd.tally import Counts, Tally, group_tuples
@@ -48,15 +48,11 @@ class JointKnowledge:
         known = calibrated(learnt_from_others(target, target.truth, column, beliefs.prior, rng), people, beliefs.prior)
         after = reweigh(target.matches(column), target.view.crowds(column), known, people)
         value, baseline = (beliefs.rate(hits(believed, beliefs.kind_of, beliefs.values)) for believed in (after, known))
-        low, high = beliefs.interval(value)
         moved = np.abs(after - known).max(axis=1)[beliefs.kind_of]
-        return Risk(
-            attack=self.name,
-            threat=self.threat,
+        return risk_of(
+            self,
             column=column,
             value=value,
-            low=low,
-            high=high,
             baseline=baseline,
             people=beliefs.people,
             worst=float(after[beliefs.kind_of, beliefs.values].max(initial=0.0)),

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd.attacks.matches import Floats
-from incrowd.attacks.risk import Risk, Threat, wilson
+from incrowd.attacks.risk import Risk, Threat, risk_of
 from incrowd.attacks.target import Target, is_noisy
 from incrowd.tally import Counts
 
@@ -41,14 +41,10 @@ class Linkage:
         fitting = float(people[candidates > 0].sum()) * everybody / max(number, 1)
         published = min(1.0, target.view.rows / fitting) if fitting else 0.0
         value = published * float((people * chances).sum() / max(number, 1))
-        low, high = wilson(value, number)
         worst = float(chances.max(initial=0.0))
-        return Risk(
-            attack=self.name,
-            threat=self.threat,
+        return risk_of(
+            self,
             value=value,
-            low=low,
-            high=high,
             baseline=1 / max(target.view.rows, 1),
             people=number,
             worst=worst,

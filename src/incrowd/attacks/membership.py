@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from incrowd.attacks.matches import Floats
 from incrowd.attacks.plausibility import Plausibility
-from incrowd.attacks.risk import Risk, Threat, wilson
+from incrowd.attacks.risk import Risk, Threat, risk_of
 from incrowd.attacks.target import Target, draw_people
 from incrowd.hierarchies.tree import Codes
 from incrowd.tally import group_tuples
@@ -58,14 +58,10 @@ class Membership:
         tried = 2 * (number - number // 2)
         value = _share_right(inside, outside) if tried else 0.5
         baseline = max(_share_right(plausible.scores(members), plausible.scores(others)), 0.5)
-        low, high = wilson(value, tried)
         matched = float((outside > 0).mean()) if number else 0.0
-        return Risk(
-            attack=self.name,
-            threat=self.threat,
+        return risk_of(
+            self,
             value=value,
-            low=low,
-            high=high,
             baseline=baseline,
             people=tried,
             against="how plausible a person is",

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from incrowd.attacks.columns import lacks_secret, the_secret
 from incrowd.attacks.generalized_view import GeneralizedView
 from incrowd.attacks.matches import Floats, Ints
-from incrowd.attacks.risk import Risk, Threat, wilson
+from incrowd.attacks.risk import Risk, Threat, risk_of
 from incrowd.attacks.target import Target, is_noisy
 from incrowd.groups import Groups, Histogram
 from incrowd.models.model import Model
@@ -80,14 +80,11 @@ class Minimality:
             tried += 1
         value = right / people if people else 0.0
         baseline = before / people if people else 0.0
-        low, high = wilson(value, tried)  # what is dealt to one member of a crowd, another does not get
-        return Risk(
-            attack=self.name,
-            threat=self.threat,
+        return risk_of(
+            self,
             column=column,
             value=value,
-            low=low,
-            high=high,
+            trials=int(tried),  # what is dealt to one member of a crowd, another does not get
             baseline=baseline,
             people=int(people),
             worst=worst,

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 Threat = Literal["singling out", "linkability", "inference"]
 """The three things that data-protection authorities ask about (Article 29 Working Party, Opinion 05/2014)."""
 
 _QUANTILE = 1.959963984540054
 """Of the normal distribution, for intervals that hold with 95 %."""
+
+GUESSING = "guessing without the release"
 
 NOTICEABLE = 0.01
 """An attack that is right this much more often than guessing, beyond doubt, has got through."""
@@ -37,7 +39,7 @@ class Risk:
     says: str
     column: str | None = None
     worst: float | None = None
-    against: str = "guessing without the release"
+    against: str = GUESSING
     details: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -69,6 +71,37 @@ class Risk:
             "says": self.says,
             **({"details": dict(self.details)} if self.details else {}),
         }
+
+
+class Named(Protocol):
+    """What an attack says of itself."""
+
+    name: ClassVar[str]
+    threat: ClassVar[Threat]
+
+
+def risk_of(
+    attack: Named,
+    *,
+    value: float,
+    baseline: float,
+    people: int,
+    says: str,
+    column: str | None = None,
+    worst: float | None = None,
+    against: str = GUESSING,
+    details: Mapping[str, float] | None = None,
+    trials: int | None = None,
+    sure: bool = False,
+) -> Risk:
+    """Return an attack's outcome with its interval: that of so many `trials`, or of as many as there are people.
+
+    It is `sure` where nobody could be attacked, since there is nobody.
+    """
+    low, high = (value, value) if sure else wilson(value, people if trials is None else trials)
+    return Risk(
+        attack.name, attack.threat, value, low, high, baseline, people, says, column, worst, against, details or {}
+    )
 
 
 def wilson(rate: float, number: float) -> tuple[float, float]:

@@ -14,7 +14,7 @@ import numpy as np
 from incrowd.attacks.beliefs import beliefs_about, hits
 from incrowd.attacks.columns import lacks_secret, the_secret
 from incrowd.attacks.matches import Floats, Ints
-from incrowd.attacks.risk import Risk, Threat
+from incrowd.attacks.risk import Risk, Threat, risk_of
 from incrowd.attacks.target import Target
 from incrowd.hierarchies.tree import Tree
 from incrowd.parameters import require_whole
@@ -54,15 +54,11 @@ class Similarity:
         value = beliefs.rate(hits(shares, beliefs.kind_of, kinds[beliefs.values]))
         nobody = np.zeros(len(beliefs.values), dtype=np.int64)
         baseline = beliefs.rate(hits(prior, nobody, kinds[beliefs.values]))
-        low, high = beliefs.interval(value)
         own = shares[beliefs.kind_of, kinds[beliefs.values]]
-        return Risk(
-            attack=self.name,
-            threat=self.threat,
+        return risk_of(
+            self,
             column=column,
             value=value,
-            low=low,
-            high=high,
             baseline=baseline,
             people=beliefs.people,
             worst=float(own.max(initial=0.0)),

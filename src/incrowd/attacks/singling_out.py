@@ -19,7 +19,7 @@ import numpy as np
 
 from incrowd.attacks.generalized_view import GeneralizedView
 from incrowd.attacks.matches import Floats
-from incrowd.attacks.risk import Risk, Threat, wilson
+from incrowd.attacks.risk import Risk, Threat, risk_of
 from incrowd.attacks.target import Target
 from incrowd.parameters import require_whole
 from incrowd.releases.sliced import SlicedTable
@@ -52,15 +52,11 @@ class SinglingOut:
             assert isinstance(target.view, GeneralizedView)
             success = self._rarest_lines(target, target.view, rng)
         value = float(success.mean()) if len(success) else 0.0
-        low, high = wilson(value, len(success))
         rows = max(target.truth.rows, 1)
         baseline = float((1 - 1 / rows) ** (rows - 1))
-        return Risk(
-            attack=self.name,
-            threat=self.threat,
+        return risk_of(
+            self,
             value=value,
-            low=low,
-            high=high,
             baseline=baseline,
             people=len(success),
             against="a condition that one in n satisfies",

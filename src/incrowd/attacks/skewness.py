@@ -12,7 +12,7 @@ import numpy as np
 
 from incrowd.attacks.beliefs import beliefs_about
 from incrowd.attacks.columns import lacks_secret, the_secret
-from incrowd.attacks.risk import Risk, Threat
+from incrowd.attacks.risk import Risk, Threat, risk_of
 from incrowd.attacks.target import Target
 
 
@@ -34,16 +34,12 @@ class Skewness:
         beliefs = beliefs_about(target, column)
         before = beliefs.prior[beliefs.values]
         value, baseline = beliefs.rate(beliefs.own), beliefs.rate(before)
-        low, high = beliefs.interval(value)
         gains = np.divide(beliefs.own, before, out=np.ones_like(before), where=before > 0)
         doubled = beliefs.rate(gains >= 2)
-        return Risk(
-            attack=self.name,
-            threat=self.threat,
+        return risk_of(
+            self,
             column=column,
             value=value,
-            low=low,
-            high=high,
             baseline=baseline,
             people=beliefs.people,
             worst=float(beliefs.own.max(initial=0.0)),
