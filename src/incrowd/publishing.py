@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import cast
 
 from incrowd.errors import RecipeError, SchemaError, TallyTooLarge
 from incrowd.forms import ShowGeneralized, Showing
+from incrowd.hierarchies import Categories
+from incrowd.hierarchies.flat import AsWritten
 from incrowd.methods import Method, Mondrian
 from incrowd.methods.private import PrivateMethod
 from incrowd.models import Model
@@ -69,7 +72,7 @@ def publish(
         promise = method.promise(rate, note="" if is_secure(rng) else SEEDED)
     progress("reading", 0.0)
     try:
-        counted = table.engine.count(table.schema, table.population)
+        counted = table.engine.count(table.schema if promise is None else _as_written(table.schema), table.population)
     except TallyTooLarge as found:
         from incrowd.engines.spark.large import publish_in_parts
 
@@ -105,6 +108,12 @@ def publish(
         promise=promise,
         solutions=None if recoding.explored is None else recoding.explored.table(),
     )
+
+
+def _as_written(schema: Schema) -> Schema:
+    """Return a schema by which no row changes how another one's sensitive values are spelled or ordered."""
+    kept = {name: one if isinstance(one, Categories) else AsWritten() for name, one in schema.sensitive.items()}
+    return replace(schema, sensitive=kept)
 
 
 def refuse_uncovered(models: Sequence[Model], schema: Schema) -> None:

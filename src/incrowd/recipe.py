@@ -137,7 +137,7 @@ class Recipe:
             **dict.fromkeys(schema.removed, "drop"),
         }
         return cls(
-            source=_described(release.source),
+            source=_described(release.source, stated_only=release.hides_rows),
             roles={name: roles[name] for name in release.source.columns},
             hierarchies={**schema.quasi, **schema.sensitive},
             models=tuple(guarantee.model for guarantee in release.guarantees if guarantee.basis == "verified"),
@@ -298,8 +298,10 @@ def _read_source(name: str, data: Mapping[str, Any]) -> dict[str, Any]:
     return source
 
 
-def _described(source: Origin) -> dict[str, Any]:
-    return {key: value for key, value in source.description.items() if key in _SOURCE_KEYS}
+def _described(source: Origin, *, stated_only: bool = False) -> dict[str, Any]:
+    """Return what opens a table again; of a private release's, nothing that only its rows told (an encoding, say)."""
+    untold = getattr(source, "found_out", ()) if stated_only else ()
+    return {key: value for key, value in source.description.items() if key in _SOURCE_KEYS and key not in untold}
 
 
 def _written_rate(rate: Fraction) -> str | int | float:

@@ -317,3 +317,36 @@ def test_levels_are_never_chosen_by_the_sample() -> None:
     alone = replace(sample, drawn_from=None)
     with pytest.raises(ConformanceError, match="whole table"):
         method.search(alone, table.schema, method.guarantees, rng=randomness(1), progress=silent)
+
+
+@pytest.mark.parametrize(
+    ("usual", "odd"),
+    [("5.0", "5"), ("9", "x"), ("10", "007"), ("7", "7.5")],
+)
+def test_a_row_that_is_not_published_changes_nothing_of_the_others(usual: str, odd: str) -> None:
+    # Spelling and order of sensitive values must not depend on a row that its own group's size suppresses.
+    def shown(values: list[str], ages: list[int]) -> list[tuple[Any, ...]]:
+        frame = pl.DataFrame({"age": ages, "sex": ["F"] * len(ages), "sick": values})
+        release = ic.publish(read(frame), method=SDGS(k=5, levels={"age": 1, "sex": 0}), sample=0.9, seed=3)
+        return release.to_polars().unique(maintain_order=True).rows()
+
+    both = [usual, "10"] * 100
+    without = shown(both, [25] * 200)
+    with_one = shown([*both, odd], [*[25] * 200, 55])
+    assert without == with_one
+    assert {row[-1] for row in without} == set(both)
+
+
+def test_the_recipe_of_a_private_release_does_not_tell_what_the_rows_are_written_in(tmp_path: Path) -> None:
+    told = []
+    for name, note in (("plain", "e"), ("accent", "é")):
+        path = tmp_path / f"{name}.csv"
+        people(300).with_columns(note=pl.lit(note)).write_csv(path)
+        path.write_bytes(path.read_bytes().decode().encode("cp1252"))
+        table = ic.read(path, quasi=["age", "sex"], sensitive=["sick"], hierarchies=HIERARCHIES, drop=["note"])
+        release = ic.publish(table, method=SDGS(k=5, levels={"age": 1, "sex": 0}), sample=0.5)
+        release.save(tmp_path / name)
+        recipe = (tmp_path / name / "recipe.toml").read_text(encoding="utf-8")
+        told.append(recipe.replace(name, "table"))
+    assert told[0] == told[1]
+    assert "encoding" not in told[0]

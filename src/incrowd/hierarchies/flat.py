@@ -56,6 +56,23 @@ class Exact:
         return grow(column, spelled["spelling"], "text", from_data=True), codes
 
 
+@dataclass(frozen=True)
+class AsWritten:
+    """For sensitive columns under a promise: what a row shows, and where, depends on its own value alone.
+
+    `Exact` spells a number as the shortest row does, and orders values by what all of them are.
+    """
+
+    name: ClassVar[str] = "as written"
+
+    def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
+        """Order the values as they are."""
+        if values.dtype == pl.String:
+            values = values.replace("", None)  # a file cannot tell empty text from missing
+        distinct, codes = code_values(values.fill_nan(None) if values.dtype.is_float() else values)
+        return grow(column, distinct, kind_of(distinct), from_data=True), codes
+
+
 def kind_of(values: pl.Series) -> Kind:
     """Return whether the values are numbers, dates or text."""
     if values.dtype.is_numeric():

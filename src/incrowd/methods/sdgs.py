@@ -15,6 +15,7 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 import numpy as np
+import polars as pl
 
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.budget import Budget
@@ -193,6 +194,8 @@ def refuse_undeclared(tally: Tally, schema: Schema) -> None:
             why = "masks more characters than its values have.  Hint: give masking fewer steps"
         elif isinstance(hierarchy, Dates) and "day" in hierarchy.units:
             why = 'has a level for days only if it holds times.  Hint: name its units, such as ("month", "year")'
+        elif isinstance(hierarchy, Dates) and tree.values.dtype == pl.Datetime:
+            why = "holds times, beside which plain dates would be shown with one.  Hint: turn them into dates"
         if why:
             raise SchemaError(
                 f"{SDGS.name} must not look at the table to choose what is shown, and the hierarchy of '{name}' {why}."

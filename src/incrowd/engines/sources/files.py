@@ -44,7 +44,8 @@ def open_file(
         frame, found, in_memory = _open_one(path, stated)
     frame = normalized(frame, missing=missing, where=where)
     description = {"path": where, **found, **({"missing": list(missing)} if missing else {})}
-    return Source(frame, tuple(frame.collect_schema().names()), "file", description, in_memory)
+    found_out = tuple(key for key in found if stated.get(key) is None)
+    return Source(frame, tuple(frame.collect_schema().names()), "file", description, in_memory, found_out)
 
 
 def _open_one(path: Path, stated: dict[str, str | None]) -> tuple[pl.LazyFrame, dict[str, object], bool]:

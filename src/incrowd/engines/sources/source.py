@@ -27,3 +27,5 @@ class Source:
     description: Mapping[str, object]
     in_memory: bool
     """Whether the rows are in memory already; otherwise each collect reads them from where they are."""
+    found_out: tuple[str, ...] = ()
+    """Which of the description's keywords nobody stated: they were read off the rows, and so may tell of one."""
