@@ -45,7 +45,7 @@ class TallyTooLarge(SourceError):
         self.limit = limit
         super().__init__(
             f"the table has {tuples:,} distinct tuples of quasi-identifiers and sensitive values, and the driver is to "
-            f"hold {limit:,} at most{why}.  Hint: round or drop columns; or raise spark.incrowd.driverTuples, with some "
+            f"hold {limit:,} at most{why}.  Hint: round or drop columns; or raise spark.incrowd.driverTuples, at some "
             "500 bytes of driver memory for each tuple; or publish with Mondrian (strict cuts, all rows), which works "
             "in parts."
         )

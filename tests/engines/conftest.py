@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+QUICK = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+"""A Java that starts fast, for work that is soon done."""
 COMPONENTS, CLUSTER = SCRIPTS / "components", SCRIPTS / "spark-cluster"
 
 
@@ -36,7 +38,7 @@ def java() -> None:
 
 
 @pytest.fixture(scope="session")
-def spark(java: None) -> Iterator[SparkSession]:
+def spark(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A small session on two cores of this machine."""
     pytest.importorskip("pyspark", reason="PySpark is not here: pip install 'incrowd[spark]'")
     from incrowd.engines.spark.session import start
@@ -46,7 +48,8 @@ def spark(java: None) -> Iterator[SparkSession]:
         "local[2]",
         {
             "spark.driver.memory": "1g",
-            "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+            "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse")),
+            "spark.driver.extraJavaOptions": f"{QUICK} -Dderby.stream.error.file=/dev/null",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
             "spark.sql.shuffle.partitions": "2",
@@ -73,7 +76,8 @@ class Cluster:
         found = []
         for status in Path("/proc").glob("[0-9]*/stat"):
             with suppress(OSError):  # it has ended meanwhile
-                if int(status.read_text().rpartition(")")[2].split()[1]) in workers:
+                state, parent = status.read_text().rpartition(")")[2].split()[:2]
+                if int(parent) in workers and state != "Z":  # a dead one stays on the list until it is missed
                     found.append(int(status.parent.name))
         return found
 

@@ -156,7 +156,8 @@ def lookup_frame(session: SparkSession, frame: pl.DataFrame, fields: dict[str, T
     if fields:  # equal types on both sides of a join: otherwise Spark would compare something else
         made = made.withColumns({name: F.col(name).cast(kind) for name, kind in fields.items()})
     small = to_arrow(frame).nbytes <= broadcast_bytes(session)
-    return F.broadcast(made) if small else made
+    # Without a word, Spark may broadcast the table instead, where its files are small and its rows are not.
+    return F.broadcast(made) if small else made.hint("merge")
 
 
 def broadcast_bytes(session: SparkSession) -> int:
