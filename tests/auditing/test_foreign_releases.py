@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 from audit_cases import plain, write
 
+import incrowd as ic
 from incrowd.auditing.description import Description
-from incrowd.auditing.label_ways import ours
+from incrowd.auditing.label_ways import our_way, ours
 from incrowd.auditing.opening import open_release
 from incrowd.errors import IncrowdError, RecipeError, SchemaError, SourceError, UnreadableLabel
 
@@ -189,3 +190,9 @@ def test_sets_that_are_no_neighbours_are_widened_and_said(files: Path) -> None:
         files / "published.csv", description=files / "description.toml", original=files / "original.csv"
     )
     assert any("no neighbours" in warning and "town" in warning for warning in release.warnings)
+
+
+def test_open_ranges_of_other_tools_are_read_by_the_values_there_are() -> None:
+    tree, _ = ic.Intervals(widths=(10,)).build("age", pl.Series([10, 17, 18, 64, 65, 80]))
+    labels = pl.Series(["65+", "> 64", "<= 17", "≤17", ">17", "<=80", ">80", "*"])
+    assert our_way(tree, labels).to_list() == [">=65", ">=65", "<18", "<18", ">=18", ">=10", ">80", "*"]

@@ -15,6 +15,8 @@ _DOTS = re.compile(r"^(?P<low>[^.\s]\S*?)\s*(?:\.\.+|…)\s*(?P<high>[^.\s]\S*)$
 _OPEN = re.compile(r"^(?P<sign>>=|≥|<)\s*(?P<bound>[^=\s].*)$")
 _FROM_TO = re.compile(r"^\s*(-?[^\s-]+)\s*-\s*(-?[^\s-]+)\s*$")
 _SIGNS = {"≥": ">="}
+_AND_MORE = re.compile(r"^(?P<bound>-?\d[^\s+]*)\s*\+$")
+_STRICT = re.compile(r"^(?P<sign>>|<=|≤)\s*(?P<bound>[^=\s].*)$")
 
 
 def our_way(tree: Tree, labels: pl.Series) -> pl.Series:
@@ -22,15 +24,15 @@ def our_way(tree: Tree, labels: pl.Series) -> pl.Series:
     if not tree.ordered or labels.dtype != pl.String:
         return labels
     named = {name for names in tree.names for name in names.to_list()}
-    written = [label if label is None or label in named else ours(label) for label in labels]
+    written = [label if label is None or label in named else _by_next(tree, ours(label)) for label in labels]
     return pl.Series(labels.name, written, dtype=pl.String)
 
 
 def ours(label: str) -> str:
     """Write one range of numbers or dates as ours; what is none stays as it is.
 
-    >>> ours("[20, 40["), ours("[20,40]"), ours("20..39"), ours("≥ 65"), ours("*")
-    ('[20, 40)', '[20, 40]', '[20, 39]', '>=65', '*')
+    >>> ours("[20, 40["), ours("[20,40]"), ours("20..39"), ours("≥ 65"), ours("65+"), ours("*")
+    ('[20, 40)', '[20, 40]', '[20, 39]', '>=65', '>=65', '*')
     """
     if match := _RANGE.match(label):
         return f"[{match['low'].strip()}, {match['high'].strip()}{']' if match['end'] == ']' else ')'}"
@@ -38,7 +40,25 @@ def ours(label: str) -> str:
         return f"[{match['low'].strip()}, {match['high'].strip()}]"
     if match := _OPEN.match(label):
         return f"{_SIGNS.get(match['sign'], match['sign'])}{match['bound'].strip()}"
+    if match := _AND_MORE.match(label):
+        return f">={match['bound']}"
     return label
+
+
+def _by_next(tree: Tree, label: str) -> str:
+    """Write `> 64` and `<= 17`, which we have no words for, by the next value that the column has."""
+    match = _STRICT.match(label)
+    if match is None or not tree.values.dtype.is_numeric():
+        return label
+    try:
+        bound = float(match["bound"])
+    except ValueError:
+        return label
+    known = tree.values.slice(1)
+    above = known.filter(known > bound).sort()
+    if match["sign"] == ">":
+        return f">={above[0]}" if len(above) else label
+    return f"<{above[0]}" if len(above) else f">={known.sort()[0]}"
 
 
 def mentioned(label: str, *, ordered: bool) -> Iterator[str]:
