@@ -150,3 +150,10 @@ def test_a_claim_that_the_file_breaks_is_reported(tmp_path: Path) -> None:
         assert any(warning.startswith("Claimed, and not found: 5-anonymity") for warning in found.warnings)
         assert not any("5-anonymity" in promise for promise in found.verdict["guaranteed"])
         assert 2 <= found.achieved["k"] < 5
+
+
+def test_the_rows_of_a_release_that_was_read_are_those_of_its_file(tmp_path: Path) -> None:
+    release, _ = made(*CUT["slicing"], tmp_path, "parquet")
+    read = open_release(tmp_path / "release")
+    assert read.to_polars().equals(release.to_polars())
+    assert read.rows == release.rows

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,6 @@ class Audit:
     ladder: Sequence[Mapping[str, Any]]
     warnings: Sequence[str]
     settings: Mapping[str, Any]
-    seconds: float = field(default=0.0, compare=False)
 
     @property
     def strongest(self) -> Risk | None:

@@ -15,15 +15,18 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
+import polars as pl
+
 from incrowd.auditing.description import Description
 from incrowd.auditing.people import read_truth
 from incrowd.auditing.reading_labels import count_lines, empty_tally, read_labels
-from incrowd.auditing.reading_slices import bucket_column, dealt_multisets, read_slices, written_rows
+from incrowd.auditing.reading_slices import bucket_column, dealt_multisets, read_rows, read_slices, written_rows
 from incrowd.auditing.trees import tree_of_labels
 from incrowd.engines.local import LocalEngine
 from incrowd.engines.sources import Source, open_source
 from incrowd.errors import IncrowdError, SchemaError, SourceError
 from incrowd.hierarchies.public import public_tree
+from incrowd.hierarchies.tree import Tree
 from incrowd.models.model import Guarantee, Model
 from incrowd.releases.bucketized import BucketizedTable
 from incrowd.releases.form import Form
@@ -85,12 +88,7 @@ def open_release(
         form = _read_sliced(place, published, described, summary, bucket, known, people)
     else:
         counted = count_lines(published, schema)
-        tally = known or empty_tally(
-            {
-                name: tree_of_labels(name, hierarchy, counted[name], people)
-                for name, hierarchy in {**schema.quasi, **schema.sensitive}.items()
-            }
-        )
+        tally = known if known is not None else empty_tally(_trees(schema, counted, people))
         own = getattr(described.method, "labels", None)
         form, widened = read_labels(
             counted,
@@ -111,7 +109,7 @@ def open_release(
         method=described.method if summary and described.method is not None else Elsewhere(),  # type: ignore[arg-type]
         seed=None,
         source=published,
-        make_batches=lambda: iter(()),
+        make_batches=lambda: iter([read_rows(published)]),
         rate=rate,
         foreign=known is None,
         notes=(*notes, *broken),
@@ -190,16 +188,15 @@ def _read_sliced(
     columns: Sequence[Sequence[str]] | None = described.slices or summary.get("loss", {}).get("columns")
     if columns is None:  # quasi-identifiers as they are, sensitive values permuted
         columns = [list(schema.quasi), *([name] for name in schema.sensitive)]
-    trees = (
-        known.trees
-        if known is not None
-        else {
-            name: tree_of_labels(name, hierarchy, rows[name], people)
-            for name, hierarchy in {**schema.quasi, **schema.sensitive}.items()
-        }
-    )
+    trees = known.trees if known is not None else _trees(schema, rows, people)
     levels = dict(getattr(described.method, "levels", None) or {})
     return read_slices(rows, schema, trees, columns, bucket=bucket, levels=levels, truth=known, kind=kind)
+
+
+def _trees(schema: Schema, rows: pl.DataFrame, people: Source | None) -> dict[str, Tree]:
+    """Return the trees by which labels are read where the table before is not known."""
+    hierarchies = {**schema.quasi, **schema.sensitive}
+    return {name: tree_of_labels(name, hierarchy, rows[name], people) for name, hierarchy in hierarchies.items()}
 
 
 def _guarantees(

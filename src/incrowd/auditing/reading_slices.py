@@ -34,14 +34,18 @@ def bucket_column(columns: Sequence[str], described: Container[str]) -> str | No
     return next((name for name in BUCKET_NAMES if name in columns and name not in described), None)
 
 
+def read_rows(published: Source) -> pl.DataFrame:
+    """Return the rows of a published file as they are."""
+    with reading(published):
+        return published.frame.collect(engine="streaming")
+
+
 def written_rows(published: Source, second: Source | None, schema: Schema, bucket: str) -> pl.DataFrame:
     """Return the rows with their buckets; sensitive values from a second table are dealt out within each bucket."""
-    with reading(published):
-        rows = published.frame.collect(engine="streaming").sort(bucket, maintain_order=True)
+    rows = read_rows(published).sort(bucket, maintain_order=True)
     if second is None:
         return rows
-    with reading(second):
-        values = second.frame.collect(engine="streaming").sort(bucket, maintain_order=True)
+    values = read_rows(second).sort(bucket, maintain_order=True)
     count = next((name for name in _COUNT_NAMES if name in values.columns and name not in schema.tallied), None)
     if count is None:
         raise SchemaError("the table of sensitive values has no column of counts.")
