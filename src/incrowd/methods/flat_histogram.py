@@ -13,16 +13,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.diffgen.cuts import Cut
 from incrowd.diffgen.noisy_tree import NoisyTree, leaf_counts
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.budget import Budget
 from incrowd.dp.exact import Exact
-from incrowd.errors import RecipeError
 from incrowd.hierarchies.public import Undeclared
-from incrowd.methods.lattice import LevelLimits, require_known
+from incrowd.methods.fixed_levels import cuts_at_levels, require_levels
 from incrowd.methods.private import PublicTable, as_written, column_names, require_undeclared
-from incrowd.parameters import require_whole
 from incrowd.progress import Progress
 
 
@@ -52,10 +49,7 @@ class FlatHistogram:
         object.__setattr__(self, "epsilon", as_written(self.epsilon))
         object.__setattr__(self, "missing", column_names(self.name, self.missing))
         require_undeclared(self.name, self.undeclared)
-        if not isinstance(self.levels, Mapping):
-            raise RecipeError(f"{self.name}: levels are a number for each of some columns, not {self.levels!r}.")
-        for column, level in self.levels.items():
-            require_whole(self.name, f"the level of {column}", level, at_least=0)
+        require_levels(self.name, self.levels)
 
     @property
     def budget(self) -> Budget:
@@ -66,12 +60,7 @@ class FlatHistogram:
         self, table: PublicTable, *, rng: np.random.Generator, progress: Progress, accountant: Accountant
     ) -> tuple[NoisyTree, NDArray[np.int64]]:
         """Count; return the boxes and what is published of each, noise below 0 being no count."""
-        require_known(list(self.levels), table.columns)
-        limits = LevelLimits(self.levels, self.levels)
-        cuts = [
-            Cut.at_level(tree, limits.of(name, tree.height).start, missing=missing)
-            for name, tree, missing in zip(table.columns, table.trees, table.missing, strict=True)
-        ]
+        cuts = cuts_at_levels(table, self.levels)
         progress("counting", 0.0)
         accountant.spend("counts of all combinations", self.budget)
         tree = leaf_counts(table.people, cuts, epsilon=self.budget.epsilon, rng=rng)

@@ -17,6 +17,7 @@ import numpy as np
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
 from incrowd.groups import Groups, Regions
 from incrowd.hierarchies.tree import Codes
+from incrowd.methods.fixed_levels import require_levels
 from incrowd.methods.grouping import Grouper, Ints
 from incrowd.methods.lattice import LevelLimits, require_known
 from incrowd.models.full_k_anonymity import FullKAnonymity
@@ -54,10 +55,7 @@ class KDGS:
 
     def __post_init__(self) -> None:
         require_whole(self.name, "k", self.k, at_least=1)
-        if not isinstance(self.levels, Mapping):
-            raise RecipeError(f"{self.name}: levels are a number for each of some columns, not {self.levels!r}.")
-        for column, level in self.levels.items():
-            require_whole(self.name, f"the level of {column}", level, at_least=0)
+        require_levels(self.name, self.levels)
         if not isinstance(self.allow_inferred, bool):
             raise RecipeError(f"{self.name}: allow_inferred is true or false, not {self.allow_inferred!r}.")
 

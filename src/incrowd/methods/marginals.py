@@ -29,9 +29,8 @@ from incrowd.marginals.agreement import Agreement, Marginals
 from incrowd.marginals.cells import Column, Floats, Ints, WideCells, not_negative, share_out, total_rows
 from incrowd.marginals.generating import generate
 from incrowd.marginals.spanning import Pair, choose_tree, pair_counts
-from incrowd.methods.lattice import LevelLimits, require_known
+from incrowd.methods.fixed_levels import cuts_at_levels, require_levels
 from incrowd.methods.private import PublicTable, as_written, column_names, require_undeclared
-from incrowd.parameters import require_whole
 from incrowd.progress import Progress
 from incrowd.tally import group_tuples
 
@@ -76,10 +75,7 @@ class MarginalSynthesis:
         require_undeclared(self.name, self.undeclared)
         if not isinstance(self.by_class, bool):
             raise RecipeError(f"{self.name}: by_class is true or false, not {self.by_class!r}.")
-        if not isinstance(self.levels, Mapping):
-            raise RecipeError(f"{self.name}: levels are a number for each of some columns, not {self.levels!r}.")
-        for column, level in self.levels.items():
-            require_whole(self.name, f"the level of {column}", level, at_least=0)
+        require_levels(self.name, self.levels)
 
     @property
     def budget(self) -> Budget:
@@ -90,12 +86,7 @@ class MarginalSynthesis:
         self, table: PublicTable, *, rng: np.random.Generator, progress: Progress, accountant: Accountant
     ) -> tuple[NoisyTree, NDArray[np.int64]]:
         """Count, choose, count again, and make rows; return the combinations that there are rows of."""
-        require_known(list(self.levels), table.columns)
-        limits = LevelLimits(self.levels, self.levels)
-        cuts = [
-            Cut.at_level(tree, limits.of(name, tree.height).start, missing=missing)
-            for name, tree, missing in zip(table.columns, table.trees, table.missing, strict=True)
-        ]
+        cuts = cuts_at_levels(table, self.levels)
         people = table.people
         names, sizes = list(table.columns), [len(cut.runs) for cut in cuts]
         cell_of = [_cells(cut, people.codes[:, place]) for place, cut in enumerate(cuts)]
