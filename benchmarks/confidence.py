@@ -14,8 +14,11 @@ import incrowd as ic
 from benchmarks.speed import floor, open_table
 from benchmarks.tables import Measured, adult_hierarchies, census_file, data_folder
 from benchmarks.timing import median_seconds
-from incrowd.metrics import AverageGroupSize, Distortion, GlobalCertaintyPenalty, WithheldShare
-from incrowd.progress import silent
+from incrowd.common.progress import silent
+from incrowd.metrics.average_group_size import AverageGroupSize
+from incrowd.metrics.distortion import Distortion
+from incrowd.metrics.ncp import GlobalCertaintyPenalty
+from incrowd.metrics.withheld_share import WithheldShare
 
 ADULT_QUASI = ("age", "sex", "education", "marital-status", "race", "native-country")
 METHOD = ic.LocalRecoding(lowest={"age": 1})

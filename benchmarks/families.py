@@ -13,7 +13,7 @@ import incrowd as ic
 from benchmarks.speed import floor
 from benchmarks.tables import Measured, census_file
 from benchmarks.timing import median_times
-from incrowd.hierarchies import Hierarchy
+from incrowd.hierarchies.hierarchy import Hierarchy
 
 LEVELS = {"age": 2, "education": 1, "birth_place": 1, "marital": 1, "race": 1}
 

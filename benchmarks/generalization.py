@@ -13,10 +13,11 @@ from rich.table import Table
 import incrowd as ic
 from benchmarks.loss import ROWS
 from benchmarks.tables import ADULT_QUASI
-from incrowd.hierarchies import Categories
-from incrowd.metrics import Discernibility, GlobalCertaintyPenalty
-from incrowd.progress import silent
-from incrowd.releases.generalized import Generalized
+from incrowd.common.progress import silent
+from incrowd.forms.generalized import Generalized
+from incrowd.hierarchies.categories import Categories
+from incrowd.metrics.discernibility import Discernibility
+from incrowd.metrics.ncp import GlobalCertaintyPenalty
 
 MODELS: dict[str, list[ic.Model]] = {
     "k = 5": [ic.KAnonymity(5)],

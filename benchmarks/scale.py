@@ -21,7 +21,9 @@ from rich.table import Table
 from benchmarks.tables import CENSUS_QUASI
 from benchmarks.timing import run_process
 from incrowd.datasets import CENSUS_AGE_WIDTHS, CENSUS_TREES, census
-from incrowd.hierarchies import Categories, Hierarchy, Intervals
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.intervals import Intervals
 
 PART_ROWS = 1_000_000
 K = 5

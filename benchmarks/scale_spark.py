@@ -18,7 +18,9 @@ from rich.table import Table
 from benchmarks.scale import K, census_folder
 from benchmarks.tables import CENSUS_QUASI
 from incrowd.datasets import CENSUS_AGE_WIDTHS, CENSUS_TREES
-from incrowd.hierarchies import Categories, Hierarchy, Intervals
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.intervals import Intervals
 
 
 class Counters:

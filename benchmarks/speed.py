@@ -39,7 +39,7 @@ def search_seconds(measured: Measured) -> float:
     """Time the search alone, on a tally that is there already."""
     import numpy as np
 
-    from incrowd.progress import silent
+    from incrowd.common.progress import silent
 
     table = open_table(measured)
     tally = table.engine.count(table.schema).tally

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from incrowd.datasets import CENSUS_AGE_WIDTHS, CENSUS_TREES, write_census
-from incrowd.hierarchies import Categories, Hierarchy, Intervals
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.intervals import Intervals
 
 ADULT_QUASI = ("age", "sex", "race", "marital-status", "education", "native-country", "workclass", "occupation")
 CENSUS_QUASI = ("age", "sex", "education", "marital", "race", "birth_place")

@@ -6,10 +6,12 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.advising import advise_sampling, not_beaten
 from incrowd.errors import RecipeError
-from incrowd.hierarchies import Categories, Intervals
-from incrowd.metrics import Distortion, GlobalCertaintyPenalty
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.intervals import Intervals
+from incrowd.metrics.distortion import Distortion
+from incrowd.metrics.ncp import GlobalCertaintyPenalty
+from incrowd.planning.sampling import advise_sampling, not_beaten
 
 QUASI = ["age", "sex", "education"]
 

@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.common.registry import registered
 from incrowd.methods.group_losses import GROUP_LOSSES
 from incrowd.methods.losses import COLUMN_LOSSES
-from incrowd.recipe import Recipe
-from incrowd.registry import registered
+from incrowd.publishing.recipe import Recipe
 from incrowd.testing import Attempt, Case, check_method, check_metric, check_model
 from incrowd.testing.promises import PROMISES, ignores_column_order
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from incrowd.dp.expected_rows import UNITS_PER_ROW, ExpectedRows
 from incrowd.errors import RecipeError
-from incrowd.expected_rows import UNITS_PER_ROW, ExpectedRows
 
 
 def naive(k: int, rate: Fraction, people: int) -> float:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd as ic
-from incrowd.groups import Groups, Histogram, LazyHistograms, histogram
+from incrowd.core.groups import Groups, Histogram, LazyHistograms, histogram
 
 Entry = tuple[int, int, int]
 """A group, a code, and how many rows have both."""

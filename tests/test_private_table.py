@@ -12,11 +12,11 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.dp.audit import audit
 from incrowd.dp.budget import Budget
 from incrowd.errors import BudgetSpent, EmptyTable, QueryError, RecipeError, SchemaError, UncoveredValue
-from incrowd.private_publishing import SEEDED
-from incrowd.private_table import PrivateTable
+from incrowd.publishing.differential_privacy import SEEDED
+from incrowd.publishing.private_table import PrivateTable
+from incrowd.testing.mechanism_audit import audit
 
 AGES = ic.Intervals(widths=(5, 10), lower=0, upper=100)
 SEXES = ic.Categories.from_tree(["F", "M"])

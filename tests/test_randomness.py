@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from incrowd.randomness import below, happens, is_secure, permutation, randomness, sample_counts, words
+from incrowd.common.randomness import below, happens, is_secure, permutation, randomness, sample_counts, words
 
 
 class Scripted(np.random.Generator):

@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from incrowd.common.registry import registered
 from incrowd.errors import IncrowdError, RecipeError
-from incrowd.hierarchies import Exact
-from incrowd.recipe import Recipe
-from incrowd.registry import registered
+from incrowd.hierarchies.flat import Exact
+from incrowd.publishing.recipe import Recipe
 
 BASIC: dict[str, Any] = {
     "incrowd": 1,

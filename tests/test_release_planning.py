@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.dp.planning import plan, smallest_k
 from incrowd.dp.sampled_suppression import delta_of
+from incrowd.dp.sdgs_parameters import plan, smallest_k
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
 from incrowd.methods.sdgs import SDGS
-from incrowd.planning import curve_around, plan_release, smallest_ks
+from incrowd.planning.sdgs import curve_around, plan_release, smallest_ks
 
 AGES = ic.Intervals(widths=(10, 20))
 SEXES = ic.Categories.from_tree(["F", "M"])

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.core.sampling import as_rate, draw_sample
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
-from incrowd.recipe import Recipe
-from incrowd.sampling import as_rate, draw_sample
+from incrowd.publishing.recipe import Recipe
 
 FRAME = ic.datasets.census(2000, seed=1)
 

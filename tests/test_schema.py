@@ -6,9 +6,10 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.core.schema import Schema
 from incrowd.errors import SchemaError
-from incrowd.hierarchies import Automatic, Exact, Flat
-from incrowd.schema import Schema
+from incrowd.hierarchies.automatic import Automatic
+from incrowd.hierarchies.flat import Exact, Flat
 
 COLUMNS = ["name", "age", "zip", "flu", "note"]
 

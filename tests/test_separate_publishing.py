@@ -18,8 +18,8 @@ from incrowd.dp.binomial import log_probability
 from incrowd.dp.sampled_suppression import delta_of
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
 from incrowd.methods.sdgs import SDGS
-from incrowd.private_publishing import SEEDED
-from incrowd.separate_publishing import publish_separately
+from incrowd.publishing.by_columns import publish_separately
+from incrowd.publishing.differential_privacy import SEEDED
 
 LETTERS = ic.Categories.from_tree(["a", "b", "c"])
 METHOD = SDGS(5, epsilon=2)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd as ic
-from incrowd.tally import Tally, code_table, group_tuples
+from incrowd.core.tally import Tally, code_table, group_tuples
 
 
 def decoded(tally: Tally) -> dict[tuple[Any, ...], int]:

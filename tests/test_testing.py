@@ -12,13 +12,15 @@ import pytest
 from numpy.typing import NDArray
 
 import incrowd as ic
-from incrowd.attacks import Risk, Target, Threat
-from incrowd.groups import Groups
-from incrowd.hierarchies import Automatic, Flat
-from incrowd.metrics import Discernibility
-from incrowd.recoding import WITHHELD, Recoding
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
+from incrowd.core.groups import Groups
+from incrowd.core.recoding import WITHHELD, Recoding
+from incrowd.core.risk import Risk, Threat
+from incrowd.core.tally import Tally
+from incrowd.core.target import Target
+from incrowd.forms.generalized import Generalized
+from incrowd.hierarchies.automatic import Automatic
+from incrowd.hierarchies.flat import Flat
+from incrowd.metrics.discernibility import Discernibility
 from incrowd.testing import Attempt, Case, check_attack, check_method, check_metric, check_model, promises
 from incrowd.testing.matching import unmatched
 from incrowd.testing.reading import covers

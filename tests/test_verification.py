@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd as ic
+from incrowd.core.recoding import Recoding
+from incrowd.core.tally import Tally
 from incrowd.errors import ConformanceError
-from incrowd.recoding import Recoding
-from incrowd.tally import Tally
+from incrowd.forms.verify import COUNT, groups_of, verify
 from incrowd.testing.naive import groups_of_rows
-from incrowd.verification import COUNT, groups_of, verify
 
 SAFE = pl.DataFrame(
     {

@@ -3,7 +3,7 @@
     IncrowdError                 anything below; the command line shows its message, without a traceback
     ├── SourceError              a file, database or frame cannot be read as a table
     │   ├── EmptyTable           it can be read, and holds no row
-    │   └── TallyTooLarge        it has more distinct tuples than Spark's driver is to hold
+    │   └── TallyTooLarge        it has more distinct tuples than one machine is to hold
     ├── SchemaError              a column is unknown, has no role, or has two
     ├── HierarchyError           a hierarchy contradicts itself
     │   └── UncoveredValue       a value of the table is missing from its hierarchy
@@ -38,16 +38,14 @@ class EmptyTable(SourceError):
 
 
 class TallyTooLarge(SourceError):
-    """A table on Spark has more distinct tuples than the driver is to hold."""
+    """A table has more distinct tuples than one machine is to hold."""
 
-    def __init__(self, tuples: int, limit: int, why: str = "") -> None:
+    def __init__(self, tuples: int, limit: int, why: str = "", hint: str = "round or drop columns") -> None:
         self.tuples = tuples
         self.limit = limit
         super().__init__(
-            f"the table has {tuples:,} distinct tuples of quasi-identifiers and sensitive values, and the driver is to "
-            f"hold {limit:,} at most{why}.  Hint: round or drop columns; or raise spark.incrowd.driverTuples, at some "
-            "500 bytes of driver memory for each tuple; or publish with Mondrian (strict cuts, all rows), which works "
-            "in parts."
+            f"the table has {tuples:,} distinct tuples of quasi-identifiers and sensitive values, and one machine is to "
+            f"hold {limit:,} at most{why}.  Hint: {hint}."
         )
 
 

@@ -9,13 +9,14 @@ import numpy as np
 import polars as pl
 
 import incrowd as ic
-from incrowd.attacks import Risk, Target
-from incrowd.groups import own_regions
+from incrowd.core.form import Form
+from incrowd.core.groups import own_regions
+from incrowd.core.recoding import WITHHELD, Recoding, Shown
+from incrowd.core.risk import Risk
+from incrowd.core.tally import Tally
+from incrowd.core.target import Target
+from incrowd.forms.generalized import Generalized
 from incrowd.hierarchies.public import public_codes
-from incrowd.recoding import WITHHELD, Recoding, Shown
-from incrowd.releases.form import Form
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
 
 
 def count(table: ic.Table) -> Tally:

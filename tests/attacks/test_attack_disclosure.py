@@ -10,11 +10,12 @@ import pytest
 from attacking import attack, census, count, declared, grouped, one_group, people, public_truth, raw, read
 
 import incrowd as ic
-from incrowd.attacks import ExtremeValues, Membership, SinglingOut, Target
-from incrowd.attacks.extreme_values import tails
-from incrowd.attacks.membership import near_misses, near_outsiders
+from incrowd.attacks.extreme_values import ExtremeValues, tails
+from incrowd.attacks.membership import Membership, near_misses, near_outsiders
+from incrowd.attacks.singling_out import SinglingOut
+from incrowd.core.tally import Population
+from incrowd.core.target import Target
 from incrowd.errors import RecipeError
-from incrowd.tally import Population
 
 # --- extreme values ---
 

@@ -12,29 +12,25 @@ import pytest
 from attacking import DECLARED, count, declared, grouped, one_group, people, public_truth, raw, read
 
 import incrowd as ic
-from incrowd.attacks import (
-    BackgroundKnowledge,
-    Composition,
-    DeFinetti,
-    ExternalLinkage,
-    ExtremeValues,
-    Homogeneity,
-    JointKnowledge,
-    Linkage,
-    Membership,
-    Minimality,
-    Risk,
-    Similarity,
-    SinglingOut,
-    Skewness,
-    Target,
-    ladder,
-    somebody,
-)
-from incrowd.attacks.risk import wilson
+from incrowd.attacks.background_knowledge import BackgroundKnowledge
+from incrowd.attacks.composition import Composition
+from incrowd.attacks.definetti import DeFinetti
+from incrowd.attacks.external_linkage import ExternalLinkage
+from incrowd.attacks.extreme_values import ExtremeValues
+from incrowd.attacks.homogeneity import Homogeneity
+from incrowd.attacks.joint_knowledge import JointKnowledge
+from incrowd.attacks.ladder import ladder, somebody
+from incrowd.attacks.linkage import Linkage
+from incrowd.attacks.membership import Membership
+from incrowd.attacks.minimality import Minimality
+from incrowd.attacks.similarity import Similarity
+from incrowd.attacks.singling_out import SinglingOut
+from incrowd.attacks.skewness import Skewness
+from incrowd.core.form import Form
+from incrowd.core.risk import Risk, wilson
+from incrowd.core.tally import Population, Tally
+from incrowd.core.target import Target
 from incrowd.errors import AttackError
-from incrowd.releases.form import Form
-from incrowd.tally import Population, Tally
 
 ATTACKS: list[Any] = [
     Linkage(),

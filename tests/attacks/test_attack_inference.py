@@ -10,11 +10,15 @@ import pytest
 from attacking import CITIES, attack, count, declared, grouped, one_group, people, raw, read
 
 import incrowd as ic
-from incrowd.attacks import BackgroundKnowledge, DeFinetti, Homogeneity, JointKnowledge, Similarity, Skewness, Target
-from incrowd.attacks.joint_knowledge import calibrated, naive_bayes
-from incrowd.attacks.similarity import kinds_of
+from incrowd.attacks.background_knowledge import BackgroundKnowledge
+from incrowd.attacks.definetti import DeFinetti
+from incrowd.attacks.homogeneity import Homogeneity
+from incrowd.attacks.joint_knowledge import JointKnowledge, calibrated, naive_bayes
+from incrowd.attacks.similarity import Similarity, kinds_of
+from incrowd.attacks.skewness import Skewness
+from incrowd.core.target import Target
 from incrowd.errors import AttackError, RecipeError
-from incrowd.knowledge.dependence import fitted_shares
+from incrowd.models.knowledge.dependence import fitted_shares
 
 
 def crowds(values: list[list[str]], **given: Any) -> tuple[Any, Any]:

@@ -9,9 +9,11 @@ import pytest
 from attacking import attack, census, count, declared, grouped, one_group, people, raw, read
 
 import incrowd as ic
-from incrowd.attacks import ExternalLinkage, Linkage, Target
+from incrowd.attacks.external_linkage import ExternalLinkage
+from incrowd.attacks.linkage import Linkage
+from incrowd.core.tally import Population
+from incrowd.core.target import Target
 from incrowd.errors import RecipeError
-from incrowd.tally import Population
 
 
 def test_rows_of_a_table_as_it_is_are_found() -> None:

@@ -10,8 +10,10 @@ import pytest
 from attacking import attack, count, declared, grouped, one_group, people, raw, read
 
 import incrowd as ic
-from incrowd.attacks import Composition, Homogeneity, Minimality, Target
-from incrowd.attacks.composition import translated
+from incrowd.attacks.composition import Composition, translated
+from incrowd.attacks.homogeneity import Homogeneity
+from incrowd.attacks.minimality import Minimality
+from incrowd.core.target import Target
 from incrowd.errors import RecipeError
 
 # --- composition ---

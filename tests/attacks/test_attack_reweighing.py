@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.attacks.matches import Crowds, Matches, normalized
 from incrowd.attacks.plausibility import Plausibility
 from incrowd.attacks.reweighing import reweigh
-from incrowd.groups import Histogram
+from incrowd.core.groups import Histogram
+from incrowd.core.view import Crowds, Matches, normalized
 from incrowd.models.bayes_optimal import posterior
 from incrowd.testing.naive import _histogram
 

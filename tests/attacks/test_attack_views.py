@@ -16,14 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
-from incrowd.attacks import Target
 from incrowd.attacks.beliefs import beliefs_about
-from incrowd.attacks.target import draw_people, view_of
-from incrowd.hierarchies import Categories, Flat, Hierarchy
-from incrowd.kernels.stabbing_pairs import boxes_of_points
-from incrowd.releases.form import Form
-from incrowd.releases.sliced import SlicedTable
-from incrowd.slicing.diversity import guess
+from incrowd.core.form import Form
+from incrowd.core.target import Target, draw_people, view_of
+from incrowd.forms.sliced import SlicedTable
+from incrowd.forms.slices.diversity import guess
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.flat import Flat
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.kernels.boxes_and_points_pairs import boxes_of_points
 from incrowd.testing.reading import covers
 
 PLACES = ("oslo", "bergen", "rome", "milan", "pisa")
@@ -294,7 +295,7 @@ def test_beliefs_about_people_in_buckets_follow_the_definition(showing: Any, dat
 
 
 def _recoding(table: ic.Table, groups: Sequence[int]) -> Any:
-    from incrowd.recoding import Recoding
+    from incrowd.core.recoding import Recoding
 
     columns = tuple(sorted(table.schema.quasi))
     tally = count(table)

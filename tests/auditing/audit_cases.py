@@ -12,7 +12,7 @@ import polars as pl
 
 import incrowd as ic
 from incrowd.auditing import Audit
-from incrowd.table import Table
+from incrowd.publishing.table import Table
 
 TOWNS = {"north": ['Aa, "upon" Tyne', "Bee;bee"], "south": ["{Cee}", "<Dee & Co>", "*star"]}
 QUASI = ["age", "town", "sex"]

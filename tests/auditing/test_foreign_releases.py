@@ -9,10 +9,10 @@ import pytest
 from audit_cases import plain, write
 
 import incrowd as ic
-from incrowd.auditing.description import Description
-from incrowd.auditing.label_ways import our_way, ours
-from incrowd.auditing.opening import open_release
 from incrowd.errors import IncrowdError, RecipeError, SchemaError, SourceError, UnreadableLabel
+from incrowd.forms.reading.foreign_labels import our_way, ours
+from incrowd.publishing.opening.description import Description
+from incrowd.publishing.opening.open_release import open_release
 
 ORIGINAL = """\
 name;age;town;ill

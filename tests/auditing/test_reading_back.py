@@ -9,10 +9,10 @@ import pytest
 from audit_cases import HIERARCHIES, inhabitants, opened, plain
 
 import incrowd as ic
-from incrowd.auditing.opening import open_release
-from incrowd.forms import ShowMultisets
-from incrowd.methods import DiffGen
-from incrowd.releases.release import Release
+from incrowd.forms.multisets import ShowMultisets
+from incrowd.methods.diffgen import DiffGen
+from incrowd.publishing.opening.open_release import open_release
+from incrowd.publishing.release import Release
 
 K, L = [ic.KAnonymity(4)], [ic.ProbabilisticLDiversity(2)]
 LABELLED = {

@@ -15,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
-from incrowd.auditing.crowds import _joined
+from incrowd.auditing.group_summary import _joined
 from incrowd.auditing.suppression import FEW, MOST_BARS, bars, told
-from incrowd.hierarchies import Automatic, Exact
+from incrowd.hierarchies.automatic import Automatic
+from incrowd.hierarchies.flat import Exact
 
 VALUES = {
     "numbers": st.one_of(st.none(), st.integers(0, 60)),

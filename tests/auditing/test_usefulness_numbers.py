@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
 import incrowd as ic
-from incrowd.auditing.seeing import Seen
-from incrowd.hierarchies import Automatic
+from incrowd.common.registry import registered
+from incrowd.forms.spreading import expected_counts, expected_pairs
+from incrowd.hierarchies.automatic import Automatic
 from incrowd.metrics.association_kept import AssociationKept
 from incrowd.metrics.distributions import association, column_distances, distances
-from incrowd.metrics.spreading import expected_counts, expected_pairs
+from incrowd.metrics.expected_tables import Seen
 from incrowd.metrics.total_variation import PairwiseTotalVariation, TotalVariation
-from incrowd.registry import registered
 
 HISTOGRAMS = st.integers(1, 8).flatmap(
     lambda size: st.tuples(*(st.lists(st.integers(0, 9), min_size=size, max_size=size) for _ in range(2)))

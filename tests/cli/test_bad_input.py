@@ -16,7 +16,7 @@ import pytest
 from command import Done, everything, incrowd
 
 import incrowd as ic
-from incrowd.recipe import Recipe
+from incrowd.publishing.recipe import Recipe
 
 SECRET = "S3CRET"
 PEOPLE = "".join(["name,age,ill\n", *(f"{SECRET} {n},{20 + n % 5},{SECRET} flu\n" for n in range(20))])

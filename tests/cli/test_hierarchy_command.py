@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from incrowd.cli.hierarchy import hierarchy
 from incrowd.errors import HierarchyError, OutputError, RecipeError, SchemaError
-from incrowd.hierarchies import Categories
+from incrowd.hierarchies.categories import Categories
 
 app = typer.Typer()
 app.command()(hierarchy)

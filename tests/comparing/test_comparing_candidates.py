@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from incrowd.comparing import Candidate, candidates_of
 from incrowd.errors import RecipeError
+from incrowd.planning.compare import Candidate, candidates_of
 
 HEAD = """
 [source]

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.comparing import Candidate, Comparison, candidates_of, compare
 from incrowd.errors import RecipeError
+from incrowd.planning.compare import Candidate, Comparison, candidates_of, compare
 
 RECIPE = """
 incrowd = 1

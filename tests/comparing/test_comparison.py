@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.comparing import Comparison, Outcome
-from incrowd.comparing.comparison import threats_of
 from incrowd.errors import OutputError, RecipeError
+from incrowd.planning.compare import Comparison, Outcome
+from incrowd.planning.compare.comparison import threats_of
 
 POINTS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12)
 

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from incrowd.diffgen.cuts import Specialization
-from incrowd.diffgen.people import People
-from incrowd.diffgen.specializing import Specializer
-from incrowd.diffgen.utilities import Utility
+from incrowd.common.randomness import randomness
 from incrowd.dp.accountant import Accountant
-from incrowd.hierarchies import Categories, Intervals
+from incrowd.dp.boxes.box_cuts import Specialization
+from incrowd.dp.boxes.coded_rows import People
+from incrowd.dp.boxes.specializing import Specializer
+from incrowd.dp.boxes.utilities import Utility
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.intervals import Intervals
 from incrowd.hierarchies.public import public_tree
 from incrowd.hierarchies.tree import Tree
-from incrowd.randomness import randomness
 
 Row = tuple[int, ...]
 """Codes of the columns, and the class."""

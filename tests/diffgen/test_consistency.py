@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize
 
-from incrowd.diffgen.consistency import Generations, algorithm_2, least_squares, non_negative, whole
+from incrowd.dp.boxes.consistency import Generations, algorithm_2, least_squares, non_negative, whole
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

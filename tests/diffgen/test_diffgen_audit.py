@@ -15,20 +15,22 @@ import polars as pl
 import pytest
 from private_cases import Row, people_of
 
-from incrowd.diffgen.noisy_tree import NoisyTree, grow_tree, leaf_counts, longest_path
-from incrowd.diffgen.specializing import Specializer
+from incrowd.common.progress import silent
+from incrowd.common.randomness import randomness
+from incrowd.core.tally import Tally
 from incrowd.dp.accountant import Accountant
-from incrowd.dp.audit import AuditResult, audit
+from incrowd.dp.boxes.noisy_tree import NoisyTree, grow_tree, leaf_counts, longest_path
+from incrowd.dp.boxes.specializing import Specializer
 from incrowd.dp.budget import Budget
-from incrowd.hierarchies import Categories, Flat, Intervals
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.flat import Flat
+from incrowd.hierarchies.intervals import Intervals
 from incrowd.hierarchies.public import public_tree
 from incrowd.methods.diffgen import ConsistentDiffGen, DiffGen
 from incrowd.methods.flat_histogram import FlatHistogram
 from incrowd.methods.hierarchical_histogram import HierarchicalHistogram
 from incrowd.methods.private import PrivateMethod, PublicTable
-from incrowd.progress import silent
-from incrowd.randomness import randomness
-from incrowd.tally import Tally
+from incrowd.testing.mechanism_audit import AuditResult, audit
 
 pytestmark = pytest.mark.slow
 

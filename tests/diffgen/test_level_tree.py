@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from private_cases import NOISELESS, TREES, people_of, random_rows
 
-from incrowd.diffgen.consistency import least_squares, pooled_variances, published_counts
-from incrowd.diffgen.level_tree import generations_of, grow_by_levels
-from incrowd.diffgen.noisy_tree import NoisyTree, leaf_counts
-from incrowd.diffgen.specializing import Specializer
+from incrowd.common.progress import silent
+from incrowd.common.randomness import randomness
 from incrowd.dp.accountant import Accountant
+from incrowd.dp.boxes.consistency import least_squares, pooled_variances, published_counts
+from incrowd.dp.boxes.level_tree import generations_of, grow_by_levels
+from incrowd.dp.boxes.noisy_tree import NoisyTree, leaf_counts
+from incrowd.dp.boxes.specializing import Specializer
 from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import variance
-from incrowd.progress import silent
-from incrowd.randomness import randomness
 
 Row = tuple[int, ...]
 

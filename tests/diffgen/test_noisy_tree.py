@@ -8,19 +8,21 @@ import numpy as np
 import pytest
 from private_cases import NOISELESS, TREES, boxes_of, people_of, random_rows
 
+from incrowd.common.progress import silent
+from incrowd.common.randomness import randomness
 from incrowd.datasets import cdiffgen_people
-from incrowd.diffgen.cuts import Cut
-from incrowd.diffgen.noisy_tree import MOST_COUNTS, NoisyTree, grow_tree, leaf_counts, longest_path, require_room
-from incrowd.diffgen.people import People
-from incrowd.diffgen.specializing import Specializer
 from incrowd.dp.accountant import Accountant
+from incrowd.dp.boxes.box_cuts import Cut
+from incrowd.dp.boxes.coded_rows import People
+from incrowd.dp.boxes.noisy_tree import MOST_COUNTS, NoisyTree, grow_tree, leaf_counts, longest_path, require_room
+from incrowd.dp.boxes.specializing import Specializer
 from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import variance
 from incrowd.errors import Unsatisfiable
-from incrowd.hierarchies import Categories, Hierarchy, Intervals
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.intervals import Intervals
 from incrowd.hierarchies.public import public_codes, public_tree
-from incrowd.progress import silent
-from incrowd.randomness import randomness
 
 ROOTS = [(1, tree.size) for tree in TREES]
 

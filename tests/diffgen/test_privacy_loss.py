@@ -19,19 +19,19 @@ import pytest
 from numpy.typing import NDArray
 from private_cases import TREES, Row, people_of, random_rows
 
-from incrowd.diffgen import level_tree, noisy_tree, specializing
+from incrowd.common.progress import silent
+from incrowd.common.randomness import randomness
+from incrowd.core.tally import Tally
 from incrowd.dp.accountant import Accountant
+from incrowd.dp.boxes import level_tree, noisy_tree, specializing
 from incrowd.dp.discrete_laplace import noisy_counts
+from incrowd.dp.marginals import spanning
 from incrowd.dp.selection import exponential_mechanism, permute_and_flip, weight_per_unit
-from incrowd.marginals import spanning
 from incrowd.methods import marginals
 from incrowd.methods.diffgen import ConsistentDiffGen, DiffGen
 from incrowd.methods.flat_histogram import FlatHistogram
 from incrowd.methods.marginals import MarginalSynthesis
 from incrowd.methods.private import PrivateMethod, PublicTable
-from incrowd.progress import silent
-from incrowd.randomness import randomness
-from incrowd.tally import Tally
 
 Question = tuple[str, tuple[int, ...], Fraction]
 CLASSES = 2

@@ -23,14 +23,14 @@ from private_cases import (
     with_run,
 )
 
-from incrowd.diffgen.cuts import Cut, Specialization
-from incrowd.diffgen.specializing import Specializer
-from incrowd.diffgen.utilities import UNIT, UTILITIES, Utility, is_monotone, sensitivity, unit_of
+from incrowd.common.progress import silent
+from incrowd.common.randomness import randomness
 from incrowd.dp.accountant import Accountant
+from incrowd.dp.boxes.box_cuts import Cut, Specialization
+from incrowd.dp.boxes.specializing import Specializer
+from incrowd.dp.boxes.utilities import UNIT, UTILITIES, Utility, is_monotone, sensitivity, unit_of
 from incrowd.dp.budget import Budget
 from incrowd.dp.selection import weight_per_unit
-from incrowd.progress import silent
-from incrowd.randomness import randomness
 
 PLACE = Specialization(0, (1, 6), ((1, 3), (3, 5), (5, 6)))
 ASIA = Specialization(0, (1, 3), ((1, 2), (2, 3)))

@@ -13,10 +13,10 @@ from exhaustive import Paths
 from goodness import SIGNIFICANT, fit
 from scipy import stats
 
-from incrowd import randomness as chance
+from incrowd.common import randomness as chance
+from incrowd.common.randomness import randomness
 from incrowd.dp import bernoulli, discrete_laplace
 from incrowd.dp.bernoulli import count_exp_one, happens_exp, happens_exp_below_one
-from incrowd.randomness import randomness
 
 
 @pytest.fixture

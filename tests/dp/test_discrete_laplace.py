@@ -10,12 +10,12 @@ import pytest
 from goodness import SIGNIFICANT, fit, same
 from hypothesis import given
 from hypothesis import strategies as st
+from incrowd.dp.opendp_source import opendp_discrete_laplace
 from numpy.typing import NDArray
 from scipy import stats
 
+from incrowd.common.randomness import randomness
 from incrowd.dp.discrete_laplace import discrete_laplace, half_width, noise_scale, noisy_counts, variance
-from incrowd.dp.opendp_source import opendp_discrete_laplace
-from incrowd.randomness import randomness
 
 SCALES = [Fraction(1), Fraction(10), Fraction(1, 3), Fraction(7, 3), Fraction(100, 7), Fraction(3, 10), Fraction(200)]
 

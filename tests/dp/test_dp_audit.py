@@ -10,13 +10,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from incrowd.common.randomness import below, happens, randomness, sample_counts
 from incrowd.dp.amplification import amplified
-from incrowd.dp.audit import audit, audit_outcomes
 from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import discrete_laplace
 from incrowd.dp.sampled_suppression import delta_of
 from incrowd.dp.selection import exponential_mechanism, permute_and_flip
-from incrowd.randomness import below, happens, randomness, sample_counts
+from incrowd.testing.mechanism_audit import audit, audit_outcomes
 
 RUNS = 200_000
 

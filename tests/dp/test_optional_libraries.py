@@ -6,10 +6,10 @@ import sys
 from fractions import Fraction
 
 import pytest
-
-from incrowd.dp.budget import Budget
 from incrowd.dp.opendp_source import opendp_discrete_laplace
 from incrowd.dp.tight_composition import tight_epsilon
+
+from incrowd.dp.budget import Budget
 from incrowd.errors import RecipeError
 
 

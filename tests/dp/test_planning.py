@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from incrowd.dp.binomial import log_tail
 from incrowd.dp.largest_rate import _enters, largest_rate
-from incrowd.dp.planning import plan, smallest_epsilon, smallest_k, warn_of_delta
 from incrowd.dp.sampled_suppression import delta_of, least_epsilon, peak_crowd
+from incrowd.dp.sdgs_parameters import plan, smallest_epsilon, smallest_k, warn_of_delta
 from incrowd.errors import RecipeError
 
 SLACK = 1 + 2e-12

@@ -14,8 +14,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from incrowd.common.randomness import randomness
 from incrowd.dp.selection import _exponents, _gaps, exponential_mechanism, permute_and_flip, to_units, weight_per_unit
-from incrowd.randomness import randomness
 
 Choose = Callable[..., int]
 BOTH = pytest.mark.parametrize("choose", [exponential_mechanism, permute_and_flip])

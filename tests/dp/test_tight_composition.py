@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
+from incrowd.dp.tight_composition import tight_epsilon
 
 from incrowd.dp import Accountant, Budget
-from incrowd.dp.tight_composition import tight_epsilon
 from incrowd.errors import RecipeError
 
 pytest.importorskip("dp_accounting")

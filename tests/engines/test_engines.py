@@ -87,7 +87,7 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 
 def on_spark(spark: SparkSession) -> object:
-    from incrowd.engines.spark.arrow import to_spark
+    from incrowd.engines.spark.arrow_batches import to_spark
 
     return to_spark(spark, FRAME)
 
@@ -100,7 +100,7 @@ def table(request: pytest.FixtureRequest) -> Callable[..., ic.Table]:
 
 
 def sorted_rows(frame: Any) -> pl.DataFrame:
-    from incrowd.engines.spark.arrow import to_polars
+    from incrowd.engines.spark.arrow_batches import to_polars
 
     rows = frame if isinstance(frame, pl.DataFrame) else to_polars(frame)
     return rows.select(pl.all().cast(pl.String)).sort(rows.columns)

@@ -14,7 +14,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.errors import RecipeError, SourceError
-from incrowd.recipe import Recipe
+from incrowd.publishing.recipe import Recipe
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -111,7 +111,7 @@ def test_a_short_line_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_a_folder_a_table_and_a_database(spark: SparkSession, tmp_path: Path) -> None:
-    from incrowd.engines.spark.arrow import to_spark
+    from incrowd.engines.spark.arrow_batches import to_spark
 
     (tmp_path / "people").mkdir()
     for part in range(2):
@@ -149,7 +149,7 @@ import sys
 import incrowd as ic
 table = ic.read(ic.datasets.census(100), quasi=["age"], others="drop")
 ic.publish(table, ic.KAnonymity(5)).to_polars()
-import incrowd.cli.publish, incrowd.recipe
+import incrowd.cli.publish, incrowd.publishing.recipe
 print(sorted(name for name in sys.modules if name.partition(".")[0] in ("pyspark", "py4j")))
 """
     assert run_python(code) == "[]"

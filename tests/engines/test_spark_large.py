@@ -28,7 +28,7 @@ NAME = "spark.incrowd.driverTuples"
 
 @pytest.fixture
 def table(spark: SparkSession) -> Iterator[Any]:
-    from incrowd.engines.spark.arrow import to_spark
+    from incrowd.engines.spark.arrow_batches import to_spark
 
     frame = to_spark(spark, FRAME).repartition(3).cache()
     spark.conf.set(NAME, str(LIMIT))

@@ -33,7 +33,7 @@ def release_of(frame: Any, **given: Any) -> ic.Release:
 
 @pytest.fixture(scope="module")
 def release(spark: SparkSession) -> ic.Release:
-    from incrowd.engines.spark.arrow import to_spark
+    from incrowd.engines.spark.arrow_batches import to_spark
 
     return release_of(to_spark(spark, FRAME))
 
@@ -118,7 +118,7 @@ def test_a_table_that_changed_after_it_was_counted_is_not_written(spark: SparkSe
 
 
 def test_noisy_counts_have_tables_besides_the_rows(spark: SparkSession, tmp_path: Path) -> None:
-    from incrowd.engines.spark.arrow import to_spark
+    from incrowd.engines.spark.arrow_batches import to_spark
 
     trees = {"sex": ic.Categories.from_tree(["Female", "Male"])}
     table = ic.read(to_spark(spark, FRAME), quasi=["sex"], others="drop", hierarchies=trees)

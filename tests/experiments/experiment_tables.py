@@ -8,8 +8,9 @@ import polars as pl
 from hypothesis import strategies as st
 
 import incrowd as ic
-from incrowd.hierarchies import Categories, Intervals
-from incrowd.tally import Tally
+from incrowd.core.tally import Tally
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.intervals import Intervals
 
 PLACES = {"north": ["a", "b"], "south": ["c", "d", "e"]}
 HIERARCHIES = {"age": Intervals(widths=(5, 10)), "place": Categories.from_tree(PLACES)}

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import incrowd as ic
 from incrowd.errors import Unsatisfiable
-from incrowd.experiments.cells import Cells, Runs
-from incrowd.experiments.queries import draw_queries
+from incrowd.metrics.workload.cells import Cells, Runs
+from incrowd.metrics.workload.queries import draw_queries
 
 METHODS = [ic.Mondrian(), ic.Mondrian(labels="hierarchy"), ic.LocalRecoding(limit=1.0), ic.FullDomain(limit=0.2)]
 

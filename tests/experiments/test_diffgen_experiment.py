@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from incrowd.diffgen.cuts import Cut
-from incrowd.diffgen.utilities import Utility
+from incrowd.dp.boxes.box_cuts import Cut
+from incrowd.dp.boxes.utilities import Utility
 from incrowd.errors import RecipeError
 from incrowd.experiments.diffgen import Settings, adult_table, census_table, run
 from incrowd.experiments.diffgen_claims import (

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 import incrowd as ic
 from incrowd.errors import QueryError
-from incrowd.experiments.learning import (
+from incrowd.metrics.learning import (
     CLASSIFIERS,
     accuracies,
     classifier,

@@ -90,9 +90,9 @@ def test_only_what_is_asked_for_is_measured() -> None:
 
 def test_mondrian_at_max_k_meets_the_criterion_and_just_so() -> None:
     import incrowd as ic
+    from incrowd.experiments.equivalent_k import unsatisfied_share
     from incrowd.experiments.sattar.releases import Releases
     from incrowd.experiments.tables import census_subject
-    from incrowd.metrics.equivalent_k import unsatisfied_share
 
     releases = Releases(census_subject("salary", 2000, 0), Settings(**TINY))
     tally = releases.subject.tally

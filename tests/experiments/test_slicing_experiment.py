@@ -8,7 +8,6 @@ import pytest
 
 import incrowd as ic
 from incrowd.errors import QueryError
-from incrowd.experiments.queries import draw_queries
 from incrowd.experiments.report import write_report
 from incrowd.experiments.results import SCHEMA, Results
 from incrowd.experiments.slicing import Settings, run
@@ -17,6 +16,7 @@ from incrowd.experiments.slicing.measuring import answers
 from incrowd.experiments.slicing.membership import ADVANTAGE, MATCHING, PEOPLE_RATIO, RANDOM, RATIO
 from incrowd.experiments.slicing.ways import BUCKETIZED, COARSE, GENERALIZED, SINGLE, SLICED, WIDE, publish_all
 from incrowd.experiments.tables import census_subject
+from incrowd.metrics.workload.queries import draw_queries
 
 
 def test_many_queries_at_once_are_answered_as_one_by_one() -> None:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import incrowd as ic
 from incrowd.errors import QueryError
-from incrowd.experiments.cells import Cells
-from incrowd.experiments.queries import draw_queries
-from incrowd.experiments.workloads import SHARES, draw_workload, relative_errors
+from incrowd.metrics.workload.cells import Cells
+from incrowd.metrics.workload.queries import draw_queries
+from incrowd.metrics.workload.sized import SHARES, draw_workload, relative_errors
 
 CHECKED = settings(max_examples=30)
 

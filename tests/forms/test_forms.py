@@ -15,7 +15,7 @@ from naive_slices import by_bucket, estimate, worst_guess
 
 import incrowd as ic
 from incrowd.errors import QueryError, RecipeError, SchemaError, Unsatisfiable
-from incrowd.recipe import Recipe
+from incrowd.publishing.recipe import Recipe
 
 PATIENTS = ic.datasets.slicing_patients()
 QUASI, DISEASE = ["age", "sex", "zip"], "disease"

@@ -12,8 +12,11 @@ from grown import CHECKED, node_runs
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from incrowd.hierarchies import Automatic, Dates, Flat, Intervals, Masking
-from incrowd.hierarchies.automatic import propose
+from incrowd.hierarchies.automatic import Automatic, propose
+from incrowd.hierarchies.dates import Dates
+from incrowd.hierarchies.flat import Flat
+from incrowd.hierarchies.intervals import Intervals
+from incrowd.hierarchies.masking import Masking
 
 anything = (
     st.lists(st.none() | st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=8).map(

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from incrowd.errors import HierarchyError, UncoveredValue
-from incrowd.hierarchies import Categories
+from incrowd.hierarchies.categories import Categories
 
 ADULT = ["age", "education", "marital-status", "native-country", "occupation", "race", "sex", "workclass"]
 

@@ -11,8 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from incrowd.errors import HierarchyError, UncoveredValue
-from incrowd.hierarchies import Dates
-from incrowd.hierarchies.dates import UNITS
+from incrowd.hierarchies.dates import UNITS, Dates
 
 days = st.lists(st.dates(date(1000, 1, 1), date(9999, 12, 31)), min_size=1, max_size=8, unique=True)
 moments = st.lists(st.datetimes(datetime(1700, 1, 1), datetime(2200, 1, 1)), min_size=1, max_size=8, unique=True)

@@ -8,8 +8,7 @@ from decimal import Decimal
 import polars as pl
 import pytest
 
-from incrowd.hierarchies import Flat
-from incrowd.hierarchies.flat import Exact
+from incrowd.hierarchies.flat import Exact, Flat
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from incrowd.errors import HierarchyError, UncoveredValue
-from incrowd.hierarchies import Intervals, labels
-from incrowd.hierarchies.intervals import number_text
+from incrowd.hierarchies import labels
+from incrowd.hierarchies.intervals import Intervals, number_text
 
 numbers = st.lists(
     st.integers(-1000, 1000).map(float) | st.integers(-(10**4), 10**4).map(lambda n: n / 10) | st.floats(-1e6, 1e6),

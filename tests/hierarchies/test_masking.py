@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.errors import HierarchyError
-from incrowd.hierarchies import Masking
+from incrowd.hierarchies.masking import Masking
 
 codes_of_any_length = st.lists(st.text("01aß東", min_size=2, max_size=5), max_size=8, unique=True)
 

@@ -12,7 +12,12 @@ from grown import CHECKED, all_runs, trees
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.hierarchies import Categories, Dates, Flat, Intervals, Masking, labels
+from incrowd.hierarchies import labels
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.dates import Dates
+from incrowd.hierarchies.flat import Flat
+from incrowd.hierarchies.intervals import Intervals
+from incrowd.hierarchies.masking import Masking
 from incrowd.hierarchies.naming import label_runs, widen_to_showable
 from incrowd.hierarchies.tree import LONGEST_SET, MISSING, Tree, grow
 

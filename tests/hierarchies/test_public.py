@@ -8,10 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from incrowd.core.schema import Schema
 from incrowd.errors import SchemaError, UncoveredValue
-from incrowd.hierarchies import Automatic, Categories, Dates, Exact, Flat, Hierarchy, Intervals, Masking
+from incrowd.hierarchies.automatic import Automatic
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.dates import Dates
+from incrowd.hierarchies.flat import Exact, Flat
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.intervals import Intervals
+from incrowd.hierarchies.masking import Masking
 from incrowd.hierarchies.public import UndeclaredIsMissing, public_codes, public_tree, tolerant
-from incrowd.schema import Schema
 
 PLACES = Categories.from_tree({"Asia": ["China", "Korea"], "America": ["Canada", "USA"]})
 

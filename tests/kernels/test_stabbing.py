@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from incrowd.kernels import stabbing
-from incrowd.kernels.stabbing import points_in_boxes, sum_of_boxes_at_points
+from incrowd.kernels import boxes_and_points as stabbing
+from incrowd.kernels.boxes_and_points import points_in_boxes, sum_of_boxes_at_points
 
 Boxes = tuple[NDArray[np.int32], NDArray[np.int32]]
 

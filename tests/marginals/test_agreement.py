@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from incrowd.marginals.agreement import Agreement, Marginals
-from incrowd.marginals.spanning import Pair
+from incrowd.dp.marginals.agreement import Agreement, Marginals
+from incrowd.dp.marginals.spanning import Pair
 
 TREES: list[tuple[list[int], list[Pair]]] = [
     ([2, 3], [(0, 1)]),

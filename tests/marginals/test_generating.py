@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.marginals.agreement import Marginals
-from incrowd.marginals.cells import Column, WideCells
-from incrowd.marginals.generating import attach, deal, generate
-from incrowd.randomness import randomness
+from incrowd.common.randomness import randomness
+from incrowd.dp.marginals.agreement import Marginals
+from incrowd.dp.marginals.cells import Column, WideCells
+from incrowd.dp.marginals.generating import attach, deal, generate
 
 
 @given(

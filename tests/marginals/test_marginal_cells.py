@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from incrowd.marginals.cells import Column, WideCells, not_negative, share_out, total_rows
+from incrowd.dp.marginals.cells import Column, WideCells, not_negative, share_out, total_rows
 
 
 def column(noisy: list[int], variance: float = 1.0) -> Column:

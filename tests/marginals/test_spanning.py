@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incrowd.common.randomness import randomness
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.budget import Budget
-from incrowd.marginals.cells import Column, WideCells
-from incrowd.marginals.spanning import UNIT, choose_tree, pair_counts, score
-from incrowd.randomness import randomness
+from incrowd.dp.marginals.cells import Column, WideCells
+from incrowd.dp.marginals.spanning import UNIT, choose_tree, pair_counts, score
 
 SIZES = [2, 3, 4, 2, 3]
 

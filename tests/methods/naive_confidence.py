@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from incrowd.hierarchies import Hierarchy
+from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.testing.reading import covers
 
 Row = Mapping[str, Any]

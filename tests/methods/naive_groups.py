@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 import incrowd as ic
-from incrowd.methods import Method
-from incrowd.models import Model
-from incrowd.progress import silent
+from incrowd.common.progress import silent
+from incrowd.core.method import Method
+from incrowd.core.model import Model
 
 
 def members(release: ic.Release, quasi: Sequence[str]) -> dict[tuple[Any, ...], list[dict[str, Any]]]:

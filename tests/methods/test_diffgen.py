@@ -16,15 +16,15 @@ import incrowd as ic
 from incrowd.dp.amplification import amplified
 from incrowd.dp.budget import Budget
 from incrowd.errors import EmptyTable, IncrowdError, RecipeError, SchemaError, UncoveredValue
-from incrowd.forms import ShowGeneralized
+from incrowd.forms.generalized import ShowGeneralized
+from incrowd.forms.noisy import NoisyCounts
 from incrowd.methods.diffgen import ConsistentDiffGen, DiffGen
 from incrowd.methods.flat_histogram import FlatHistogram
 from incrowd.methods.hierarchical_histogram import HierarchicalHistogram
 from incrowd.methods.marginals import MarginalSynthesis
 from incrowd.methods.private import PrivateMethod
-from incrowd.recipe import Recipe
-from incrowd.releases.noisy import NoisyCounts
-from incrowd.table import Table
+from incrowd.publishing.recipe import Recipe
+from incrowd.publishing.table import Table
 
 HIERARCHIES: dict[str, Any] = {
     "age": ic.Intervals(widths=(5, 10), lower=15, upper=90),

@@ -11,23 +11,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from incrowd.common.progress import silent
+from incrowd.core.metric import Metric
+from incrowd.core.recoding import Recoding
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally, code_table
 from incrowd.errors import RecipeError, Unsatisfiable
-from incrowd.hierarchies import Categories, Exact, Hierarchy, Intervals
+from incrowd.forms.generalized import Generalized
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.flat import Exact
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.intervals import Intervals
 from incrowd.methods.full_domain import FullDomain
 from incrowd.methods.group_losses import GROUP_LOSSES
 from incrowd.methods.losses import COLUMN_LOSSES
 from incrowd.metrics.ambiguity import Ambiguity
 from incrowd.metrics.discernibility import Discernibility
 from incrowd.metrics.iyengar_loss import IyengarLoss
-from incrowd.metrics.metric import Metric
 from incrowd.metrics.ncp import GlobalCertaintyPenalty
 from incrowd.metrics.non_uniform_entropy import NonUniformEntropy
 from incrowd.metrics.precision import Precision
-from incrowd.progress import silent
-from incrowd.recoding import Recoding
-from incrowd.releases.generalized import Generalized
-from incrowd.schema import Schema
-from incrowd.tally import Tally, code_table
 
 HIERARCHIES: dict[str, Hierarchy] = {
     "a": Categories.from_tree({"x": {"p": ["1", "2"], "q": ["3"]}, "y": {"r": ["4", "5", "6"]}}),

@@ -9,18 +9,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from incrowd.common.progress import silent
+from incrowd.core.model import satisfies_all
+from incrowd.core.recoding import Recoding
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally, code_table
 from incrowd.errors import RecipeError, Unsatisfiable
-from incrowd.hierarchies import Categories, Exact, Hierarchy, Intervals
-from incrowd.methods import joining, local_levels
+from incrowd.forms.generalized import Generalized
+from incrowd.forms.verify import groups_of, verify
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.flat import Exact
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.intervals import Intervals
+from incrowd.methods import leftover_joining as joining
+from incrowd.methods import recode_leftovers as local_levels
 from incrowd.methods.full_domain import FullDomain
-from incrowd.metrics import GlobalCertaintyPenalty
-from incrowd.models.model import satisfies_all
-from incrowd.progress import silent
-from incrowd.recoding import Recoding
-from incrowd.releases.generalized import Generalized
-from incrowd.schema import Schema
-from incrowd.tally import Tally, code_table
-from incrowd.verification import groups_of, verify
+from incrowd.metrics.ncp import GlobalCertaintyPenalty
 
 HIERARCHIES: dict[str, Hierarchy] = {
     "a": Categories.from_tree({"x": {"p": ["1", "2"], "q": ["3"]}, "y": {"r": ["4", "5", "6"]}}),

@@ -11,19 +11,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from incrowd.common.progress import Progress, silent
+from incrowd.core.recoding import Recoding
+from incrowd.core.schema import Schema
+from incrowd.core.solutions import Solutions
+from incrowd.core.tally import Tally, code_table
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
-from incrowd.hierarchies import Categories, Exact, Hierarchy, Intervals
+from incrowd.forms.generalized import Generalized
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.flat import Exact
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.intervals import Intervals
 from incrowd.methods import full_domain
 from incrowd.methods.full_domain import FullDomain
 from incrowd.methods.group_losses import GROUP_LOSSES
 from incrowd.methods.losses import COLUMN_LOSSES
-from incrowd.methods.solutions import Solutions
-from incrowd.metrics import GlobalCertaintyPenalty
-from incrowd.progress import Progress, silent
-from incrowd.recoding import Recoding
-from incrowd.releases.generalized import Generalized
-from incrowd.schema import Schema
-from incrowd.tally import Tally, code_table
+from incrowd.metrics.ncp import GlobalCertaintyPenalty
 
 HIERARCHIES: dict[str, Hierarchy] = {
     "a": Categories.from_tree({"x": {"p": ["1", "2"], "q": ["3"]}, "y": {"r": ["4", "5", "6"]}}),

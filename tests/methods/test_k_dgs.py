@@ -257,7 +257,7 @@ def test_promises_are_kept(case: Case, data: st.DataObject) -> None:
 
 
 def test_a_recipe_brings_it_back() -> None:
-    from incrowd.releases.release import parameters
+    from incrowd.publishing.release import parameters
 
     method = KDGS(3, levels={"age": 2})
     assert KDGS(**parameters(method)) == method

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from incrowd.common.progress import silent
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally, code_table
 from incrowd.errors import RecipeError, Unsatisfiable
-from incrowd.hierarchies import Categories
+from incrowd.hierarchies.categories import Categories
 from incrowd.methods.full_domain import FullDomain
 from incrowd.methods.lattice import Lattice
 from incrowd.methods.level_sweep import LevelSweep
-from incrowd.progress import silent
-from incrowd.schema import Schema
-from incrowd.tally import Tally, code_table
 
 TREES = {
     "a": Categories.from_tree({"x": {"p": ["1", "2"], "q": ["3"]}, "y": {"r": ["4", "5", "6"]}}),

@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from naive_confidence import climb_row_by_row, worst_excess
 
 import incrowd as ic
+from incrowd.core.tally import Tally
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
-from incrowd.hierarchies import Hierarchy
+from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.methods.climbing import Ladder
-from incrowd.metrics import AverageGroupSize, Distortion, WithheldShare
-from incrowd.metrics.distortion import climbed
-from incrowd.tally import Tally
+from incrowd.metrics.average_group_size import AverageGroupSize
+from incrowd.metrics.distortion import Distortion, climbed
+from incrowd.metrics.withheld_share import WithheldShare
 
 
 def tally_of(frame: pl.DataFrame, sensitive: list[str], hierarchies: dict[str, Hierarchy] | None = None) -> Tally:

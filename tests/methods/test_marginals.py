@@ -10,22 +10,22 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.diffgen.people import People
+from incrowd.common.progress import silent
+from incrowd.common.randomness import randomness
+from incrowd.core.tally import Tally
 from incrowd.dp.accountant import Accountant
-from incrowd.dp.audit import audit
+from incrowd.dp.boxes.coded_rows import People
 from incrowd.dp.budget import Budget
+from incrowd.dp.marginals.cells import Column, WideCells
+from incrowd.dp.marginals.spanning import choose_tree
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
 from incrowd.experiments.diffgen import adult_table
-from incrowd.hierarchies import Categories
+from incrowd.forms.noisy import NoisyCounts
+from incrowd.hierarchies.categories import Categories
 from incrowd.hierarchies.public import public_tree
-from incrowd.marginals.cells import Column, WideCells
-from incrowd.marginals.spanning import choose_tree
 from incrowd.methods.marginals import MarginalSynthesis, require_rows
 from incrowd.methods.private import PublicTable
-from incrowd.progress import silent
-from incrowd.randomness import randomness
-from incrowd.releases.noisy import NoisyCounts
-from incrowd.tally import Tally
+from incrowd.testing.mechanism_audit import audit
 
 NOISELESS = 10**6
 KNOWN: dict[str, Any] = {

@@ -14,8 +14,8 @@ from naive_groups import found_groups, members
 from numpy.typing import NDArray
 
 import incrowd as ic
+from incrowd.core.groups import Groups
 from incrowd.errors import RecipeError, Unsatisfiable
-from incrowd.groups import Groups
 from incrowd.methods import clusters
 from incrowd.methods.k_member import KMember
 from incrowd.methods.microaggregation import Microaggregation

@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from incrowd.common.progress import silent
+from incrowd.core.recoding import Recoding
+from incrowd.core.tally import Tally, code_table
 from incrowd.errors import RecipeError, Unsatisfiable
 from incrowd.hierarchies.hierarchy import Hierarchy
-from incrowd.progress import silent
-from incrowd.recoding import Recoding
-from incrowd.tally import Tally, code_table
 from incrowd.testing import naive
 
 STRICT, RELAXED = ic.Mondrian(cuts="strict"), ic.Mondrian(cuts="relaxed")

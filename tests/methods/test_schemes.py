@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.expected_rows import ExpectedRows
+from incrowd.common.progress import silent
+from incrowd.common.randomness import randomness
+from incrowd.dp.expected_rows import ExpectedRows
 from incrowd.methods.schemes import Schemes, choose_levels
-from incrowd.progress import silent
-from incrowd.randomness import randomness
 
 JOBS = ic.Categories((("nurse", "care"), ("doctor", "care"), ("clerk", "office"), ("buyer", "office")))
 AGES = ic.Intervals(widths=(10, 20))

@@ -16,13 +16,13 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.common.progress import silent
+from incrowd.common.randomness import randomness
+from incrowd.core.sampling import draw_sample
 from incrowd.dp.sampled_suppression import delta_of
 from incrowd.errors import ConformanceError, RecipeError, SchemaError, Unsatisfiable
 from incrowd.methods.sdgs import SDGS
-from incrowd.private_publishing import SEEDED
-from incrowd.progress import silent
-from incrowd.randomness import randomness
-from incrowd.sampling import draw_sample
+from incrowd.publishing.differential_privacy import SEEDED
 
 AGES = ic.Intervals(widths=(10, 20, 40))
 SEXES = ic.Categories.from_tree(["F", "M"])

@@ -11,14 +11,14 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.dp.audit import AuditResult, audit
+from incrowd.common.progress import silent
+from incrowd.core.sampling import draw_sample
+from incrowd.dp.expected_rows import ExpectedRows
 from incrowd.dp.sampled_suppression import worst_case
 from incrowd.errors import Unsatisfiable
-from incrowd.expected_rows import ExpectedRows
 from incrowd.methods.k_dgs import KDGS
 from incrowd.methods.sdgs import SDGS
-from incrowd.progress import silent
-from incrowd.sampling import draw_sample
+from incrowd.testing.mechanism_audit import AuditResult, audit
 
 HALF = Fraction(1, 2)
 AGES = ic.Intervals(widths=(10,))

@@ -16,10 +16,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 import incrowd as ic
-from incrowd.hierarchies import Tree
-from incrowd.recoding import WITHHELD, Recoding, Shown
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
+from incrowd.core.recoding import WITHHELD, Recoding, Shown
+from incrowd.core.tally import Tally
+from incrowd.forms.generalized import Generalized
+from incrowd.hierarchies.tree import Tree
 from incrowd.testing import Case
 from incrowd.testing.reading import covers, is_missing
 from incrowd.testing.strategies import cases

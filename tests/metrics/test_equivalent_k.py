@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from incrowd.core.tally import Tally
 from incrowd.errors import Unsatisfiable
-from incrowd.hierarchies import Intervals
-from incrowd.metrics.equivalent_k import MaxK, avg_k, max_k, unsatisfied_share
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
+from incrowd.experiments.equivalent_k import MaxK, avg_k, max_k, unsatisfied_share
+from incrowd.forms.generalized import Generalized
+from incrowd.hierarchies.intervals import Intervals
 
 frames = st.lists(
     st.tuples(st.integers(18, 60), st.sampled_from("FM"), st.sampled_from(["flu", "hiv", "ok"])),

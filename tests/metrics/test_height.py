@@ -8,7 +8,7 @@ from recoded import AGES, CHECKED, ODD, Recoded, all_withheld, recode, recodings
 
 import incrowd as ic
 from incrowd.metrics.height import Height, heights
-from incrowd.metrics.levels import shown_levels
+from incrowd.metrics.label_levels import shown_levels
 from incrowd.testing import Case, check_metric
 
 

@@ -14,8 +14,9 @@ import polars as pl
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from incrowd.groups import Groups, histogram
-from incrowd.hierarchies import Exact, Hierarchy
+from incrowd.core.groups import Groups, histogram
+from incrowd.hierarchies.flat import Exact
+from incrowd.hierarchies.hierarchy import Hierarchy
 
 Value = Any
 Crowd = Sequence[Value]

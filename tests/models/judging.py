@@ -10,10 +10,10 @@ from functools import cached_property
 import pandas as pd
 import polars as pl
 
-from incrowd.groups import Groups
-from incrowd.hierarchies import Exact
+from incrowd.core.groups import Groups
+from incrowd.forms.verify import COUNT, groups_of
+from incrowd.hierarchies.flat import Exact
 from incrowd.testing.naive import Members, count_groups, groups_of_rows
-from incrowd.verification import COUNT, groups_of
 
 QUASI = ["q0", "q1"]
 SENSITIVE = ["s0", "s1"]

@@ -12,10 +12,10 @@ import polars as pl
 from hypothesis import strategies as st
 
 import incrowd as ic
+from incrowd.core.groups import Groups, Regions, own_regions
+from incrowd.core.tally import Population, Tally
 from incrowd.errors import Unsatisfiable
-from incrowd.groups import Groups, Regions, own_regions
-from incrowd.hierarchies import Flat
-from incrowd.tally import Population, Tally
+from incrowd.hierarchies.flat import Flat
 from incrowd.testing import Case
 from incrowd.testing.reading import covers
 from incrowd.testing.strategies import cases

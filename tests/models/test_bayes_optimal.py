@@ -9,8 +9,10 @@ from crowds import CHECKED
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incrowd.core.recoding import WITHHELD, Recoding
+from incrowd.core.tally import Tally, code_table
 from incrowd.errors import RecipeError, SchemaError
-from incrowd.hierarchies import Exact, Flat
+from incrowd.hierarchies.flat import Exact, Flat
 from incrowd.models import bayes_optimal
 from incrowd.models.bayes_optimal import (
     audit_bayes_optimal,
@@ -20,8 +22,6 @@ from incrowd.models.bayes_optimal import (
     posterior,
     prior,
 )
-from incrowd.recoding import WITHHELD, Recoding
-from incrowd.tally import Tally, code_table
 
 COLD, FLU, HIV = 0, 1, 2
 KNOWN = np.array([[0.1, 0.01, 0.14], [0.083, 0.083, 0.083]])

@@ -12,16 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd as ic
+from incrowd.core.groups import Groups, LabelledRegions, Regions, histogram
+from incrowd.core.recoding import Recoding
+from incrowd.core.tally import Tally, code_table
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
-from incrowd.groups import Groups, LabelledRegions, Regions, histogram
-from incrowd.hierarchies import Exact, Flat, Hierarchy
-from incrowd.knowledge import Rule
+from incrowd.hierarchies.flat import Exact, Flat
+from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.models import bayes_optimal_privacy
 from incrowd.models.bayes_optimal import audit_bayes_optimal, estimate_joint
 from incrowd.models.bayes_optimal_privacy import BayesOptimalPrivacy
-from incrowd.recipe import Recipe
-from incrowd.recoding import Recoding
-from incrowd.tally import Tally, code_table
+from incrowd.models.knowledge import Rule
+from incrowd.publishing.recipe import Recipe
 from incrowd.testing import Case
 from incrowd.testing.claims import is_a_value
 from incrowd.testing.strategies import cases

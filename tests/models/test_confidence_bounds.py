@@ -8,9 +8,9 @@ from crowds import CHECKED, crowd, crowds, drawn_groups, exact, joined_pairs, sh
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incrowd.core.groups import Groups
 from incrowd.errors import RecipeError, SchemaError
-from incrowd.groups import Groups
-from incrowd.hierarchies import Categories
+from incrowd.hierarchies.categories import Categories
 from incrowd.models.confidence_bounds import ConfidenceBounds
 from incrowd.testing.claims import is_a_value
 

@@ -13,6 +13,7 @@ import pytest
 from crowds import CHECKED, verdicts
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from incrowd.models.whole_table import for_each_group
 from populations import (
     cases_with_population,
     drawn_boxes,
@@ -26,12 +27,11 @@ from populations import (
 )
 
 import incrowd as ic
+from incrowd.core.groups import Groups
 from incrowd.errors import ConformanceError, RecipeError, SchemaError, Unsatisfiable
-from incrowd.groups import Groups
 from incrowd.models import presence
 from incrowd.models.delta_presence import DeltaPresence, GroupPresence
 from incrowd.models.presence import Presence
-from incrowd.models.whole_table import for_each_group
 from incrowd.testing import Case
 from incrowd.testing.claims import is_a_value
 

@@ -6,9 +6,9 @@ import pytest
 from judging import QUASI, SENSITIVE, groups, tables
 from pycanon.anonymity import l_diversity
 
+from incrowd.core.groups import Groups
 from incrowd.errors import RecipeError, SchemaError
-from incrowd.groups import Groups
-from incrowd.models import DistinctLDiversity, LDiversity
+from incrowd.models.distinct_l_diversity import DistinctLDiversity, LDiversity
 
 
 def test_each_group_is_judged_by_its_different_values() -> None:

@@ -10,7 +10,7 @@ from judging import QUASI, SENSITIVE, groups, tables
 from pycanon.anonymity import entropy_l_diversity
 
 from incrowd.errors import RecipeError
-from incrowd.models import EntropyLDiversity
+from incrowd.models.entropy_l_diversity import EntropyLDiversity
 from incrowd.testing.naive import Members
 
 

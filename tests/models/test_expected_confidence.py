@@ -11,12 +11,12 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.core.groups import Groups, Histogram, Regions
+from incrowd.core.tally import Tally
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
-from incrowd.groups import Groups, Histogram, Regions
-from incrowd.knowledge import Rule, fitted_shares, marginal_shares, read_marginals, record_probabilities
 from incrowd.models.expected_confidence import ExpectedConfidence, expected_confidence
-from incrowd.recipe import Recipe
-from incrowd.tally import Tally
+from incrowd.models.knowledge import Rule, fitted_shares, marginal_shares, read_marginals, record_probabilities
+from incrowd.publishing.recipe import Recipe
 from incrowd.testing.claims import is_a_value
 
 PATIENTS = pl.DataFrame(

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd as ic
+from incrowd.core.groups import Groups, histogram
+from incrowd.core.tally import group_tuples
 from incrowd.errors import RecipeError, SchemaError
-from incrowd.groups import Groups, histogram
 from incrowd.models.full_k_anonymity import FullKAnonymity
-from incrowd.tally import group_tuples
 from incrowd.testing.claims import is_a_value
 
 

@@ -10,6 +10,7 @@ import pytest
 from crowds import CHECKED, exact, verdicts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from incrowd.models.whole_table import for_each_group
 from populations import (
     around,
     cases_with_population,
@@ -26,7 +27,6 @@ import incrowd as ic
 from incrowd.errors import RecipeError
 from incrowd.models.journalist_risk import JournalistRisk
 from incrowd.models.k_map import KMap
-from incrowd.models.whole_table import for_each_group
 from incrowd.testing import Case
 from incrowd.testing.claims import is_a_value
 

@@ -7,9 +7,9 @@ import pytest
 from judging import QUASI, groups, tables
 from pycanon.anonymity import k_anonymity
 
+from incrowd.core.groups import Groups
 from incrowd.errors import RecipeError
-from incrowd.groups import Groups
-from incrowd.models import KAnonymity
+from incrowd.models.k_anonymity import KAnonymity
 
 
 def test_each_group_is_judged_by_its_size() -> None:

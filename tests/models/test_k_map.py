@@ -25,8 +25,8 @@ from populations import (
 )
 
 import incrowd as ic
+from incrowd.core.groups import Groups
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
-from incrowd.groups import Groups
 from incrowd.models.k_map import KMap
 from incrowd.testing import Case
 from incrowd.testing.claims import is_a_value

@@ -8,12 +8,12 @@ import pytest
 from crowds import CHECKED, verdicts
 from hypothesis import given
 from hypothesis import strategies as st
+from incrowd.models.whole_table import for_each_group
 
 import incrowd as ic
+from incrowd.core.groups import Groups
 from incrowd.errors import RecipeError, Unsatisfiable
-from incrowd.groups import Groups
 from incrowd.models.marketer_risk import MarketerRisk
-from incrowd.models.whole_table import for_each_group
 from incrowd.testing import check_model
 from incrowd.testing.claims import is_a_value
 

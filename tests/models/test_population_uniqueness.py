@@ -12,6 +12,7 @@ import pytest
 from crowds import CHECKED, verdicts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from incrowd.models.whole_table import for_each_group
 from populations import (
     cases_with_population,
     drawn_boxes,
@@ -24,14 +25,13 @@ from populations import (
 )
 
 import incrowd as ic
+from incrowd.core.groups import Groups
+from incrowd.core.tally import Tally
 from incrowd.errors import RecipeError, SchemaError
-from incrowd.groups import Groups
 from incrowd.models.k_map import KMap
 from incrowd.models.population_uniqueness import PopulationUniqueness
 from incrowd.models.slide_negative_binomial import snb_stays_alone
 from incrowd.models.superpopulation import pitman_stays_alone, zayatz_stays_alone
-from incrowd.models.whole_table import for_each_group
-from incrowd.tally import Tally
 from incrowd.testing import Case
 from incrowd.testing.claims import is_a_value
 

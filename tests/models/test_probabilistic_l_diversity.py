@@ -7,7 +7,7 @@ from judging import QUASI, SENSITIVE, groups, tables
 from pycanon.anonymity import alpha_k_anonymity
 
 from incrowd.errors import RecipeError
-from incrowd.models import ProbabilisticLDiversity
+from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 
 
 @pytest.mark.parametrize(

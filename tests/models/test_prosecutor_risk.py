@@ -8,8 +8,8 @@ from crowds import CHECKED, crowd, drawn_groups, joined_pairs, verdicts
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incrowd.core.groups import Groups
 from incrowd.errors import RecipeError
-from incrowd.groups import Groups
 from incrowd.models.k_anonymity import KAnonymity
 from incrowd.models.prosecutor_risk import ProsecutorRisk
 from incrowd.testing.claims import is_a_value

@@ -12,7 +12,7 @@ import pytest
 from judging import SENSITIVE, groups, tables
 
 from incrowd.errors import RecipeError
-from incrowd.models import RecursiveLDiversity
+from incrowd.models.recursive_l_diversity import RecursiveLDiversity
 from incrowd.testing.naive import Members
 
 

@@ -23,9 +23,9 @@ from crowds import (
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incrowd.core.groups import Groups, Histogram
 from incrowd.errors import RecipeError, SchemaError
-from incrowd.groups import Groups, Histogram
-from incrowd.hierarchies import Categories
+from incrowd.hierarchies.categories import Categories
 from incrowd.models.t_closeness import TCloseness, equal_distances, hierarchical_distances, ordered_distances
 from incrowd.testing.claims import is_a_value
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from incrowd.profiling.names import concept_of_name, words_of
+from incrowd.planning.profile.column_names import concept_of_name, words_of
 
 
 @pytest.mark.parametrize(

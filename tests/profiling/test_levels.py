@@ -11,11 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.engines.sources import open_source
-from incrowd.hierarchies import Categories, Dates, Flat, Hierarchy, Intervals, Masking
-from incrowd.profiling.grouping import known_groups
-from incrowd.profiling.levels import propose_hierarchy, readable_widths
-from incrowd.profiling.survey import survey
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.dates import Dates
+from incrowd.hierarchies.flat import Flat
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.intervals import Intervals
+from incrowd.hierarchies.masking import Masking
+from incrowd.planning.profile.name_groups import known_groups
+from incrowd.planning.profile.number_levels import propose_hierarchy, readable_widths
+from incrowd.planning.profile.survey import survey
+from incrowd.sources import open_source
 
 
 def proposed(values: list[Any], concept: str | None = None) -> Hierarchy:

@@ -10,9 +10,11 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.hierarchies import Categories, Flat, Intervals
-from incrowd.profiling import ColumnProfile, profile
-from incrowd.profiling import survey as survey_module
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.flat import Flat
+from incrowd.hierarchies.intervals import Intervals
+from incrowd.planning.profile import ColumnProfile, profile
+from incrowd.planning.profile import survey as survey_module
 
 
 def proposals(source: object) -> dict[str, ColumnProfile]:

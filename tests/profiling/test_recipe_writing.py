@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import incrowd as ic
 from incrowd.errors import Unsatisfiable
-from incrowd.profiling import profile
-from incrowd.profiling.writing import recipe_text
+from incrowd.planning.profile import profile
+from incrowd.planning.profile.writing import recipe_text
 
 
 def written(source: object, folder: Path, **keywords: object) -> Path:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.profiling import separation
-from incrowd.profiling.separation import CodedRows, best_pairs, measure, repeats, separating_sets
+from incrowd.planning.profile import separation
+from incrowd.planning.profile.separation import CodedRows, best_pairs, measure, repeats, separating_sets
 
 
 def coded(table: dict[str, list[object]] | pl.DataFrame) -> CodedRows:

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.engines.sources import open_source
 from incrowd.errors import EmptyTable
-from incrowd.profiling import survey as survey_module
-from incrowd.profiling.survey import Survey, survey
+from incrowd.planning.profile import survey as survey_module
+from incrowd.planning.profile.survey import Survey, survey
+from incrowd.sources import open_source
 
 
 def surveyed(source: object) -> Survey:

@@ -7,8 +7,8 @@ from uuid import UUID
 import polars as pl
 import pytest
 
-from incrowd.profiling.facts import ColumnFacts
-from incrowd.profiling.patterns import looks_like_codes, looks_like_free_text, recognise
+from incrowd.planning.profile.facts import ColumnFacts
+from incrowd.planning.profile.patterns import looks_like_codes, looks_like_free_text, recognise
 
 ROWS = 100
 

@@ -10,15 +10,15 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.diffgen.consistency import least_squares, pooled_variances
-from incrowd.diffgen.noisy_tree import NoisyTree
+from incrowd.dp.boxes.consistency import least_squares, pooled_variances
+from incrowd.dp.boxes.noisy_tree import NoisyTree
 from incrowd.dp.discrete_laplace import variance
 from incrowd.errors import QueryError
+from incrowd.forms.noisy import NoisyCounts, covering_boxes
 from incrowd.methods.diffgen import ConsistentDiffGen, DiffGen
 from incrowd.methods.flat_histogram import FlatHistogram
 from incrowd.methods.hierarchical_histogram import HierarchicalHistogram
 from incrowd.methods.private import PrivateMethod
-from incrowd.releases.noisy import NoisyCounts, covering_boxes
 
 NOISELESS = 10**6
 HIERARCHIES: dict[str, Any] = {

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from incrowd.core.query import matching_codes
 from incrowd.errors import QueryError
 from incrowd.hierarchies.flat import Exact
-from incrowd.releases.query import matching_codes
 
 CHECKED = settings(deadline=None, derandomize=True, database=None, max_examples=40)
 

@@ -267,6 +267,6 @@ def test_rows_that_do_not_add_up_are_a_fault() -> None:
     [([], {}), ([1, 1, 2], {"1": 2, "2": 1}), ([3, 4, 5, 8, 9, 1000], {"3-4": 2, "5-8": 2, "9-16": 1, "513-1024": 1})],
 )
 def test_sizes_are_counted_by_powers_of_two(sizes: list[int], distribution: dict[str, int]) -> None:
-    from incrowd.releases.release import size_distribution
+    from incrowd.publishing.release import size_distribution
 
     assert size_distribution(np.array(sizes, dtype=np.int64)) == distribution

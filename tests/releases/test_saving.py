@@ -13,12 +13,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+from incrowd.publishing.publish.sinks import directory as saving
 
 import incrowd as ic
+from incrowd.core.release_directory import new_directory
 from incrowd.errors import OutputError
-from incrowd.recipe import Recipe
-from incrowd.releases import saving
-from incrowd.releases.saving import new_directory
+from incrowd.publishing.recipe import Recipe
 
 FORMATS = ["csv", "parquet", "arrow"]
 READERS = {"csv": lambda path: pl.read_csv(path, infer_schema=False), "parquet": pl.read_parquet, "arrow": pl.read_ipc}

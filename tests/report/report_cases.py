@@ -13,7 +13,7 @@ import polars as pl
 
 import incrowd as ic
 from incrowd.auditing import Audit
-from incrowd.comparing import Comparison, Outcome
+from incrowd.planning.compare import Comparison, Outcome
 
 ODD = '<b title="x">a & b</b>'
 """A column's name that would be markup if it were not escaped."""

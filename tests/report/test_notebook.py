@@ -9,7 +9,8 @@ import pytest
 from report_cases import ODD, Page, audits, comparison
 
 import incrowd as ic
-from incrowd.hierarchies import Automatic, Flat
+from incrowd.hierarchies.automatic import Automatic
+from incrowd.hierarchies.flat import Flat
 
 PEOPLE = pl.DataFrame(
     {

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from naive_slicing import Columns, Row
 
 import incrowd as ic
-from incrowd.slicing.sliced import Buckets, Slices, slice_tally
-from incrowd.tally import Tally
+from incrowd.core.tally import Tally
+from incrowd.forms.slices.slices import Buckets, Slices, slice_tally
 
 
 def tally_of(frame: pl.DataFrame, sensitive: Sequence[str] = ()) -> Tally:

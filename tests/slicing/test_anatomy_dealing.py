@@ -12,9 +12,9 @@ from slicing_cases import tally_of
 
 import incrowd as ic
 from incrowd.errors import RecipeError, Unsatisfiable
-from incrowd.slicing.anatomy import deal_anatomy
-from incrowd.slicing.diversity import guess
-from incrowd.slicing.sliced import Buckets, slice_tally
+from incrowd.forms.slices.diversity import guess
+from incrowd.forms.slices.slices import Buckets, slice_tally
+from incrowd.methods.slicing_parts.anatomy_buckets import deal_anatomy
 
 
 def dealt(codes: list[int], counts: list[int], l: int, seed: int = 0) -> Buckets:

@@ -16,11 +16,11 @@ from naive_slicing import Row, largest_probability
 from slicing_cases import Case, cases, rows_in, rows_of, tally_of
 
 import incrowd as ic
+from incrowd.core.tally import Tally
 from incrowd.errors import RecipeError, Unsatisfiable
-from incrowd.slicing.buckets import largest_l, make_buckets, too_certain
-from incrowd.slicing.diversity import as_bound, guess
-from incrowd.slicing.sliced import Buckets, slice_tally
-from incrowd.tally import Tally
+from incrowd.forms.slices.diversity import as_bound, guess
+from incrowd.forms.slices.slices import Buckets, slice_tally
+from incrowd.methods.slicing_parts.buckets import largest_l, make_buckets, too_certain
 
 QUASI = ["age", "birth_place", "education", "marital", "race", "sex"]
 COLUMNS = [["age", "marital"], ["education", "birth_place", "race"], ["sex", "occupation"]]

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from incrowd.slicing.company import limit_company
 from slicing_cases import tally_of
 
 import incrowd as ic
+from incrowd.common.arrays import Floats
 from incrowd.datasets.ratings import GENRES, ratings
 from incrowd.errors import RecipeError
-from incrowd.slicing import medoids
-from incrowd.slicing.buckets import largest_l
-from incrowd.slicing.columns import partition_attributes
-from incrowd.slicing.company import limit_company
-from incrowd.slicing.correlation import contingency
-from incrowd.slicing.matching import Floats
-from incrowd.slicing.medoids import best_number, k_medoids, silhouette
-from incrowd.slicing.sliced import slice_tally
+from incrowd.forms.slices.slices import slice_tally
+from incrowd.methods.slicing_parts import medoids
+from incrowd.methods.slicing_parts.attribute_columns import partition_attributes
+from incrowd.methods.slicing_parts.buckets import largest_l
+from incrowd.methods.slicing_parts.correlation import contingency
+from incrowd.methods.slicing_parts.medoids import best_number, k_medoids, silhouette
 
 
 def points(number: int, seed: int, digits: int = 6) -> Floats:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from slicing_cases import tally_of
 
 import incrowd as ic
-from incrowd.slicing.correlation import coarsen, contingency, contingency_of_codes
+from incrowd.methods.slicing_parts.correlation import coarsen, contingency, contingency_of_codes
 
 
 def naive(first: list[int], second: list[int]) -> Fraction:

@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from incrowd.slicing.dealing import deal
-from incrowd.slicing.sliced import Buckets, Secret, Slices
+from incrowd.forms.slices.slices import Buckets, Secret, Slices
+from incrowd.methods.slicing_parts.bucket_dealing import deal
 
 Tuple = tuple[int, int, int]
 """A known part in a column of its own, the known part beside the secret, and the secret."""

@@ -13,12 +13,12 @@ from slicing_cases import Case, cases, paper_case, rows_of, tally_of
 
 import incrowd as ic
 from incrowd.errors import RecipeError, Unsatisfiable
-from incrowd.releases.sliced import SlicedTable
-from incrowd.slicing.anatomy import deal_anatomy
-from incrowd.slicing.buckets import make_buckets
-from incrowd.slicing.matching import BucketIndex, matching_buckets
-from incrowd.slicing.membership import advantage, count_fakes, fake_tuples, known_parts, matching_fakes
-from incrowd.slicing.sliced import Buckets, slice_tally
+from incrowd.forms.sliced import SlicedTable
+from incrowd.forms.slices.fake_tuples import advantage, count_fakes, fake_tuples, known_parts, matching_fakes
+from incrowd.forms.slices.matching import BucketIndex, matching_buckets
+from incrowd.forms.slices.slices import Buckets, slice_tally
+from incrowd.methods.slicing_parts.anatomy_buckets import deal_anatomy
+from incrowd.methods.slicing_parts.buckets import make_buckets
 
 
 def test_the_paper_s_sliced_table() -> None:

@@ -9,11 +9,11 @@ import numpy as np
 from hypothesis import given
 from slicing_cases import Case, cases
 
+from incrowd.common.randomness import randomness
+from incrowd.forms.slices.chance import shuffle_within
+from incrowd.forms.slices.permutation import permute_columns
+from incrowd.forms.slices.slices import Buckets
 from incrowd.kernels.slicing_shuffle import shuffle_runs
-from incrowd.randomness import randomness
-from incrowd.slicing.chance import shuffle_within
-from incrowd.slicing.permutation import permute_columns
-from incrowd.slicing.sliced import Buckets
 
 
 def buckets_of(*sizes: int) -> Buckets:

@@ -7,7 +7,7 @@ import polars as pl
 from hypothesis import given
 from slicing_cases import Case, cases, tally_of
 
-from incrowd.slicing.sliced import Slices, slice_tally, whole_values
+from incrowd.forms.slices.slices import Slices, slice_tally, whole_values
 
 
 def same_partition(numbers: list[int], keys: list[tuple[int, ...]]) -> bool:

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from naive_slicing import candidates, largest_probability, matching, matching_degree, probabilities
 from slicing_cases import Case, cases, paper_case, tally_of
 
-from incrowd.slicing.diversity import as_bound, guess, is_diverse
-from incrowd.slicing.exact import exact_probabilities
-from incrowd.slicing.matching import BucketIndex, matching_buckets
-from incrowd.slicing.sliced import Buckets, Secret, Slices, slice_tally
+from incrowd.forms.slices.diversity import as_bound, guess, is_diverse
+from incrowd.forms.slices.exact_shares import exact_probabilities
+from incrowd.forms.slices.matching import BucketIndex, matching_buckets
+from incrowd.forms.slices.slices import Buckets, Secret, Slices, slice_tally
 
 SLICED = [["age", "sex"], ["zip", "disease"]]
 

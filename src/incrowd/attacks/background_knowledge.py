@@ -12,24 +12,27 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd.attacks.beliefs import Beliefs, beliefs_about
-from incrowd.attacks.columns import lacks_secret, the_secret
-from incrowd.attacks.matches import Floats, Ints
-from incrowd.attacks.risk import Risk, Threat, risk_of
-from incrowd.attacks.target import Target
-from incrowd.parameters import require_whole
+from incrowd.attacks.sensitive_column import lacks_secret, the_secret
+from incrowd.common.arrays import Floats, Ints
+from incrowd.common.parameters import require_whole
+from incrowd.core.attack import Attack
+from incrowd.core.risk import Risk, Threat, risk_of
+from incrowd.core.target import Target
 
 _ROUNDING = 1e-9
 _LINES_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True)
-class BackgroundKnowledge:
+class BackgroundKnowledge(Attack):
     """Strike out `statements` values that the person does not have, then guess the likeliest that is left."""
 
     statements: int = 1
     column: str | None = None
     name: ClassVar[str] = "background-knowledge"
     threat: ClassVar[Threat] = "inference"
+    stream: ClassVar[int | None] = 6
+    per_column: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_whole(self.name, "statements", self.statements, at_least=0)

@@ -11,10 +11,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.attacks.matches import Floats, Ints, Matches
-from incrowd.attacks.target import Target
-from incrowd.hierarchies.tree import Codes
-from incrowd.tally import Counts
+from incrowd.common.arrays import Codes, Counts, Floats, Ints
+from incrowd.core.target import Target
+from incrowd.core.view import Matches
 
 _ROUNDING = 1e-9
 """Beliefs that differ by less are the same, and a guess between them is as good as the toss of a coin."""

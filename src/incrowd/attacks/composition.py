@@ -18,25 +18,28 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.attacks.beliefs import beliefs_about, hits
-from incrowd.attacks.columns import lacks_secret, the_secret
-from incrowd.attacks.generalized_view import GeneralizedView
-from incrowd.attacks.matches import Floats, Ints, View
-from incrowd.attacks.risk import Risk, Threat, risk_of
-from incrowd.attacks.target import Target, view_of
-from incrowd.hierarchies.tree import Codes, Tree
+from incrowd.attacks.sensitive_column import lacks_secret, the_secret
+from incrowd.common.arrays import Codes, Floats, Ints
+from incrowd.core.attack import Attack
+from incrowd.core.risk import Risk, Threat, risk_of
+from incrowd.core.tally import group_tuples
+from incrowd.core.target import Target
+from incrowd.core.view import View
+from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import as_text
-from incrowd.tally import group_tuples
 
 _UNLIKELY = 1e-12
 
 
 @dataclass(frozen=True)
-class Composition:
+class Composition(Attack):
     """Guess by all releases together."""
 
     column: str | None = None
     name: ClassVar[str] = "composition"
     threat: ClassVar[Threat] = "inference"
+    stream: ClassVar[int | None] = 10
+    per_column: ClassVar[bool] = True
 
     def lacks(self, target: Target) -> str | None:
         """Another release and the table before are needed."""
@@ -47,7 +50,7 @@ class Composition:
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
         """Return how often the common guess is right."""
         column = the_secret(self.name, target, self.column)
-        views = [view for view in map(view_of, target.earlier) if column in view.sensitive]
+        views = [view for form in target.earlier if column in (view := form.view()).sensitive]
         alone = beliefs_about(target, column)
         known, kind_of, first = _all_that_is_known(target, views)
         beliefs = replace(alone, shares=alone.shares[alone.kind_of[first]], kind_of=kind_of)
@@ -112,8 +115,7 @@ def _beliefs_by(view: View, known: Mapping[str, Codes], target: Target, column: 
     truth = target.truth
     assert truth is not None
     unknown = frozenset(view.columns) - known.keys()
-    if isinstance(view, GeneralizedView) and len(unknown) < len(view.columns):
-        view = replace(view, unknown=unknown)  # the other labels still tell
+    view = view.without(unknown)
     number = len(next(iter(known.values())))
     people = np.full((number, len(view.columns)), -1, dtype=np.int32)
     for place, name in enumerate(view.columns):

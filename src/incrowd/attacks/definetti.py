@@ -13,23 +13,26 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd.attacks.beliefs import beliefs_about, hits
-from incrowd.attacks.columns import lacks_secret, the_secret
 from incrowd.attacks.joint_knowledge import naive_bayes
-from incrowd.attacks.matches import Floats
 from incrowd.attacks.reweighing import reweigh
-from incrowd.attacks.risk import Risk, Threat, risk_of
-from incrowd.attacks.target import Target
-from incrowd.parameters import require_whole
+from incrowd.attacks.sensitive_column import lacks_secret, the_secret
+from incrowd.common.arrays import Floats
+from incrowd.common.parameters import require_whole
+from incrowd.core.attack import Attack
+from incrowd.core.risk import Risk, Threat, risk_of
+from incrowd.core.target import Target
 
 
 @dataclass(frozen=True)
-class DeFinetti:
+class DeFinetti(Attack):
     """Learn and guess in turns, `rounds` times."""
 
     rounds: int = 5
     column: str | None = None
     name: ClassVar[str] = "definetti"
     threat: ClassVar[Threat] = "inference"
+    stream: ClassVar[int | None] = 12
+    per_column: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_whole(self.name, "rounds", self.rounds, at_least=1)

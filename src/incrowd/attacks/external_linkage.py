@@ -13,21 +13,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from incrowd.attacks.generalized_view import GeneralizedView
-from incrowd.attacks.risk import Risk, Threat, risk_of
-from incrowd.attacks.target import Target, is_noisy
-from incrowd.hierarchies.tree import MISSING, Codes, Tree
-from incrowd.parameters import require_number, require_whole
+from incrowd.common.arrays import Codes
+from incrowd.common.parameters import require_number, require_whole
+from incrowd.core.attack import Attack
+from incrowd.core.risk import Risk, Threat, risk_of
+from incrowd.core.target import Target
+from incrowd.hierarchies.tree import MISSING, Tree
 
 
 @dataclass(frozen=True)
-class ExternalLinkage:
+class ExternalLinkage(Attack):
     """Give each row the name of one of the external people who fit it, all as likely."""
 
     tolerance: float = 0.0
     levels: int = 0
     name: ClassVar[str] = "external-linkage"
     threat: ClassVar[Threat] = "linkability"
+    stream: ClassVar[int | None] = 1
 
     def __post_init__(self) -> None:
         require_number(self.name, "tolerance", self.tolerance, least=0)
@@ -37,7 +39,7 @@ class ExternalLinkage:
         """Labels, and an external table, are needed."""
         if target.external is None:
             return "no external table is given"
-        if not isinstance(target.view, GeneralizedView) or is_noisy(target.form):
+        if target.view.labels is None or target.form.private:
             return "no row has labels of its own"
         if not set(target.external.columns) & set(target.view.columns):
             return "the external table has none of the quasi-identifiers"
@@ -45,10 +47,10 @@ class ExternalLinkage:
 
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
         """Return how often the name is right, if every person of the release is in the external table."""
-        from incrowd.kernels.stabbing import points_in_boxes
+        from incrowd.kernels.boxes_and_points import points_in_boxes
 
-        view, external = target.view, target.external
-        assert isinstance(view, GeneralizedView)
+        view, external = target.view.labels, target.external
+        assert view is not None
         assert external is not None
         known = [name for name in external.columns if name in view.columns]
         lows, highs = [], []

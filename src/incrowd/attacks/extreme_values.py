@@ -13,28 +13,30 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.attacks.generalized_view import GeneralizedView
-from incrowd.attacks.risk import Risk, Threat, risk_of
-from incrowd.attacks.target import Target, is_noisy
-from incrowd.hierarchies.tree import MISSING, Codes
-from incrowd.parameters import require_whole
-from incrowd.tally import Counts
+from incrowd.common.arrays import Codes, Counts
+from incrowd.common.parameters import require_whole
+from incrowd.core.attack import Attack
+from incrowd.core.risk import Risk, Threat, risk_of
+from incrowd.core.target import Target
+from incrowd.core.view import LabelledView
+from incrowd.hierarchies.tree import MISSING
 
 
 @dataclass(frozen=True)
-class ExtremeValues:
+class ExtremeValues(Attack):
     """Look for people whose value fewer than `few` reach, at the end of a published range."""
 
     few: int = 5
     name: ClassVar[str] = "extreme-values"
     threat: ClassVar[Threat] = "singling out"
+    stream: ClassVar[int | None] = 4
 
     def __post_init__(self) -> None:
         require_whole(self.name, "few", self.few, at_least=2)
 
     def lacks(self, target: Target) -> str | None:
         """Ranges of numbers or dates, and the table before, are needed."""
-        if not isinstance(target.view, GeneralizedView) or is_noisy(target.form):
+        if target.view.labels is None or target.form.private:
             return "nothing is published as a range around people"
         if not any(target.view.trees[name].ordered for name in target.view.columns):
             return "no quasi-identifier is a number or a date"
@@ -42,8 +44,8 @@ class ExtremeValues:
 
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
         """Return how many of these people have their exact value at the end of a range that they fit."""
-        view, truth = target.view, target.truth
-        assert isinstance(view, GeneralizedView)
+        view, truth = target.view.labels, target.truth
+        assert view is not None
         assert truth is not None
         known = np.stack([truth.column(name) for name in view.columns], axis=1)
         shown = total = 0
@@ -71,7 +73,7 @@ class ExtremeValues:
             else f"Nobody stands out: at least {self.few} people share the extremes of every column.",
         )
 
-    def _at_end(self, view: GeneralizedView, people: Codes, place: int, side: str) -> NDArray[np.bool_]:
+    def _at_end(self, view: LabelledView, people: Codes, place: int, side: str) -> NDArray[np.bool_]:
         """Return whose code is the end that the label of a group around them shows."""
         matches = view.match(np.ascontiguousarray(people), None)
         lows, highs = view.regions.lows[:, place], view.regions.highs[:, place]

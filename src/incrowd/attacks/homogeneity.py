@@ -10,20 +10,23 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd.attacks.beliefs import beliefs_about
-from incrowd.attacks.columns import lacks_secret, the_secret
-from incrowd.attacks.risk import Risk, Threat, risk_of
-from incrowd.attacks.target import Target
+from incrowd.attacks.sensitive_column import lacks_secret, the_secret
+from incrowd.core.attack import Attack
+from incrowd.core.risk import Risk, Threat, risk_of
+from incrowd.core.target import Target
 
 _CERTAIN = 1 - 1e-9
 
 
 @dataclass(frozen=True)
-class Homogeneity:
+class Homogeneity(Attack):
     """Claim a value only of people about whom no other is possible; count those for whom that is right."""
 
     column: str | None = None
     name: ClassVar[str] = "homogeneity"
     threat: ClassVar[Threat] = "inference"
+    stream: ClassVar[int | None] = 5
+    per_column: ClassVar[bool] = True
 
     def lacks(self, target: Target) -> str | None:
         """A sensitive column is needed."""

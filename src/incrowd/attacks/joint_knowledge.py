@@ -16,24 +16,27 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd.attacks.beliefs import beliefs_about, hits
-from incrowd.attacks.columns import lacks_secret, the_secret
-from incrowd.attacks.matches import Floats
 from incrowd.attacks.reweighing import reweigh
-from incrowd.attacks.risk import Risk, Threat, risk_of
-from incrowd.attacks.target import Target
-from incrowd.knowledge.dependence import fitted_shares
-from incrowd.tally import Counts, Tally, group_tuples
+from incrowd.attacks.sensitive_column import lacks_secret, the_secret
+from incrowd.common.arrays import Counts, Floats
+from incrowd.core.attack import Attack
+from incrowd.core.risk import Risk, Threat, risk_of
+from incrowd.core.tally import Tally, group_tuples
+from incrowd.core.target import Target
+from incrowd.models.knowledge.dependence import fitted_shares
 
 _FITTING_ROUNDS = 10
 
 
 @dataclass(frozen=True)
-class JointKnowledge:
+class JointKnowledge(Attack):
     """Guess by prior knowledge and release together; the baseline guesses by the knowledge alone."""
 
     column: str | None = None
     name: ClassVar[str] = "joint-knowledge"
     threat: ClassVar[Threat] = "inference"
+    stream: ClassVar[int | None] = 7
+    per_column: ClassVar[bool] = True
 
     def lacks(self, target: Target) -> str | None:
         """The table before is needed, to know what goes with what."""

@@ -8,13 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from incrowd.attacks.generalized_view import GeneralizedView
-from incrowd.attacks.sliced_view import SlicedView
-from incrowd.attacks.target import Target
+from incrowd.common.arrays import Codes
+from incrowd.core.target import Target
 from incrowd.errors import AttackError
-from incrowd.hierarchies.tree import Codes
 
 
 @dataclass(frozen=True)
@@ -46,40 +43,13 @@ def ladder(target: Target, person: Codes, order: Sequence[str] | None = None) ->
             name = order[len(learnt)]
         left &= fits[name]
         learnt.append(name)
-        rungs.append(Rung(name, int(truth.counts[left].sum()), _rows_left(target, person, learnt)))
+        rungs.append(Rung(name, int(truth.counts[left].sum()), view.rows_fitting(person, learnt)))
     return rungs
 
 
-def somebody(target: Target, rng: np.random.Generator) -> Codes:
+def random_unusual_person(target: Target, rng: np.random.Generator) -> Codes:
     """Return a random person among those who are alone in the table, or in the smallest crowd there is."""
     people = target.people
     least = np.flatnonzero(people.tuple_counts == people.tuple_counts.min())
     person: Codes = people.tuples[int(rng.choice(least))]
     return person
-
-
-def _rows_left(target: Target, person: Codes, learnt: Sequence[str]) -> int:
-    view = target.view
-    places = [view.columns.index(name) for name in learnt]
-    if isinstance(view, GeneralizedView):
-        lows, highs = view.regions.lows[:, places], view.regions.highs[:, places]
-        fits = ((lows <= person[places]) & (person[places] < highs)).all(axis=1)
-        return int(view.form.group_sizes[fits].sum())
-    assert isinstance(view, SlicedView)
-    form = view.form
-    fitting = np.ones(len(form.group_sizes), dtype=bool)
-    for column in form.columns:  # a bucket fits if each of its columns has a part that does
-        known = [name for name in column if name in learnt]
-        if known:
-            fitting &= _has_part(view, person, known)
-    return int(form.group_sizes[fitting].sum())
-
-
-def _has_part(view: SlicedView, person: Codes, known: Sequence[str]) -> NDArray[np.bool_]:
-    form = view.form
-    fits = np.ones(len(form.shown), dtype=bool)
-    for name in known:
-        shown = form.tally.trees[name].starts[form.levels.get(name, 0)][person[view.columns.index(name)]]
-        fits &= form.shown.column(name) == shown
-    there = np.bincount(form.buckets.bucket_of, fits[form.buckets.tuples], minlength=len(form.group_sizes))
-    return there > 0

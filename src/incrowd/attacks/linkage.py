@@ -11,22 +11,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from incrowd.attacks.matches import Floats
-from incrowd.attacks.risk import Risk, Threat, risk_of
-from incrowd.attacks.target import Target, is_noisy
-from incrowd.tally import Counts
+from incrowd.common.arrays import Counts, Floats
+from incrowd.core.attack import Attack
+from incrowd.core.risk import Risk, Threat, risk_of
+from incrowd.core.target import Target
 
 
 @dataclass(frozen=True)
-class Linkage:
+class Linkage(Attack):
     """Pick one of the rows that a person could be, all as likely."""
 
     name: ClassVar[str] = "linkage"
     threat: ClassVar[Threat] = "linkability"
+    stream: ClassVar[int | None] = 0
 
     def lacks(self, target: Target) -> str | None:
         """Rows that belong to people are needed."""
-        return "noisy counts have no row that is anybody's" if is_noisy(target.form) else None
+        return "noisy counts have no row that is anybody's" if target.form.private else None
 
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
         """Return how often the row is the person's own.

@@ -18,22 +18,23 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.attacks.matches import Floats
 from incrowd.attacks.plausibility import Plausibility
-from incrowd.attacks.risk import Risk, Threat, risk_of
-from incrowd.attacks.target import Target, draw_people
-from incrowd.hierarchies.tree import Codes
-from incrowd.tally import group_tuples
+from incrowd.common.arrays import Codes, Floats
+from incrowd.core.attack import Attack
+from incrowd.core.risk import Risk, Threat, risk_of
+from incrowd.core.tally import group_tuples
+from incrowd.core.target import Target, draw_people
 
 _ATTEMPTS = 20
 
 
 @dataclass(frozen=True)
-class Membership:
+class Membership(Attack):
     """Tell people who are in the table from others, by the best threshold that half of them teach."""
 
     name: ClassVar[str] = "membership"
     threat: ClassVar[Threat] = "linkability"
+    stream: ClassVar[int | None] = 2
 
     def lacks(self, target: Target) -> str | None:
         """The table before is needed, to know who is in it."""

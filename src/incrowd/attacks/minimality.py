@@ -15,21 +15,21 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.attacks.columns import lacks_secret, the_secret
-from incrowd.attacks.generalized_view import GeneralizedView
-from incrowd.attacks.matches import Floats, Ints
-from incrowd.attacks.risk import Risk, Threat, risk_of
-from incrowd.attacks.target import Target, is_noisy
-from incrowd.groups import Groups, Histogram
-from incrowd.models.model import Model
-from incrowd.parameters import require_whole
+from incrowd.attacks.sensitive_column import lacks_secret, the_secret
+from incrowd.common.arrays import Floats, Ints
+from incrowd.common.parameters import require_whole
+from incrowd.core.attack import Attack
+from incrowd.core.groups import Groups, Histogram
+from incrowd.core.model import Model
+from incrowd.core.risk import Risk, Threat, risk_of
+from incrowd.core.target import Target
 
 _LARGEST = 64
 """Larger crowds are passed over: most of their cuts are allowed by any way."""
 
 
 @dataclass(frozen=True)
-class Minimality:
+class Minimality(Attack):
     """Try `crowds` crowds that could have been cut by their sizes, with `ways` ways to deal out each one's values."""
 
     crowds: int = 500
@@ -37,6 +37,8 @@ class Minimality:
     column: str | None = None
     name: ClassVar[str] = "minimality"
     threat: ClassVar[Threat] = "inference"
+    stream: ClassVar[int | None] = 11
+    per_column: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_whole(self.name, "crowds", self.crowds, at_least=1)
@@ -44,7 +46,7 @@ class Minimality:
 
     def lacks(self, target: Target) -> str | None:
         """Labels, the table before, and a requirement on sensitive values are needed."""
-        if not isinstance(target.view, GeneralizedView) or is_noisy(target.form):
+        if target.view.labels is None or target.form.private:
             return "the release has no groups that a method cut"
         if target.truth is None:
             return "the table before is needed"
@@ -102,10 +104,10 @@ def _about_values(require: tuple[Model, ...], column: str) -> list[Model]:
     return [
         model
         for model in require
-        if getattr(model, "looks_at_values", True)
-        and not getattr(model, "needs_table", False)
-        and not getattr(model, "whole_table", False)
-        and getattr(model, "column", None) in (None, column)
+        if model.looks_at_values
+        and not model.needs_table
+        and not model.whole_table
+        and model.column in (None, column)
     ]
 
 
@@ -116,12 +118,12 @@ def _crowds(
 
     A member is a person of the table whom the crowd's labels fit, as many as the crowd has rows.
     """
-    view, truth = target.view, target.truth
-    assert isinstance(view, GeneralizedView)
+    view, truth = target.view.labels, target.truth
+    assert view is not None
     assert truth is not None
     sizes = view.form.group_sizes
     chosen = rng.permutation(np.flatnonzero((sizes >= 2 * least) & (sizes <= _LARGEST)))[:number]
-    from incrowd.kernels.stabbing_pairs import boxes_of_points
+    from incrowd.kernels.boxes_and_points_pairs import boxes_of_points
 
     regions = view.regions.of(chosen)
     known = np.stack([truth.column(name) for name in view.columns], axis=1)

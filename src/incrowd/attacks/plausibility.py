@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.attacks.matches import Floats
-from incrowd.hierarchies.tree import Codes
+from incrowd.common.arrays import Codes, Floats
 
 _LARGEST_TABLE = 1 << 22
 """Pairs with more combinations are taken as independent."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from incrowd.attacks.matches import Crowds, Floats, Matches
-from incrowd.tally import Counts
+from incrowd.common.arrays import Counts, Floats
+from incrowd.core.view import Crowds, Matches
 
 
 def reweigh(matches: Matches, crowds: Crowds, known: Floats, people: Counts) -> Floats:

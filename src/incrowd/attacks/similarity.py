@@ -12,24 +12,27 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd.attacks.beliefs import beliefs_about, hits
-from incrowd.attacks.columns import lacks_secret, the_secret
-from incrowd.attacks.matches import Floats, Ints
-from incrowd.attacks.risk import Risk, Threat, risk_of
-from incrowd.attacks.target import Target
+from incrowd.attacks.sensitive_column import lacks_secret, the_secret
+from incrowd.common.arrays import Floats, Ints
+from incrowd.common.parameters import require_whole
+from incrowd.core.attack import Attack
+from incrowd.core.risk import Risk, Threat, risk_of
+from incrowd.core.target import Target
 from incrowd.hierarchies.tree import Tree
-from incrowd.parameters import require_whole
 
 _FIFTHS = 5
 
 
 @dataclass(frozen=True)
-class Similarity:
+class Similarity(Attack):
     """Guess what kind of value a person has: the node at this `level` of the column's hierarchy."""
 
     level: int = 1
     column: str | None = None
     name: ClassVar[str] = "similarity"
     threat: ClassVar[Threat] = "inference"
+    stream: ClassVar[int | None] = 9
+    per_column: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_whole(self.name, "level", self.level, at_least=1)

@@ -17,40 +17,43 @@ from typing import ClassVar
 
 import numpy as np
 
-from incrowd.attacks.generalized_view import GeneralizedView
-from incrowd.attacks.matches import Floats
-from incrowd.attacks.risk import Risk, Threat, risk_of
-from incrowd.attacks.target import Target
-from incrowd.parameters import require_whole
-from incrowd.releases.sliced import SlicedTable
-from incrowd.tally import Counts, group_tuples
+from incrowd.common.arrays import Counts, Floats
+from incrowd.common.parameters import require_whole
+from incrowd.core.attack import Attack
+from incrowd.core.risk import Risk, Threat, risk_of
+from incrowd.core.tally import group_tuples
+from incrowd.core.target import Target
+from incrowd.core.view import ExactView, LabelledView
 
 _WRITTEN_ROWS = 20_000
 
 
 @dataclass(frozen=True)
-class SinglingOut:
+class SinglingOut(Attack):
     """Try the `conditions` that stand for the fewest published rows."""
 
     conditions: int = 1000
     name: ClassVar[str] = "singling-out"
     threat: ClassVar[Threat] = "singling out"
+    stream: ClassVar[int | None] = 3
 
     def __post_init__(self) -> None:
         require_whole(self.name, "conditions", self.conditions, at_least=1)
 
     def lacks(self, target: Target) -> str | None:
         """The table before is needed, to know how many people satisfy a condition."""
+        if target.view.exact is None and target.view.labels is None:
+            return "there are neither labels nor rows with exact values"
         return "the table before is needed" if target.truth is None else None
 
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
         """Return how many of the conditions isolate a person."""
         assert target.truth is not None
-        if isinstance(target.form, SlicedTable):
-            success = self._written_rows(target, target.form, rng)
+        if target.view.exact is not None:
+            success = self._written_rows(target, target.view.exact, rng)
         else:
-            assert isinstance(target.view, GeneralizedView)
-            success = self._rarest_lines(target, target.view, rng)
+            assert target.view.labels is not None
+            success = self._rarest_lines(target, target.view.labels, rng)
         value = float(success.mean()) if len(success) else 0.0
         rows = max(target.truth.rows, 1)
         baseline = float((1 - 1 / rows) ** (rows - 1))
@@ -64,8 +67,8 @@ class SinglingOut:
             f"one person of the table; conditions made up without it do so in at most {baseline:.1%} of the cases.",
         )
 
-    def _rarest_lines(self, target: Target, view: GeneralizedView, rng: np.random.Generator) -> Floats:
-        from incrowd.kernels.stabbing import points_in_boxes
+    def _rarest_lines(self, target: Target, view: LabelledView, rng: np.random.Generator) -> Floats:
+        from incrowd.kernels.boxes_and_points import points_in_boxes
 
         form, truth = view.form, target.truth
         assert truth is not None
@@ -84,24 +87,18 @@ class SinglingOut:
         ways = [_isolated(people, form.counts[lines] // times) for times in {1, repeated}]
         return max(ways, key=lambda success: float(success.sum()))
 
-    def _written_rows(self, target: Target, form: SlicedTable, rng: np.random.Generator) -> Floats:
+    def _written_rows(self, target: Target, view: ExactView, rng: np.random.Generator) -> Floats:
         truth = target.truth
         assert truth is not None
-        if not form.rows:
+        if not view.rows:
             return np.zeros(0)
-        names = target.view.columns
-        place_of = {name: place for place, column in reversed(list(enumerate(form.columns))) for name in column}
-        rows = rng.integers(0, form.rows, _WRITTEN_ROWS)
-        written = np.stack(
-            [form.shown.column(name)[form.permuted.tuples[place_of[name], rows]] for name in names], axis=1
-        )
-        shown = np.stack(
-            [form.tally.trees[name].starts[form.levels.get(name, 0)][truth.column(name)] for name in names], axis=1
-        )
+        names = view.columns
+        written = view.written_rows(rng.integers(0, view.rows, _WRITTEN_ROWS))
+        shown = view.as_shown(np.stack([truth.column(name) for name in names], axis=1))
         sizes = [truth.trees[name].size for name in names]
         written = written[rng.permutation(group_tuples(written, sizes)[1])]
         # The best conditions are those that the release lets one expect of one person.
-        best = np.argsort(np.abs(target.view.fits(written) - 1), kind="stable")[: self.conditions]
+        best = np.argsort(np.abs(view.fits(written) - 1), kind="stable")[: self.conditions]
         numbers, _ = group_tuples(np.concatenate([shown, written[best]]), sizes)
         people = np.bincount(numbers[: len(shown)], weights=truth.counts, minlength=int(numbers.max()) + 1)
         return np.asarray(people[numbers[len(shown) :]] == 1, dtype=np.float64)

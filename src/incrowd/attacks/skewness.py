@@ -11,18 +11,21 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd.attacks.beliefs import beliefs_about
-from incrowd.attacks.columns import lacks_secret, the_secret
-from incrowd.attacks.risk import Risk, Threat, risk_of
-from incrowd.attacks.target import Target
+from incrowd.attacks.sensitive_column import lacks_secret, the_secret
+from incrowd.core.attack import Attack
+from incrowd.core.risk import Risk, Threat, risk_of
+from incrowd.core.target import Target
 
 
 @dataclass(frozen=True)
-class Skewness:
+class Skewness(Attack):
     """Draw a guess from the crowd's shares; the rate of success is the mean belief in people's true values."""
 
     column: str | None = None
     name: ClassVar[str] = "skewness"
     threat: ClassVar[Threat] = "inference"
+    stream: ClassVar[int | None] = 8
+    per_column: ClassVar[bool] = True
 
     def lacks(self, target: Target) -> str | None:
         """A sensitive column is needed."""

@@ -25,15 +25,14 @@ import numpy as np
 
 from incrowd.auditing.suppression import FEW
 from incrowd.auditing.usefulness import error_quantiles
+from incrowd.core.query import Query, matching_codes
+from incrowd.core.tally import Tally
 from incrowd.errors import QueryError, did_you_mean
 from incrowd.hierarchies.tree import Tree
-from incrowd.releases.generalized import Generalized
-from incrowd.releases.query import Query, matching_codes
-from incrowd.tally import Tally
 
 if TYPE_CHECKING:
-    from incrowd.experiments.queries import Workload
-    from incrowd.releases.form import Form
+    from incrowd.core.form import Form
+    from incrowd.metrics.workload.queries import Workload
 
 _BOUNDS = {"from", "to"}
 
@@ -68,12 +67,12 @@ def read_queries(path: str | Path, trees: Mapping[str, Tree]) -> list[Query]:
 
 def file_errors(truth: Tally, form: Form, rate: float, queries: Sequence[Query]) -> dict[str, Any]:
     """Return the relative errors of the release's answers; where nobody fits, as if it were one person."""
-    from incrowd.experiments.cells import Cells
+    from incrowd.metrics.workload.cells import Cells
 
     workload = _workload(truth, sorted(form.schema.tallied), queries)
     actual = Cells.of_tally(truth).answers(workload)
-    if isinstance(form, Generalized):
-        estimated = Cells.of_release(form).answers(workload)
+    if form.labelled is not None:
+        estimated = Cells.of_release(form.labelled).answers(workload)
     else:
         estimated = np.array([form.count(query) for query in queries])
     errors = np.abs(estimated / rate - actual) / np.maximum(actual, 1.0)
@@ -103,7 +102,7 @@ def _condition(name: str, given: Any, trees: Mapping[str, Tree]) -> object:
 
 
 def _workload(truth: Tally, columns: Sequence[str], queries: Sequence[Query]) -> Workload:
-    from incrowd.experiments.queries import Workload
+    from incrowd.metrics.workload.queries import Workload
 
     asked = np.array([[name in query for name in columns] for query in queries], dtype=bool)
     matches = {

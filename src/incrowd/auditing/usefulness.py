@@ -7,11 +7,12 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from incrowd.attacks.target import is_noisy
-from incrowd.auditing.seeing import Seen
 from incrowd.auditing.suppression import FEW, bars
+from incrowd.common.arrays import Floats
+from incrowd.common.progress import Progress
+from incrowd.core.families import registered
+from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import QueryError
 from incrowd.metrics.association_kept import AssociationKept
 from incrowd.metrics.distributions import (
@@ -21,18 +22,14 @@ from incrowd.metrics.distributions import (
     distances,
     joint_counts,
 )
+from incrowd.metrics.expected_tables import ExpectedTables
 from incrowd.metrics.total_variation import PairwiseTotalVariation, TotalVariation
-from incrowd.progress import Progress
-from incrowd.releases.generalized import Generalized
-from incrowd.releases.training import reconstruct
-from incrowd.tally import Tally, group_tuples
 
 if TYPE_CHECKING:
-    from incrowd.experiments.queries import Workload
-    from incrowd.experiments.workloads import Size
-    from incrowd.releases.form import Form
+    from incrowd.core.form import Form
+    from incrowd.metrics.workload.queries import Workload
+    from incrowd.metrics.workload.sized import Size
 
-Floats = NDArray[np.float64]
 
 QUERIES = 300
 _SIZES: tuple[Size, ...] = ("small", "large", "unbounded")
@@ -48,7 +45,7 @@ _MOST_PAIRS = 66
 
 def columns_before_and_after(truth: Tally, form: Form, rng: np.random.Generator) -> list[dict[str, Any]]:
     """Return how far each column's values are from the table's, and both as bars."""
-    seen = Seen.of(truth, form, rng)
+    seen = ExpectedTables.of(truth, form, rng)
     found = []
     for name in sorted(form.schema.tallied):
         tree = truth.trees[name]
@@ -73,7 +70,7 @@ def columns_before_and_after(truth: Tally, form: Form, rng: np.random.Generator)
 
 def pairs_before_and_after(truth: Tally, form: Form, rng: np.random.Generator) -> list[dict[str, Any]]:
     """Return how far pairs of columns are from the table's, and how much of what goes together still does."""
-    seen = Seen.of(truth, form, rng)
+    seen = ExpectedTables.of(truth, form, rng)
     found = []
     for one, two in comparable_pairs(truth, sorted(form.schema.tallied))[:_MOST_PAIRS]:
         sizes = truth.trees[one].size, truth.trees[two].size
@@ -98,8 +95,8 @@ def query_errors(
 
     Queries of a size are looked for among a sample of a large table; their true answers are those of all of it.
     """
-    from incrowd.experiments.cells import Cells
-    from incrowd.experiments.workloads import draw_workload
+    from incrowd.metrics.workload.cells import Cells
+    from incrowd.metrics.workload.sized import draw_workload
 
     found = []
     few, cells = drawn_people(truth, _ROWS_TO_ASK, rng), Cells.of_tally(truth)
@@ -126,10 +123,10 @@ def query_errors(
 
 def answers(form: Form, workload: Workload) -> Floats:
     """Answer many queries at once where the form allows it."""
-    from incrowd.experiments.cells import Cells
+    from incrowd.metrics.workload.cells import Cells
 
-    if isinstance(form, Generalized):
-        return Cells.of_release(form).answers(workload)
+    if form.labelled is not None:
+        return Cells.of_release(form.labelled).answers(workload)
     return np.array([form.count(workload.query(number)) for number in range(len(workload))])
 
 
@@ -139,7 +136,7 @@ def learning(truth: Tally, form: Form, rng: np.random.Generator, progress: Progr
     The release was made of all rows, so the raw table's classifier is taught by all rows, too, and both are tested on
     the same third of them: the difference is what the release lost.
     """
-    from incrowd.experiments.learning import (
+    from incrowd.metrics.learning import (
         Examples,
         accuracies,
         examples_of_tally,
@@ -149,7 +146,7 @@ def learning(truth: Tally, form: Form, rng: np.random.Generator, progress: Progr
 
     found: list[dict[str, Any]] = []
     targets = sorted(form.schema.sensitive) or sorted(form.schema.quasi)[:1]
-    codes, weights = reconstruct(form, rng)
+    codes, weights = form.reconstruct(rng)
     for place, target in enumerate(targets):
         progress("learning", place / len(targets))
         features = [name for name in sorted(form.schema.tallied) if name != target]
@@ -195,18 +192,13 @@ def losses(truth: Tally, form: Form, columns: list[dict[str, Any]], pairs: list[
 
     Those that average over columns and pairs are taken from what is known of these already.
     """
-    from incrowd.registry import registered
-
-    if not isinstance(form, Generalized) or is_noisy(form):
+    labelled = form.labelled
+    if labelled is None:
         return {}
     found = _averages(columns, pairs)
-    for name, metric in sorted(registered("metrics").items()):
-        if name in found:
-            continue
-        try:
-            found[name] = float(metric().measure(truth, form))
-        except TypeError:  # it needs a parameter, so somebody must ask for it
-            continue
+    for name, kind in registered("metrics").items():
+        if name not in found and not any(kind.recipe_keys().values()):
+            found[name] = float(kind().measure(truth, labelled))
     return {name: found[name] for name in sorted(found) if np.isfinite(found[name])}
 
 
@@ -228,7 +220,7 @@ def drawn_people(truth: Tally, number: int, rng: np.random.Generator) -> Tally:
     """Return the tally of so many people of a larger table."""
     from dataclasses import replace
 
-    from incrowd.attacks.target import draw_people
+    from incrowd.core.target import draw_people
 
     chosen, counts = draw_people(truth.counts, number, rng)
     return replace(truth, codes=truth.codes[chosen], counts=counts)

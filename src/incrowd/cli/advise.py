@@ -32,14 +32,14 @@ def advise(
     """Compare sampling rates and distortion limits for the table of a RECIPE; nothing is published."""
     from rich.console import Console
 
-    from incrowd.advising import LIMITS, RATES, advise_sampling
-    from incrowd.cli.showing import print_json, showing_progress
+    from incrowd.cli.output import print_json, showing_progress
     from incrowd.errors import RecipeError
-    from incrowd.methods import LocalRecoding
-    from incrowd.recipe import Recipe
+    from incrowd.methods.local_recoding import LocalRecoding
+    from incrowd.planning.sampling import LIMITS, RATES, advise_sampling
+    from incrowd.publishing.recipe import Recipe
 
     if plot is not None:
-        from incrowd.experiments.extras import require_extras
+        from incrowd.common.extras import require_extras
 
         if plot.suffix.lower() not in _SUFFIXES:
             raise typer.BadParameter("the chart is a file that ends in .svg or .png", param_hint="--plot")

@@ -11,7 +11,6 @@ from typing import Annotated
 
 import typer
 
-from incrowd import __version__
 from incrowd.cli.advise import advise
 from incrowd.cli.audit import attack, audit
 from incrowd.cli.check import check
@@ -23,6 +22,7 @@ from incrowd.cli.plan import plan
 from incrowd.cli.profile import profile
 from incrowd.cli.publish import publish
 from incrowd.cli.stopping import Stopped, listen, stoppable, was_asked
+from incrowd.common.version import __version__
 from incrowd.errors import (
     ConformanceError,
     IncrowdError,

@@ -11,8 +11,8 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from incrowd.attacks.risk import Risk
-    from incrowd.releases.release import Release
+    from incrowd.core.risk import Risk
+    from incrowd.publishing.release import Release
 
 _RELEASE = typer.Argument(help="A release's directory, or any published file (then with --description).")
 _ORIGINAL = typer.Option("--original", help="The table that the release was made from: only it tells who is right.")
@@ -42,7 +42,7 @@ def audit(
     from rich.console import Console
 
     from incrowd.auditing import audit as audit_release
-    from incrowd.cli.showing import print_json, showing_progress, summary_table
+    from incrowd.cli.output import print_json, showing_progress, summary_table
 
     with showing_progress(quiet=as_json) as progress:
         opened, others = _open(release, original, external, earlier, description, progress)
@@ -92,8 +92,8 @@ def attack(
     """Try some attacks on a release; or follow one person through it, attribute by attribute."""
     from rich.console import Console
 
-    from incrowd.auditing.running import aim, attack_all, every_attack
-    from incrowd.cli.showing import print_json, showing_progress, summary_table
+    from incrowd.auditing.run import aim, attack_all, every_attack
+    from incrowd.cli.output import print_json, showing_progress, summary_table
 
     with showing_progress(quiet=as_json) as progress:
         opened, others = _open(release, original, external, earlier, description, progress)
@@ -128,7 +128,7 @@ def _open(
     progress: Any,
 ) -> tuple[Release, list[Release]]:
     """Open a release and those before it; all are read by the same values."""
-    from incrowd.auditing.opening import open_release
+    from incrowd.publishing.opening.open_release import open_release
 
     progress("reading", 0.0)
     opened = open_release(release, description=description, original=original, external=external)
@@ -161,7 +161,7 @@ def _climb(target: Any, person: str) -> list[dict[str, Any]]:
     import polars as pl
 
     from incrowd.attacks.ladder import ladder
-    from incrowd.auditing.people import code_values
+    from incrowd.auditing.reference_tables import code_values
     from incrowd.errors import AttackError, did_you_mean
 
     given: dict[str, str] = {}

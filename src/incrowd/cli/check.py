@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from incrowd.checking import Check
-    from incrowd.models import Model
-    from incrowd.table import Table
+    from incrowd.core.model import Model
+    from incrowd.publishing.check import Check
+    from incrowd.publishing.table import Table
 
 
 def check(
@@ -42,8 +42,8 @@ def check(
     """Tell which models a table achieves, also one that was not made here."""
     from rich.console import Console
 
-    from incrowd.checking import check as check_table
-    from incrowd.cli.showing import print_json, showing_progress, summary_table
+    from incrowd.cli.output import print_json, showing_progress, summary_table
+    from incrowd.publishing.check import check as check_table
 
     if recipe is None and not quasi:
         raise typer.BadParameter("name the quasi-identifiers, or a --recipe that does", param_hint="--quasi")
@@ -77,7 +77,7 @@ def check(
 
 def _asked(recipe: Path | None) -> tuple[Table | None, tuple[Model, ...], float | str]:
     """Return the table and the models of a recipe, and the share of the table that it samples."""
-    from incrowd.recipe import Recipe
+    from incrowd.publishing.recipe import Recipe
 
     if recipe is None:
         return None, (), 1

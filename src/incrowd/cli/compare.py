@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from incrowd.comparing import Comparison
+    from incrowd.planning.compare import Comparison
 
 PAGE, NUMBERS, TABLE, KEPT = "comparison.html", "comparison.json", "comparison.csv", "results"
 
@@ -35,10 +35,10 @@ def compare(
     """
     from rich.console import Console
 
-    from incrowd.cli.showing import print_json, showing_progress
-    from incrowd.comparing import candidates_of
-    from incrowd.comparing import compare as compare_all
-    from incrowd.releases.saving import require_directory
+    from incrowd.cli.output import print_json, showing_progress
+    from incrowd.core.release_directory import require_directory
+    from incrowd.planning.compare import candidates_of
+    from incrowd.planning.compare import compare as compare_all
 
     candidates = candidates_of(recipes)
     require_directory(output)

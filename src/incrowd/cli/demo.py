@@ -76,14 +76,14 @@ def demo(
     from rich.text import Text
 
     from incrowd.auditing import audit
-    from incrowd.checking import check
     from incrowd.cli.compare import KEPT, ranking_table
     from incrowd.cli.demo_table import HIERARCHIES, QUASI, SENSITIVE, demo_recipe, person_table
-    from incrowd.cli.showing import print_json, release_lines, showing_progress, summary_table
-    from incrowd.comparing import compare
+    from incrowd.cli.output import print_json, release_lines, showing_progress, summary_table
+    from incrowd.core.release_directory import require_directory
     from incrowd.datasets import write_census
-    from incrowd.recipe import Recipe
-    from incrowd.releases.saving import require_directory
+    from incrowd.planning.compare import compare
+    from incrowd.publishing.check import check
+    from incrowd.publishing.recipe import Recipe
 
     people, recipe_path = output / "people.csv", output / "people.recipe.toml"
     _require_own(people, recipe_path)

@@ -13,9 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from incrowd.datasets import CENSUS_AGE_WIDTHS, CENSUS_TREES
-from incrowd.hierarchies import Categories, Hierarchy, Intervals
-from incrowd.recipe import hierarchy_to_dict
-from incrowd.releases.release import Release
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.intervals import Intervals
+from incrowd.publishing.recipe_format import hierarchy_to_dict
+from incrowd.publishing.release import Release
 
 QUASI = ["age", "sex", "education", "marital", "race", "birth_place"]
 SENSITIVE = ["occupation"]

@@ -56,8 +56,8 @@ def sattar(
     quiet: _Quiet = False,
 ) -> None:
     """Sattar et al. (2014): expected confidence and local recoding against Mondrian and Laplace noise."""
-    from incrowd.cli.showing import showing_progress
-    from incrowd.experiments.extras import require_extras
+    from incrowd.cli.output import showing_progress
+    from incrowd.common.extras import require_extras
     from incrowd.experiments.report import require_place, write_report
     from incrowd.experiments.sattar import Settings, run
 
@@ -90,8 +90,8 @@ def slicing(
     quiet: _Quiet = False,
 ) -> None:
     """Li et al. (2012): generalization, bucketization and slicing under the same bound on guesses."""
-    from incrowd.cli.showing import showing_progress
-    from incrowd.experiments.extras import require_extras
+    from incrowd.cli.output import showing_progress
+    from incrowd.common.extras import require_extras
     from incrowd.experiments.report import require_place, write_report
     from incrowd.experiments.slicing import Settings, run
 
@@ -112,8 +112,8 @@ def slicing(
 @stoppable
 def sdgs(output: _Output = None, force: _Force = False, as_json: _Json = False, quiet: _Quiet = False) -> None:
     """Li, Qardaji & Su (2012): sampling and suppression as differential privacy, Table 1 and figures 2 to 7."""
-    from incrowd.cli.showing import showing_progress
-    from incrowd.experiments.extras import require_extras
+    from incrowd.cli.output import showing_progress
+    from incrowd.common.extras import require_extras
     from incrowd.experiments.report import require_place, write_report
     from incrowd.experiments.sdgs import run
 
@@ -138,9 +138,9 @@ def diffgen(
     quiet: _Quiet = False,
 ) -> None:
     """Mohammed et al. (2011) and Qian et al.: accuracy and range counts of DiffGen and Consistent DiffGen."""
-    from incrowd.cli.showing import showing_progress
+    from incrowd.cli.output import showing_progress
+    from incrowd.common.extras import require_extras
     from incrowd.experiments.diffgen import Settings, run
-    from incrowd.experiments.extras import require_extras
     from incrowd.experiments.report import require_place, write_report
 
     changes: dict[str, Any] = {"seed": seed} if runs is None else {"seed": seed, "runs": runs}
@@ -178,7 +178,7 @@ def _show(findings: Findings, report: Path, *, as_json: bool, quiet: bool) -> No
     from rich.table import Table
     from rich.text import Text
 
-    from incrowd.cli.showing import print_json
+    from incrowd.cli.output import print_json
 
     if as_json:
         print_json({"report": str(report), **findings.summary()})

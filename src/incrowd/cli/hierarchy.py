@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
 
-    from incrowd.engines.sources import Source
+    from incrowd.core.source import OpenedTable
     from incrowd.errors import UncoveredValue
-    from incrowd.hierarchies import Hierarchy, Tree
-    from incrowd.recipe import Recipe
+    from incrowd.hierarchies.hierarchy import Hierarchy
+    from incrowd.hierarchies.tree import Tree
+    from incrowd.publishing.recipe import Recipe
 
 _EXAMPLES = 4
 
@@ -38,7 +39,7 @@ def hierarchy(
     """Show a hierarchy level by level, and check that it covers a table."""
     from rich.console import Console
 
-    from incrowd.cli.showing import print_json
+    from incrowd.cli.output import print_json
 
     if write is not None:
         _require_free(write, force=force)
@@ -74,14 +75,14 @@ class _Found:
     @property
     def shows_values(self) -> bool:
         """Whether the lowest level is the hierarchy's own; otherwise it is what the table holds."""
-        from incrowd.hierarchies import Categories
+        from incrowd.hierarchies.categories import Categories
 
         return isinstance(self.hierarchy, Categories)
 
 
 def _look(file: Path, column: str | None, check: str | None) -> _Found:
     from incrowd.errors import UncoveredValue
-    from incrowd.hierarchies import Categories
+    from incrowd.hierarchies.categories import Categories
 
     hierarchy, recipe = _load(file, column)
     name = column or file.stem
@@ -96,8 +97,10 @@ def _look(file: Path, column: str | None, check: str | None) -> _Found:
 
 def _load(file: Path, column: str | None) -> tuple[Hierarchy, Recipe | None]:
     from incrowd.errors import RecipeError, did_you_mean
-    from incrowd.hierarchies import Automatic, Categories, Exact
-    from incrowd.recipe import Recipe
+    from incrowd.hierarchies.automatic import Automatic
+    from incrowd.hierarchies.categories import Categories
+    from incrowd.hierarchies.flat import Exact
+    from incrowd.publishing.recipe import Recipe
 
     if file.suffix.lower() != ".toml":
         return Categories.read_csv(file), None
@@ -116,9 +119,9 @@ def _values(hierarchy: Hierarchy, recipe: Recipe | None, column: str | None, che
     """Return the distinct values that the hierarchy meets: none where it needs none and no table is to be checked."""
     import polars as pl
 
-    from incrowd.engines.sources import open_source
     from incrowd.errors import SchemaError
-    from incrowd.hierarchies import Categories
+    from incrowd.hierarchies.categories import Categories
+    from incrowd.sources import open_source
 
     if check is not None:
         if column is None:
@@ -127,14 +130,14 @@ def _values(hierarchy: Hierarchy, recipe: Recipe | None, column: str | None, che
         return _distinct(open_source(check, missing=missing), column, check)
     if recipe is None or column is None or isinstance(hierarchy, Categories):
         return pl.Series([], dtype=pl.String)
-    return _distinct(cast("Source", recipe.table().engine.source), column, "the recipe's source")
+    return _distinct(cast("OpenedTable", recipe.table().engine.source), column, "the recipe's source")
 
 
-def _distinct(source: Source, column: str, where: str) -> pl.Series:
+def _distinct(source: OpenedTable, column: str, where: str) -> pl.Series:
     import polars as pl
 
-    from incrowd.engines.sources import reading
     from incrowd.errors import SchemaError, did_you_mean
+    from incrowd.sources import reading
 
     if column not in source.columns:
         raise SchemaError(f"{where} has no column '{column}'.{did_you_mean(column, source.columns)}")
@@ -198,7 +201,7 @@ def _as_dict(found: _Found, level: int | None) -> dict[str, Any]:
 
 
 def _title(found: _Found, tree: Tree) -> str:
-    from incrowd.profiling.readable import plain
+    from incrowd.planning.profile.readable import plain
 
     made = ", made from the data" if tree.from_data else ""
     return f"{plain(found.column)}: {found.hierarchy.name}{made}"
@@ -208,7 +211,7 @@ def _level_table(found: _Found, tree: Tree, level: int | None) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from incrowd.profiling.readable import plain
+    from incrowd.planning.profile.readable import plain
 
     table = Table(box=None)
     if level is not None:
@@ -229,7 +232,7 @@ def _level_table(found: _Found, tree: Tree, level: int | None) -> Table:
 
 
 def _verdict(found: _Found) -> str:
-    from incrowd.profiling.readable import count, plain
+    from incrowd.planning.profile.readable import count, plain
 
     values = count(found.values, "distinct value")
     where = f"'{plain(found.column)}'" + (f" in {found.check}" if found.check is not None else "")
@@ -251,7 +254,7 @@ def _require_free(path: Path, *, force: bool) -> None:
 
 def _write(hierarchy: Hierarchy, tree: Tree, path: Path) -> None:
     from incrowd.errors import OutputError
-    from incrowd.hierarchies import Categories
+    from incrowd.hierarchies.categories import Categories
     from incrowd.hierarchies.values import as_text
 
     if not isinstance(hierarchy, Categories):

@@ -28,7 +28,7 @@ def plan(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
     """From three of ε, δ, k and the sampling rate, find the fourth; or, with a RECIPE, what its table would keep."""
-    from incrowd.cli.showing import print_json
+    from incrowd.cli.output import print_json
 
     told: dict[str, Any] = {}
     if table:
@@ -56,10 +56,10 @@ def _table_1() -> list[dict[str, Any]]:
 
 
 def _draw(directory: Path) -> list[Path]:
+    from incrowd.common.extras import require_extras
+    from incrowd.core.release_directory import require_directory
     from incrowd.experiments.charts import save
-    from incrowd.experiments.extras import require_extras
     from incrowd.experiments.sdgs import run
-    from incrowd.releases.saving import require_directory
 
     require_extras()
     require_directory(directory)
@@ -69,9 +69,9 @@ def _draw(directory: Path) -> list[Path]:
 
 def _alone(epsilon: str | None, delta: str | None, k: int | None, rate: str | None, rows: int | None) -> dict[str, Any]:
     """Return the fourth parameter, and the curve that it lies on."""
-    from incrowd.dp.planning import plan as complete
-    from incrowd.dp.planning import warn_of_delta
-    from incrowd.planning import curve_around
+    from incrowd.dp.sdgs_parameters import plan as complete
+    from incrowd.dp.sdgs_parameters import warn_of_delta
+    from incrowd.planning.sdgs import curve_around
 
     if sum(given is None for given in (epsilon, delta, k, rate)) != 1:
         raise typer.BadParameter(
@@ -88,11 +88,11 @@ def _for_recipe(
     recipe: Path, epsilon: str | None, delta: str | None, k: int | None, rate: str | None, *, quiet: bool
 ) -> dict[str, Any]:
     """Return what the table of a recipe would keep."""
-    from incrowd.cli.showing import showing_progress
+    from incrowd.cli.output import showing_progress
     from incrowd.dp.largest_rate import largest_rate
-    from incrowd.dp.planning import warn_of_delta
-    from incrowd.planning import LOOKED, RATES, plan_release
-    from incrowd.recipe import Recipe
+    from incrowd.dp.sdgs_parameters import warn_of_delta
+    from incrowd.planning.sdgs import LOOKED, RATES, plan_release
+    from incrowd.publishing.recipe import Recipe
 
     if epsilon is None or delta is None:
         raise typer.BadParameter("a recipe is planned for an --epsilon and a --delta", param_hint="plan")
@@ -115,7 +115,7 @@ def _show(told: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from incrowd.cli.showing import summary_table
+    from incrowd.cli.output import summary_table
 
     console = Console()
     if "table 1" in told:

@@ -13,7 +13,7 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from incrowd.profiling import Profile
+    from incrowd.planning.profile import Profile
 
 _SUFFIXES = {".gz", ".csv", ".tsv", ".txt", ".tab", ".dat", ".parquet", ".arrow", ".feather", ".ipc", ".db", ".sqlite"}
 
@@ -36,9 +36,9 @@ def profile(
     """Propose a role for every column of a table, and write a recipe to edit."""
     from rich.console import Console
 
-    from incrowd.cli.showing import print_json, showing_progress
-    from incrowd.profiling import profile as profile_table
-    from incrowd.profiling.writing import recipe_text
+    from incrowd.cli.output import print_json, showing_progress
+    from incrowd.planning.profile import profile as profile_table
+    from incrowd.planning.profile.writing import recipe_text
 
     recipe = output or Path(f"{_stem(file)}.recipe.toml")
     writes = output is not None or not as_json
@@ -100,8 +100,8 @@ def _columns(found: Profile) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from incrowd.profiling.levels import describe
-    from incrowd.profiling.readable import plain, share
+    from incrowd.planning.profile.number_levels import describe
+    from incrowd.planning.profile.readable import plain, share
 
     table = Table(title=f"{found.rows:,} rows, {len(found.columns)} columns", title_justify="left", box=None)
     for heading in ("column", "role", "distinct", "missing", "hierarchy", "why"):
@@ -126,7 +126,7 @@ def _sets(found: Profile, where: str) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    from incrowd.profiling.readable import plain, share
+    from incrowd.planning.profile.readable import plain, share
 
     table = Table(title=f"\nColumns that single people out{where}", title_justify="left", box=None)
     table.add_column("rows unique", justify="right")
@@ -139,7 +139,7 @@ def _sets(found: Profile, where: str) -> Table:
 
 
 def _remarks(found: Profile, where: str) -> Iterator[str]:
-    from incrowd.profiling.readable import count, share
+    from incrowd.planning.profile.readable import count, share
 
     if found.quasi is not None:
         yield (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 if TYPE_CHECKING:
-    from incrowd.releases.saving import Format
+    from incrowd.publishing.saving import Format
 
 ENGINES = ("local", "spark")
 
@@ -35,12 +35,13 @@ def publish(
     """Make the release that a RECIPE describes, check it, and write it into a new directory."""
     from rich.console import Console
 
-    from incrowd.cli.showing import print_json, release_lines, showing_progress, summary_table
-    from incrowd.recipe import Recipe
-    from incrowd.releases.saving import FORMATS, require_free
+    from incrowd.cli.output import print_json, release_lines, showing_progress, summary_table
+    from incrowd.core.release_directory import require_free
+    from incrowd.publishing.recipe import Recipe
+    from incrowd.publishing.saving import formats
 
-    if format is not None and format not in FORMATS:
-        raise typer.BadParameter(f"it is one of {', '.join(FORMATS)}", param_hint="--format")
+    if format is not None and format not in formats():
+        raise typer.BadParameter(f"it is one of {', '.join(formats())}", param_hint="--format")
     if engine not in ENGINES:
         raise typer.BadParameter(f"it is one of {', '.join(ENGINES)}", param_hint="--engine")
     if master is not None and engine != "spark":

@@ -12,7 +12,7 @@ from typing import Any
 
 import typer
 
-from incrowd.progress import Progress
+from incrowd.common.progress import Progress
 
 
 class Stopped(BaseException):

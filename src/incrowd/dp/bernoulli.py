@@ -10,12 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.randomness import below
+from incrowd.common.arrays import Ints
+from incrowd.common.randomness import below
 
-Whole = NDArray[np.int64]
 
-
-def happens_exp(rng: np.random.Generator, whole: Whole, rest: Whole, parts: int) -> NDArray[np.bool_]:
+def happens_exp(rng: np.random.Generator, whole: Ints, rest: Ints, parts: int) -> NDArray[np.bool_]:
     """Return draws that are true with probability exp(−(whole + rest/parts)), one per place; 0 ≤ rest < parts ≤ 2**63.
 
     A whole part n is n draws of exp(−1). All but one in e are over after each, so a large n costs no more.
@@ -33,7 +32,7 @@ def happens_exp(rng: np.random.Generator, whole: Whole, rest: Whole, parts: int)
     return happened
 
 
-def happens_exp_below_one(rng: np.random.Generator, tops: Whole, parts: int) -> NDArray[np.bool_]:
+def happens_exp_below_one(rng: np.random.Generator, tops: Ints, parts: int) -> NDArray[np.bool_]:
     """Return draws that are true with probability exp(−top/parts), one for each top from 0 to `parts`."""
     happened = np.ones(len(tops), dtype=bool)
     going = np.arange(len(tops))
@@ -47,7 +46,7 @@ def happens_exp_below_one(rng: np.random.Generator, tops: Whole, parts: int) -> 
     return happened
 
 
-def count_exp_one(rng: np.random.Generator, number: int) -> Whole:
+def count_exp_one(rng: np.random.Generator, number: int) -> Ints:
     """Return how often in a row a draw with probability exp(−1) comes true: a geometric variable."""
     counts = np.zeros(number, dtype=np.int64)
     going = np.arange(number)

@@ -13,9 +13,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.dp.bernoulli import Whole, count_exp_one, happens_exp_below_one
+from incrowd.common.arrays import Ints
+from incrowd.common.randomness import below
+from incrowd.dp.bernoulli import count_exp_one, happens_exp_below_one
 from incrowd.dp.exact import round_down
-from incrowd.randomness import below
 
 _LARGEST_PART = 2**40
 """Bound of a scale's numerator and denominator. What is drawn stays below 2**63 unless a draw of probability
@@ -41,10 +42,10 @@ def noise_scale(sensitivity: Fraction, epsilon: Fraction) -> Fraction:
     return 1 / used
 
 
-def discrete_laplace(rng: np.random.Generator, scale: Fraction, size: int) -> Whole:
+def discrete_laplace(rng: np.random.Generator, scale: Fraction, size: int) -> Ints:
     """Return independent draws. Numerator and denominator of the scale are at most 2**40; `noise_scale` sees to that.
 
-    >>> from incrowd.randomness import randomness
+    >>> from incrowd.common.randomness import randomness
     >>> discrete_laplace(randomness(seed=1), Fraction(10), 5).dtype
     dtype('int64')
     """
@@ -59,7 +60,7 @@ def discrete_laplace(rng: np.random.Generator, scale: Fraction, size: int) -> Wh
     return draws
 
 
-def _draw_some(rng: np.random.Generator, top: int, bottom: int, wanted: int) -> Whole:
+def _draw_some(rng: np.random.Generator, top: int, bottom: int, wanted: int) -> Ints:
     """Try as often as should give about so many draws; return those that came to one."""
     rests = below(rng, top, wanted + wanted // 2 + 16)
     rests = rests[happens_exp_below_one(rng, rests, top)]
@@ -72,7 +73,7 @@ def _draw_some(rng: np.random.Generator, top: int, bottom: int, wanted: int) -> 
 
 def noisy_counts(
     rng: np.random.Generator, counts: NDArray[np.int64], *, epsilon: Fraction, sensitivity: Fraction = Fraction(1)
-) -> Whole:
+) -> Ints:
     """Return counts with noise of scale sensitivity/ε.
 
     `sensitivity` is by how much one person changes all of these counts together: 1 if everybody is in one of them.

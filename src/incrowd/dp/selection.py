@@ -12,9 +12,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.dp.bernoulli import Whole, happens_exp
+from incrowd.common.arrays import Ints
+from incrowd.common.randomness import below, permutation
+from incrowd.dp.bernoulli import happens_exp
 from incrowd.dp.exact import round_down
-from incrowd.randomness import below, permutation
 
 Gaps = NDArray[np.uint64]
 
@@ -77,7 +78,7 @@ def permute_and_flip(
         first, tries = first + tries, min(2 * tries, _TRIES_AT_ONCE)
 
 
-def to_units(scores: NDArray[np.float64], unit: Fraction) -> Whole:
+def to_units(scores: NDArray[np.float64], unit: Fraction) -> Ints:
     """Return scores as whole numbers of a unit, rounded down.
 
     Two scores that differ by Δ can come out Δ + unit apart: that sum is then the sensitivity. It also covers what
@@ -129,7 +130,7 @@ def _stands(rng: np.random.Generator, gaps: Gaps, weight: Fraction) -> NDArray[n
     return happens_exp(rng, whole, rest, weight.denominator)
 
 
-def _exponents(gaps: Gaps, weight: Fraction) -> tuple[Whole, Whole]:
+def _exponents(gaps: Gaps, weight: Fraction) -> tuple[Ints, Ints]:
     """Return weight·gap as whole numbers and what is left over, in parts of weight's denominator.
 
     Whoever gets through 2**62 draws of exp(−1) need not go on: nobody does.

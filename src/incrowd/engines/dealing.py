@@ -11,9 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.recoding import WITHHELD, Recoding
-
-Longs = NDArray[np.int64]
+from incrowd.common.arrays import Ints
+from incrowd.core.recoding import WITHHELD, Recoding
 
 _SEED = np.uint64(42)
 _1, _2, _3, _4, _5 = (
@@ -28,7 +27,7 @@ _1, _2, _3, _4, _5 = (
 )
 
 
-def hash_of(*columns: Longs) -> Longs:
+def hash_of(*columns: Ints) -> Ints:
     """Return Spark's `xxhash64` of columns of 64-bit whole numbers.
 
     >>> hash_of(np.full(2, 123456789012345678), np.array([1, 2]), np.array([5, 6])).tolist()
@@ -51,13 +50,13 @@ def _rotated(words: NDArray[np.uint64], by: int) -> NDArray[np.uint64]:
     return (words << np.uint64(by)) | (words >> np.uint64(64 - by))
 
 
-def secrets_of(tuples: Longs, shuffle: int) -> Longs:
+def secrets_of(tuples: Ints, shuffle: int) -> Ints:
     """Return a secret of each tuple, made of one for the whole release."""
     secret = np.array([shuffle], dtype=np.uint64).view(np.int64)
     return hash_of(np.broadcast_to(secret, len(tuples)), tuples)
 
 
-def dealt(tuple_of: Longs, shuffle: int | None) -> Longs:
+def dealt(tuple_of: Ints, shuffle: int | None) -> Ints:
     """Return rows, which come sorted by tuple and by what they carry, in the order in which they are dealt."""
     rows = np.arange(len(tuple_of))
     if shuffle is None:
@@ -66,7 +65,7 @@ def dealt(tuple_of: Longs, shuffle: int | None) -> Longs:
     return np.lexsort((rank, hash_of(secrets_of(tuple_of, shuffle), rank), tuple_of))
 
 
-def groups_of_rows(tuple_of: Longs, recoding: Recoding, group_of_part: Longs) -> Longs:
+def groups_of_rows(tuple_of: Ints, recoding: Recoding, group_of_part: Ints) -> Ints:
     """Return the group of each row, or `WITHHELD`; rows come sorted by tuple, each tuple's as they are dealt."""
     parts = np.argsort(recoding.tuples, kind="stable")
     tuples = recoding.tuples[parts]
@@ -77,7 +76,7 @@ def groups_of_rows(tuple_of: Longs, recoding: Recoding, group_of_part: Longs) ->
     return np.asarray(group_of_part[parts[np.searchsorted(ends, before + rank, side="right")]])
 
 
-def group_of_tuple(recoding: Recoding, group_of_part: Longs, tuples: int) -> Longs | None:
+def group_of_tuple(recoding: Recoding, group_of_part: Ints, tuples: int) -> Ints | None:
     """Return the one group of each tuple, or `WITHHELD`; None where a tuple's rows are in several."""
     if len(recoding.tuples) > tuples or len(np.unique(recoding.tuples)) < len(recoding.tuples):
         return None

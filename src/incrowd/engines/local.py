@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 import polars.selectors as cs
-from numpy.typing import NDArray
 
+from incrowd.common.arrays import Bools, Counts, Ints
+from incrowd.core.engine import Counted, Engine, PublishedRows
+from incrowd.core.form import Form
+from incrowd.core.labelled import Labelled
+from incrowd.core.pseudonyms import PseudonymKey
+from incrowd.core.recoding import WITHHELD, Recoding
+from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.engines.dealing import dealt, groups_of_rows
-from incrowd.engines.engine import Counted, Origin
-from incrowd.engines.sources import Source, reading
-from incrowd.errors import EmptyTable, SourceError
-from incrowd.pseudonyms import PseudonymKey
-from incrowd.recoding import WITHHELD, Recoding
-from incrowd.releases.form import Form
-from incrowd.releases.generalized import Generalized
-from incrowd.schema import Schema
-from incrowd.tally import Counts, code_table
+from incrowd.errors import SourceError
+from incrowd.sources import open_table, reading
 
 ROWS_PER_BATCH = 1_000_000
 ROWS_PER_SCAN = 8_000_000
@@ -29,42 +29,79 @@ _COUNT = "n"
 
 
 @dataclass(frozen=True, eq=False)
-class LocalEngine:
+class CountedRows(PublishedRows):
+    """Published rows of which a form's counts hold everything."""
+
+    form: Form
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """Make them from the counts; the table is not read again."""
+        return self.form.batches(ROWS_PER_BATCH)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalEngine(Engine):
     """Rows in a file, a database's answer or a frame, on this machine."""
 
-    source: Source
+    source: OpenedTable
+    name: ClassVar[str] = "local"
+    fallback: ClassVar[bool] = True
 
-    def count(self, schema: Schema, population: Origin | None = None) -> Counted:
-        """Count the distinct tuples of the quasi-identifiers and sensitive columns: one group-by, streamed.
+    @classmethod
+    def takes(cls, given: object) -> bool:
+        """Take whatever a kind of source may open."""
+        return True
 
-        Of a population that the table's people belong to, the quasi-identifiers are counted beside them.
-        """
-        return code_counted(distinct_tuples(self.source, schema.tallied), schema, population)
+    @classmethod
+    def open(cls, given: Any, options: ReadOptions) -> LocalEngine:
+        """Open a source."""
+        return cls(open_table(given, options))
 
-    def apply(
+    def distinct(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
+        """Count distinct tuples: one group-by, streamed."""
+        numbers = _numbers(list(columns))
+        with reading(self.source):
+            found = (
+                self.source.frame.select(_numbered(list(columns)))
+                .group_by(numbers)
+                .agg(pl.len().cast(pl.Int64).alias(_COUNT))
+                .collect(engine="streaming")
+            )
+        raw = found.drop(_COUNT).rename(dict(zip(numbers, columns, strict=True)))
+        return raw, found[_COUNT].to_numpy()
+
+    def rows_of(self, form: Form) -> PublishedRows:
+        """Make the rows from the form's counts."""
+        return CountedRows(form)
+
+    def joined(
         self, counted: Counted, recoding: Recoding, form: Form, key: PseudonymKey | None, *, shuffle: int | None
-    ) -> Iterator[pl.DataFrame]:
-        """Yield the published rows, batch by batch, in an order that says nothing.
+    ) -> PublishedRows:
+        """Find the rows again in the table."""
+        labelled = form.labelled
+        assert labelled is not None  # other forms take no columns that are kept
+        return JoinedRows(self.source, counted, recoding, labelled, key or PseudonymKey.new(), shuffle)
 
-        Without kept columns or pseudonyms the tally holds all there is to publish, and the rows are not read again.
-        Of rows that only such columns tell apart, `shuffle` decides which ones a sample takes: the same each time.
-        """
-        schema = form.schema
-        if not isinstance(form, Generalized) or not (schema.kept or schema.pseudonyms):
-            yield from form.batches(ROWS_PER_BATCH)
-            return
-        for rows in self._joined(counted, recoding, form, key or PseudonymKey.new(), shuffle):
-            yield _published(rows, form)
 
-    def frame(
-        self, counted: Counted, recoding: Recoding, form: Form, key: PseudonymKey | None, *, shuffle: int | None
-    ) -> None:
-        """Return nothing: the rows come in batches."""
+@dataclass(frozen=True, eq=False)
+class JoinedRows(PublishedRows):
+    """Published rows with columns that are found again in the table, in one scan or in several."""
 
-    def _joined(
-        self, counted: Counted, recoding: Recoding, form: Generalized, key: PseudonymKey, shuffle: int | None
-    ) -> Iterator[pl.DataFrame]:
+    source: OpenedTable
+    counted: Counted
+    recoding: Recoding
+    form: Labelled
+    key: PseudonymKey
+    shuffle: int | None
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """Join the groups with the table's rows."""
+        for rows in self._joined():
+            yield _published(rows, self.form)
+
+    def _joined(self) -> Iterator[pl.DataFrame]:
         """Yield rows with their group and sensitive codes, sorted by what they will show."""
+        counted, recoding, form = self.counted, self.recoding, self.form
         schema = form.schema
         tallied = list(schema.tallied)
         number = {name: f"c{place}" for place, name in enumerate((*tallied, *schema.kept, *schema.pseudonyms))}
@@ -74,7 +111,7 @@ class LocalEngine:
         lookup = pl.DataFrame([counted.raw[name].alias(f"c{place}") for place, name in enumerate(tallied)])
         lookup = lookup.with_columns(tuple=pl.Series(counted.tuple_of.astype(np.uint32)))
         frame = self.source.frame.select(_numbered([*tallied, *schema.kept, *schema.pseudonyms]))
-        for groups in self._scans(form):
+        for groups in self._scans():
             chosen = np.zeros(len(form.tally), dtype=bool)
             chosen[recoding.tuples[_among(groups, form.shown.group_of)]] = True
             with reading(self.source):
@@ -85,78 +122,19 @@ class LocalEngine:
                 )
             _require_unchanged(rows, np.where(chosen, form.tally.counts, 0))
             # Before anything is sorted: the order of published rows must not follow the identifiers'.
-            rows = rows.with_columns(key.pseudonyms(rows[name]) for name in identifiers)
+            rows = rows.with_columns(self.key.pseudonyms(rows[name]) for name in identifiers)
             rows = rows.sort("tuple", *carried)
-            rows = rows[dealt(rows["tuple"].to_numpy().astype(np.int64), shuffle)]
+            rows = rows[dealt(rows["tuple"].to_numpy().astype(np.int64), self.shuffle)]
             yield _place_rows(rows, recoding, form, groups, carried)
 
-    def _scans(self, form: Generalized) -> Iterator[NDArray[np.bool_]]:
+    def _scans(self) -> Iterator[Bools]:
         """Yield which groups each scan makes, in the order of what they show; a group is made by one scan.
 
         Several scans may read a tuple whose rows are in several groups, and come to the same rows for each.
         """
-        scan_of_group = np.cumsum(form.group_sizes) // ROWS_PER_SCAN
+        scan_of_group = np.cumsum(self.form.group_sizes) // ROWS_PER_SCAN
         for scan in range(int(scan_of_group.max(initial=0)) + 1):
             yield scan_of_group == scan
-
-
-def code_counted(distinct: tuple[pl.DataFrame, Counts], schema: Schema, population: Origin | None) -> Counted:
-    """Code the distinct tuples of a table, and those of its population beside them."""
-    raw, counts = distinct
-    if raw.height == 0:
-        raise EmptyTable("the table has columns but no rows.")
-    hierarchies = {**schema.quasi, **schema.sensitive}
-    people = people_counts = None
-    if population is not None:
-        people, people_counts = distinct_tuples(population, tuple(schema.quasi))
-        if people.height == 0:
-            raise EmptyTable("the population has columns but no rows.")
-        people = _as_the_table_spells(people, raw)
-    tally, tuple_of = code_table(raw, counts, hierarchies, people=people, people_counts=people_counts)
-    if schema.kept or schema.pseudonyms:
-        return Counted(tally, raw, tuple_of)
-    return Counted(tally, pl.DataFrame(), tuple_of[:0])  # no row will be looked for again
-
-
-def distinct_tuples(source: Origin, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
-    """Return the distinct tuples of some columns, and how many rows have each, wherever the rows are."""
-    if isinstance(source, Source):
-        return _distinct(source, columns)
-    from incrowd.engines.spark.counting import distinct_tuples as distinct_on_spark
-    from incrowd.engines.spark.source import SparkSource
-
-    assert isinstance(source, SparkSource)
-    return distinct_on_spark(source, columns)
-
-
-def _distinct(source: Source, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
-    """Return the distinct tuples of some columns, and how many rows have each."""
-    numbers = _numbers(list(columns))
-    with reading(source):
-        distinct = (
-            source.frame.select(_numbered(list(columns)))
-            .group_by(numbers)
-            .agg(pl.len().cast(pl.Int64).alias(_COUNT))
-            .collect(engine="streaming")
-        )
-    raw = distinct.drop(_COUNT).rename(dict(zip(numbers, columns, strict=True)))
-    return raw, distinct[_COUNT].to_numpy()
-
-
-def _as_the_table_spells(people: pl.DataFrame, raw: pl.DataFrame) -> pl.DataFrame:
-    """Give the population's columns the table's types, so that equal values are equal."""
-    columns = {}
-    for name in people.columns:
-        if people[name].dtype == raw[name].dtype:
-            columns[name] = people[name]
-            continue
-        try:
-            columns[name] = people[name].cast(raw[name].dtype)
-        except pl.exceptions.PolarsError:
-            raise SourceError(
-                f"column '{name}' of the population holds {people[name].dtype}, that of the table {raw[name].dtype}."
-            ) from None
-    return pl.DataFrame(columns)
 
 
 def _numbered(columns: list[str]) -> list[pl.Expr]:
@@ -175,13 +153,13 @@ def _require_unchanged(rows: pl.DataFrame, counts: Counts) -> None:
         raise SourceError("the table has changed since its rows were counted.  Hint: publish it again.")
 
 
-def _among(groups: NDArray[np.bool_], group_of: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _among(groups: Bools, group_of: Ints) -> Bools:
     """Tell who is in one of these groups; whoever is withheld is in none."""
     return np.asarray(np.append(groups, False)[np.where(group_of == WITHHELD, len(groups), group_of)])
 
 
 def _place_rows(
-    rows: pl.DataFrame, recoding: Recoding, form: Generalized, groups: NDArray[np.bool_], carried: list[str]
+    rows: pl.DataFrame, recoding: Recoding, form: Labelled, groups: Bools, carried: list[str]
 ) -> pl.DataFrame:
     """Give each row its group, and its sensitive codes; leave out rows of groups that are not wanted now."""
     tuple_of = rows["tuple"].to_numpy().astype(np.int64)
@@ -195,7 +173,7 @@ def _place_rows(
     )
 
 
-def _published(rows: pl.DataFrame, form: Generalized) -> pl.DataFrame:
+def _published(rows: pl.DataFrame, form: Labelled) -> pl.DataFrame:
     schema = form.schema
     first_carried = len(schema.tallied)
     columns: dict[str, pl.Series] = {}

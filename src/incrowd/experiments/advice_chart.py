@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
+from incrowd.common.extras import needing_extras
 from incrowd.errors import OutputError
 from incrowd.experiments.charts import finished, inline, save_as, shades
 from incrowd.experiments.claims import extremes
-from incrowd.experiments.extras import needing_extras
 
 _BLUES = ("#b5d4e9", "#93c3df", "#6daed5", "#4b97c9", "#2f7ebc", "#1864aa", "#08306b")
 _BEST = "#c0392b"

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from incrowd.common.extras import needing_extras
 from incrowd.experiments.claims import extremes
-from incrowd.experiments.extras import needing_extras
 
 if TYPE_CHECKING:
     import altair as alt

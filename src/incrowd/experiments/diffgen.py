@@ -17,9 +17,11 @@ from typing import Any, get_args
 import numpy as np
 import polars as pl
 
+from incrowd.common.parameters import require_whole
+from incrowd.common.progress import Progress, silent
 from incrowd.datasets import CENSUS_TREES, census
-from incrowd.diffgen.consistency import published_counts
-from incrowd.diffgen.utilities import Utility
+from incrowd.dp.boxes.consistency import published_counts
+from incrowd.dp.boxes.utilities import Utility
 from incrowd.dp.budget import Budget
 from incrowd.errors import RecipeError, did_you_mean
 from incrowd.experiments.charts import Axis, lines
@@ -50,11 +52,11 @@ from incrowd.experiments.diffgen_measuring import (
 from incrowd.experiments.report import Findings, Section
 from incrowd.experiments.results import Results
 from incrowd.experiments.tables import ADULT_IS_ABSENT, CENSUS_QUASI, adult_folder
-from incrowd.hierarchies import Categories, Hierarchy, Intervals
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.intervals import Intervals
 from incrowd.methods.private import PublicTable, public_table
-from incrowd.parameters import require_whole
-from incrowd.progress import Progress, silent
-from incrowd.table import read
+from incrowd.publishing.table import read
 
 PAPER = "Lei Qian, Tao Song & Alei Liang: The optimization of the Range-Count Queries in Differential Privacy."
 ADULT_QUASI = ("age", "sex", "race", "marital-status", "education", "native-country", "workclass", "occupation")

@@ -13,24 +13,22 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.diffgen.consistency import least_squares, published_counts
-from incrowd.diffgen.cuts import Cut
-from incrowd.diffgen.level_tree import grow_by_levels
-from incrowd.diffgen.noisy_tree import NoisyTree, leaf_counts
-from incrowd.diffgen.people import People
-from incrowd.diffgen.specializing import Specializer
-from incrowd.diffgen.utilities import Utility
+from incrowd.common.arrays import Floats, Ints
+from incrowd.common.extras import needing_extras
+from incrowd.common.progress import silent
 from incrowd.dp.accountant import Accountant
+from incrowd.dp.boxes.box_cuts import Cut
+from incrowd.dp.boxes.coded_rows import People
+from incrowd.dp.boxes.consistency import least_squares, published_counts
+from incrowd.dp.boxes.level_tree import grow_by_levels
+from incrowd.dp.boxes.noisy_tree import NoisyTree, leaf_counts
+from incrowd.dp.boxes.specializing import Specializer
+from incrowd.dp.boxes.utilities import Utility
 from incrowd.dp.budget import Budget
 from incrowd.errors import Unsatisfiable
-from incrowd.experiments.extras import needing_extras
 from incrowd.methods.diffgen import ConsistentDiffGen
 from incrowd.methods.marginals import MarginalSynthesis
 from incrowd.methods.private import PublicTable
-from incrowd.progress import silent
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 POINTS = 8
 _MOST_POINTS = 400_000

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from incrowd.common.arrays import Floats
 
 SMOOTHING = 0.5
 """Added to every bar of both histograms, so that an empty one, or a negative one that counts as empty, is possible."""

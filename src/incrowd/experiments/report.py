@@ -18,12 +18,12 @@ from typing import Any
 
 import polars as pl
 
-from incrowd import __version__
+from incrowd.common.progress import Progress, silent
+from incrowd.common.version import __version__
+from incrowd.core.release_directory import new_directory, require_free
 from incrowd.errors import OutputError
 from incrowd.experiments.charts import save
 from incrowd.experiments.claims import Claim, Verdict
-from incrowd.progress import Progress, silent
-from incrowd.releases.saving import new_directory, require_free
 
 MARKER = "experiment.json"
 _MEMBERS = {MARKER, "results.csv", "report.md", "figures"}

@@ -11,15 +11,15 @@ from typing import Any
 
 import polars as pl
 
-from incrowd.dp.planning import smallest_epsilon, smallest_k
+from incrowd.common.progress import Progress, silent
 from incrowd.dp.sampled_suppression import delta_of, least_epsilon
+from incrowd.dp.sdgs_parameters import smallest_epsilon, smallest_k
 from incrowd.dp.smooth_bound import SmoothBound
 from incrowd.errors import RecipeError
 from incrowd.experiments.charts import Axis, lines, shades
 from incrowd.experiments.report import Findings, Section
 from incrowd.experiments.results import Results
 from incrowd.experiments.sdgs_claims import CLAIMS
-from incrowd.progress import Progress, silent
 
 PAPER = (
     "Ninghui Li, Wahbeh Qardaji & Dong Su (2012): Provably Private Data Anonymization: Or, k-Anonymity Meets "

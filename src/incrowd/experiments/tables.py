@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
 from incrowd.datasets import CENSUS_AGE_WIDTHS, CENSUS_TREES, census
-from incrowd.hierarchies import Categories, Hierarchy, Intervals
-from incrowd.schema import Schema
-from incrowd.table import Table, read
-from incrowd.tally import Tally
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.intervals import Intervals
+from incrowd.publishing.table import Table, read
 
 CENSUS_QUASI = ("age", "sex", "education", "marital", "race", "birth_place")
 ADULT_QUASI = ("age", "sex", "education", "marital-status", "race", "native-country")

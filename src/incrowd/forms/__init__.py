@@ -1,9 +1,18 @@
-"""How a crowd is shown: the same people who hide together, in different ways."""
+"""How a crowd is shown, and all that follows from that: views, rows to learn from, reading back, verification.
 
-from incrowd.forms.buckets import ShowBuckets
-from incrowd.forms.generalized import ShowGeneralized
-from incrowd.forms.multisets import ShowMultisets
-from incrowd.forms.showing import Showing
-from incrowd.forms.slices import ShowSlices
+Every public name of the modules in this package can be imported from it; adding a module adds its names.
+"""
 
-__all__ = ["ShowBuckets", "ShowGeneralized", "ShowMultisets", "ShowSlices", "Showing"]
+from __future__ import annotations
+
+from typing import Any
+
+from incrowd.common.registry import find_in_package, names_in_package
+
+
+def __getattr__(name: str) -> Any:
+    return find_in_package(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return names_in_package(__name__)

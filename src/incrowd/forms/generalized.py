@@ -1,20 +1,36 @@
-"""Generalized values: every row shows its group's labels in place of its own quasi-identifiers."""
+"""A release in generalized form: every row shows its group's labels, its own sensitive values, and what was kept."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Self
 
 import numpy as np
+import polars as pl
 
-from incrowd.recoding import Recoding
-from incrowd.releases.generalized import Generalized
-from incrowd.schema import Schema
-from incrowd.tally import Tally
+from incrowd.common.arrays import Codes, Counts, Floats, Ints
+from incrowd.core.form import Form, PublishedFiles
+from incrowd.core.groups import Regions
+from incrowd.core.labelled import Labelled, Shown, ShownGroups
+from incrowd.core.model import Guarantee, Model
+from incrowd.core.query import Query, matching_codes
+from incrowd.core.recoding import WITHHELD, Recoding, Showing
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally, group_tuples
+from incrowd.errors import QueryError, did_you_mean
+from incrowd.forms.generalized_view import GeneralizedView
+from incrowd.forms.labelled_groups import show_groups
+from incrowd.forms.reach import reach
+from incrowd.forms.reading.labels import count_lines, read_labels, tally_of_nobody, trees_of_labels
+from incrowd.forms.verify import COUNT, verify
+from incrowd.hierarchies import labels
+from incrowd.hierarchies.tree import MISSING
 
 
 @dataclass(frozen=True)
-class ShowGeneralized:
+class ShowGeneralized(Showing):
     """Labels that hold for everybody in the group; sensitive values as they are."""
 
     name: ClassVar[str] = "generalized"
@@ -24,3 +40,194 @@ class ShowGeneralized:
     ) -> Generalized:
         """Label every group. Deterministic: `rng` is not used."""
         return Generalized.of(tally, schema, recoding, rows_in=rows_in)
+
+
+@dataclass(frozen=True, eq=False)
+class Generalized(Form):
+    """What a recoding publishes, as counts of distinct published rows.
+
+    Line i of the published tally is `counts[i]` rows of group `groups[i]` with the sensitive codes `sensitive[i]`;
+    lines are sorted by what they show.
+    """
+
+    schema: Schema
+    tally: Tally
+    shown: ShownGroups
+    groups: Ints
+    sensitive: Codes
+    counts: Counts
+    rows_in: int
+    written: Shown = "region"
+    name: ClassVar[str] = "generalized"
+
+    @classmethod
+    def of(cls, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int | None = None) -> Generalized:
+        """Count what a recoding of a tally publishes; `rows_in` is how many rows there were to publish, if not all."""
+        shown = show_groups(tally, recoding)
+        published = recoding.published
+        group_of = shown.group_of[published]
+        names = tuple(schema.sensitive)
+        sensitive = np.stack(
+            [group_of, *(tally.column(name)[recoding.tuples[published]] for name in names)], axis=1
+        ).astype(np.int32)
+        index, first = group_tuples(sensitive, [max(len(shown), 1), *(tally.trees[name].size for name in names)])
+        counts = np.bincount(index, weights=recoding.counts[published], minlength=len(first)).astype(np.int64)
+        lines = sensitive[first]
+        rows = tally.rows if rows_in is None else rows_in
+        groups = lines[:, 0].astype(np.int64)
+        return cls(schema, tally, shown, groups, lines[:, 1:], counts, rows, recoding.shown)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows that are published."""
+        return int(self.counts.sum())
+
+    @property
+    def withheld(self) -> int:
+        """Number of rows that are not."""
+        return self.rows_in - self.rows
+
+    @cached_property
+    def group_sizes(self) -> Counts:
+        """Rows in each published group."""
+        return np.bincount(self.groups, weights=self.counts, minlength=len(self.shown)).astype(np.int64)
+
+    def verify(self, require: Sequence[Model], before: Tally) -> list[Guarantee]:
+        """Check every model on the labels that are published; return the guarantees, or refuse the release."""
+        quasi, sensitive = tuple(self.schema.quasi), tuple(self.schema.sensitive)
+        return verify(self.lines(), quasi, sensitive, require, before=before, stands_for=self.stands_for())
+
+    @property
+    def labelled(self) -> Labelled | None:
+        """The form itself."""
+        return self
+
+    def view(self) -> GeneralizedView:
+        """Return the groups whose labels hold a person."""
+        return GeneralizedView(self)
+
+    def reconstruct(self, rng: np.random.Generator) -> tuple[dict[str, Codes], Floats]:
+        """Return one row for each published one, each value drawn evenly from those that its label may stand for."""
+        lines = np.repeat(np.arange(len(self.counts)), self.counts)
+        groups = self.groups[lines]
+        found: dict[str, Codes] = {}
+        for place, name in enumerate(self.shown.columns):
+            lows, highs = self.shown.lows[groups, place], self.shown.highs[groups, place]
+            found[name] = rng.integers(lows, highs).astype(np.int32)
+        for place, name in enumerate(self.schema.sensitive):
+            found[name] = self.sensitive[lines, place]
+        return found, np.ones(self.rows)
+
+    def as_read(self, before: Tally) -> Self:
+        """Let `*` stand for whatever the column may hold: the method may know that nobody in a group misses it.
+
+        Groups and lines get an order that depends on nothing but what they stand for, so that an audit of a release and
+        of its file pick the same ones where several are as good.
+        """
+        if not len(self.shown):
+            return self
+        shown = self.shown
+        runs = [reach(before, self, name) for name in shown.columns]
+        lows, highs = (np.stack([run[side] for run in runs], axis=1) for side in (0, 1))
+        order = np.lexsort([*highs.T[::-1], *lows.T[::-1]])
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        groups = place[self.groups]
+        lines = np.lexsort([*self.sensitive.T[::-1], groups])
+        return replace(
+            self,
+            shown=replace(
+                shown,
+                labels={name: shown.labels[name].gather(order) for name in shown.columns},
+                lows=lows[order],
+                highs=highs[order],
+                group_of=np.where(shown.group_of == WITHHELD, WITHHELD, place[shown.group_of]),
+            ),
+            groups=groups[lines],
+            sensitive=self.sensitive[lines],
+            counts=self.counts[lines],
+        )
+
+    @classmethod
+    def read_back(cls, files: PublishedFiles) -> tuple[Form, list[str]]:
+        """Read groups as what shows the same labels; sets of names that are no neighbours are read as all between."""
+        counted = count_lines(files.data, files.schema)
+        tally = files.known if files.known is not None else tally_of_nobody(trees_of_labels(files, counted))
+        lines = read_labels(counted, files.schema, tally, known=files.known is not None)
+        written: Shown = "tight" if files.asked.get("labels") == "tight" or not files.summary else "region"
+        rows = int(lines.counts.sum()) if files.rows_in is None else files.rows_in
+        form = cls(files.schema, tally, lines.shown, lines.groups, lines.sensitive, lines.counts, rows, written)
+        if not lines.widened:
+            return form, []
+        named = ", ".join(lines.widened)
+        return form, [f"Sets of names that are no neighbours are read as everything between them: {named}."]
+
+    def warnings(self) -> list[str]:
+        """Return what the labels show beyond their groups."""
+        found = []
+        if self.written == "tight":
+            found.append(
+                "Labels are tight ranges: a range's bounds are values of people in the group, which shows extreme ones."
+            )
+        made_up = sorted(name for name in self.schema.quasi if self.tally.trees[name].from_data)
+        if made_up and self.written in ("hierarchy", "level"):
+            found.append(f"Hierarchies made from the data itself: {', '.join(made_up)}.")
+        return found
+
+    def group_regions(self) -> Regions:
+        """Return the codes that the labels of each group stand for."""
+        lows, highs = self.shown.lows.copy(), self.shown.highs.copy()
+        for place, name in enumerate(self.shown.columns):
+            anything = self.shown.labels[name].eq_missing(labels.ANY).to_numpy()  # missing included, for all one sees
+            lows[anything, place], highs[anything, place] = MISSING, self.tally.trees[name].size
+        return Regions(self.shown.columns, lows, highs)
+
+    def stands_for(self) -> Regions:
+        """Return the codes that the labels of each distinct published row stand for."""
+        return self.group_regions().of(self.groups)
+
+    def lines(self) -> pl.DataFrame:
+        """Return the distinct published rows (labels and sensitive values) with their counts."""
+        return self._rows_of(np.arange(len(self.counts))).with_columns(pl.Series(COUNT, self.counts))
+
+    def _rows_of(self, lines: Ints) -> pl.DataFrame:
+        groups = self.groups[lines]
+        quasi = {name: self.shown.labels[name].gather(groups) for name in self.schema.quasi}
+        sensitive = {
+            name: self.tally.trees[name].values.gather(self.sensitive[lines, place])
+            for place, name in enumerate(self.schema.sensitive)
+        }
+        return pl.DataFrame({**quasi, **sensitive})
+
+    def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
+        """Yield the published rows, quasi-identifiers and sensitive values only, sorted by what they show."""
+        ends = np.cumsum(self.counts)
+        for first in range(0, self.rows, rows_per_batch):
+            last = min(first + rows_per_batch, self.rows)
+            lines = np.arange(np.searchsorted(ends, first, side="right"), np.searchsorted(ends, last, side="left") + 1)
+            repeats = np.minimum(ends[lines], last) - np.maximum(ends[lines] - self.counts[lines], first)
+            yield self._rows_of(np.repeat(lines, repeats))
+
+    def count(self, query: Query) -> float:
+        """Estimate how many published rows satisfy every condition, as if a group's members were spread evenly."""
+        share = np.ones(len(self.shown))
+        exact = np.ones(len(self.counts), dtype=bool)
+        for name, condition in query.items():
+            if name in self.schema.quasi:
+                share *= self._matching_share(name, condition)
+            elif name in self.schema.sensitive:
+                matches = matching_codes(name, self.tally.trees[name], condition)
+                exact &= matches[self.sensitive[:, list(self.schema.sensitive).index(name)]]
+            else:
+                raise QueryError(
+                    f"'{name}' is not a quasi-identifier or sensitive column of the release."
+                    + did_you_mean(name, self.schema.tallied)
+                )
+        return float((self.counts * exact * share[self.groups]).sum()) if len(self.shown) else 0.0
+
+    def _matching_share(self, name: str, condition: object) -> Floats:
+        matches = matching_codes(name, self.tally.trees[name], condition)
+        before = np.concatenate(([0], np.cumsum(matches)))
+        place = self.shown.columns.index(name)
+        lows, highs = self.shown.lows[:, place], self.shown.highs[:, place]
+        return np.asarray((before[highs] - before[lows]) / (highs - lows))

@@ -1,12 +1,18 @@
-"""How a value becomes less specific, level by level."""
+"""How a value becomes less specific, level by level.
 
-from incrowd.hierarchies.automatic import Automatic
-from incrowd.hierarchies.categories import Categories
-from incrowd.hierarchies.dates import Dates
-from incrowd.hierarchies.flat import Exact, Flat
-from incrowd.hierarchies.hierarchy import Hierarchy
-from incrowd.hierarchies.intervals import Intervals
-from incrowd.hierarchies.masking import Masking
-from incrowd.hierarchies.tree import Tree
+Every public name of the modules in this package can be imported from it; adding a module adds its names.
+"""
 
-__all__ = ["Automatic", "Categories", "Dates", "Exact", "Flat", "Hierarchy", "Intervals", "Masking", "Tree"]
+from __future__ import annotations
+
+from typing import Any
+
+from incrowd.common.registry import find_in_package, names_in_package
+
+
+def __getattr__(name: str) -> Any:
+    return find_in_package(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return names_in_package(__name__)

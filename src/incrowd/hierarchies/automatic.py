@@ -8,12 +8,13 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from incrowd.common.arrays import Codes
 from incrowd.hierarchies.dates import Dates
 from incrowd.hierarchies.flat import Flat
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.intervals import Intervals
 from incrowd.hierarchies.masking import Masking
-from incrowd.hierarchies.tree import Codes, Tree
+from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import natural_kind
 
 _FINEST_INTERVALS = 32
@@ -22,7 +23,7 @@ _DIGIT_CODE = r"^[0-9A-Z]*[0-9][0-9A-Z]*$"
 
 
 @dataclass(frozen=True)
-class Automatic:
+class Automatic(Hierarchy):
     """Numbers get round intervals, dates the calendar, codes of one length a mask, everything else `value → *`."""
 
     name: ClassVar[str] = "automatic"

@@ -10,15 +10,16 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from incrowd.errors import HierarchyError
+from incrowd.common.arrays import Codes
+from incrowd.errors import HierarchyError, RecipeError
 from incrowd.hierarchies import labels
-from incrowd.hierarchies.hierarchy import require_covered
-from incrowd.hierarchies.tree import Codes, Tree, grow
+from incrowd.hierarchies.hierarchy import Hierarchy, require_covered
+from incrowd.hierarchies.tree import Tree, grow
 from incrowd.hierarchies.values import as_text, code_among
 
 
 @dataclass(frozen=True)
-class Categories:
+class Categories(Hierarchy):
     """Values in groups, groups in larger groups. `rows` holds each value with its ancestors, most specific first.
 
     >>> places = Categories.from_tree({"Europe": ["Italy", "Spain"], "Asia": ["Japan"]})
@@ -31,6 +32,7 @@ class Categories:
 
     rows: tuple[tuple[str, ...], ...]
     name: ClassVar[str] = "categories"
+    declares_values: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", tuple(tuple(row) for row in self.rows))
@@ -103,10 +105,31 @@ class Categories:
             writer = csv.writer(file, delimiter=separator, lineterminator="\n")
             writer.writerows((*row, labels.ANY) for row in self.rows)
 
-    def _repr_html_(self) -> str:
-        from incrowd.report.notebook import categories_html
+    @classmethod
+    def recipe_keys(cls) -> Mapping[str, bool]:
+        """A recipe gives a tree, or a file with its separator."""
+        return {"tree": False, "file": False, "separator": False}
 
-        return categories_html(self)
+    @classmethod
+    def from_recipe(cls, given: Mapping[str, Any], base: Path) -> Categories:
+        """Take a tree, or read the file that is named."""
+        if ("tree" in given) == ("file" in given):
+            raise RecipeError("a hierarchy of categories needs either a tree or a file.")
+        if "tree" in given:
+            return cls.from_tree(given["tree"])
+        for key, value in given.items():
+            if not isinstance(value, str):
+                raise RecipeError(f"a hierarchy of categories: {key} is a text, not {value!r}.")
+        return cls.read_csv(base / given["file"], separator=given.get("separator", ";"))
+
+    def to_recipe(self) -> dict[str, Any]:
+        """Return the tree."""
+        return {"tree": self.to_tree()}
+
+    def _repr_html_(self) -> str:
+        from incrowd.hierarchies.notebook import categories_html
+
+        return categories_html(self.build("", self.declared_values(""))[0])
 
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
         """Number the leaves of the whole tree, also those the table does not have, and find each value among them."""

@@ -7,16 +7,17 @@ from typing import ClassVar
 
 import polars as pl
 
+from incrowd.common.arrays import Codes
 from incrowd.errors import HierarchyError, did_you_mean
-from incrowd.hierarchies.hierarchy import require_covered
-from incrowd.hierarchies.tree import Codes, Tree, grow
+from incrowd.hierarchies.hierarchy import Hierarchy, require_covered
+from incrowd.hierarchies.tree import Tree, grow
 from incrowd.hierarchies.values import as_dates, code_values
 
 UNITS = ("day", "month", "quarter", "year", "decade")
 
 
 @dataclass(frozen=True)
-class Dates:
+class Dates(Hierarchy):
     """Dates or times become months, quarters, years, decades; `units` picks some of these, finest first.
 
     >>> tree, codes = Dates(units=("month", "year")).build("born", pl.Series(["1987-11-03", "1988-02-14"]))

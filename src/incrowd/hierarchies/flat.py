@@ -7,12 +7,14 @@ from typing import ClassVar
 
 import polars as pl
 
-from incrowd.hierarchies.tree import Codes, Kind, Tree, grow
+from incrowd.common.arrays import Codes
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.tree import Kind, Tree, grow
 from incrowd.hierarchies.values import as_text, code_values, natural_kind
 
 
 @dataclass(frozen=True)
-class Flat:
+class Flat(Hierarchy):
     """A value is published as it is, in a range or set with its neighbours, or not at all.
 
     >>> tree, codes = Flat().build("age", pl.Series([30, None, 20]))
@@ -30,7 +32,7 @@ class Flat:
 
 
 @dataclass(frozen=True)
-class Exact:
+class Exact(Hierarchy):
     """For sensitive columns: values keep their spelling, and `5` and `5.0` still count as one value, not as two.
 
     Counting two spellings of one number as two values would overstate diversity.
@@ -57,13 +59,14 @@ class Exact:
 
 
 @dataclass(frozen=True)
-class AsWritten:
+class AsWritten(Hierarchy):
     """For sensitive columns under a promise: what a row shows, and where, depends on its own value alone.
 
     `Exact` spells a number as the shortest row does, and orders values by what all of them are.
     """
 
     name: ClassVar[str] = "as written"
+    listed: ClassVar[bool] = False
 
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
         """Order the values as they are."""

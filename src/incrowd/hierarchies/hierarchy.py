@@ -6,15 +6,24 @@ from typing import ClassVar, Protocol
 
 import polars as pl
 
+from incrowd.common.arrays import Codes
+from incrowd.common.registry import Named
 from incrowd.errors import UncoveredValue
-from incrowd.hierarchies.tree import Codes, Tree
+from incrowd.hierarchies.tree import Tree
 
 
-class Hierarchy(Protocol):
-    """How a value becomes less specific, level by level. Implementations are frozen dataclasses."""
+class Hierarchy(Named, Protocol):
+    """How a value becomes less specific, level by level. Implementations are frozen dataclasses that inherit from this.
 
-    name: ClassVar[str]
-    """Its name in recipes."""
+    In recipes its name is the `kind` of a hierarchy.
+    """
+
+    declares_values: ClassVar[bool] = False
+    """Whether it can tell all values of a column without the data, which private methods need."""
+
+    def declared_values(self, column: str) -> pl.Series:
+        """Return values from which `build` makes the tree of all that a column may hold; refuse if it cannot tell."""
+        return pl.Series([], dtype=pl.String)
 
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
         """Return the tree for a column that holds these values, and the code of each of them."""

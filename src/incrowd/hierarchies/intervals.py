@@ -5,29 +5,30 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import chain, pairwise
 from numbers import Real
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from incrowd.errors import HierarchyError
+from incrowd.common.arrays import Codes, Floats
+from incrowd.errors import HierarchyError, SchemaError
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.cuts import cut_texts
-from incrowd.hierarchies.hierarchy import require_covered
-from incrowd.hierarchies.tree import Codes, Tree, grow
+from incrowd.hierarchies.hierarchy import Hierarchy, require_covered
+from incrowd.hierarchies.tree import Tree, grow
 from incrowd.hierarchies.values import as_numbers, code_values
 
-Numbers = NDArray[np.float64]
-Bounds = tuple[Numbers, Numbers]
+Bounds = tuple[Floats, Floats]
 
 _INEXACT_FROM = 2.0**53
+_MOST_VALUES = 100_000
 
 
 @dataclass(frozen=True)
-class Intervals:
+class Intervals(Hierarchy):
     """Numbers become ranges, wider at every level.
 
     Either `widths`, each a multiple of the one before and counted from `origin`, with everything below `lower` and from
@@ -45,6 +46,7 @@ class Intervals:
     lower: float | None = None
     upper: float | None = None
     name: ClassVar[str] = "intervals"
+    declares_values: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "widths", tuple(self.widths))
@@ -58,6 +60,26 @@ class Intervals:
         _check_cuts(self.cuts)
         if self.lower is not None and self.upper is not None and not self.lower < self.upper:
             raise HierarchyError(f"intervals: lower ({self.lower:g}) is not below upper ({self.upper:g}).")
+
+    def declared_values(self, column: str) -> pl.Series:
+        """Return the numbers between the bounds, one by one where all bounds are whole, else the bounds."""
+        if self.cuts:
+            return _whole_or(column, [float(cut) for cut in self.cuts[0]])
+        if self.lower is None or self.upper is None:
+            raise SchemaError(
+                f"column '{column}': differential privacy needs to know where its numbers begin and end, without looking.  "
+                "Hint: give its intervals a lower and an upper bound."
+            )
+        lower, upper, width, origin = (
+            Fraction(str(number)) for number in (self.lower, self.upper, self.widths[0], self.origin)
+        )
+        first, last = (lower - origin) // width + 1, -((origin - upper) // width)
+        if last - first > _MOST_VALUES:
+            raise SchemaError(
+                f"column '{column}': {last - first:,} intervals are too many.  Hint: make the finest ones wider."
+            )
+        inner = [origin + width * step for step in range(first, last)]
+        return _whole_or(column, [float(bound) for bound in (lower, *inner, upper)])
 
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
         """Put every value into its interval at every level."""
@@ -74,7 +96,7 @@ class Intervals:
         edges = _edges(distinct, [lows for lows, _ in bounds])
         return grow(column, distinct, "number", ancestors, from_data=False, edges=edges), codes
 
-    def _require_exact(self, column: str, points: Numbers, *, whole: bool) -> None:
+    def _require_exact(self, column: str, points: Floats, *, whole: bool) -> None:
         """Refuse numbers that floats cannot tell from their neighbours: their intervals would be the wrong ones."""
         largest = float(np.max(np.abs(points[np.isfinite(points)]), initial=0.0))
         if (whole and largest >= _INEXACT_FROM) or (self.widths and largest / self.widths[0] >= _INEXACT_FROM):
@@ -82,7 +104,7 @@ class Intervals:
                 f"column '{column}': its numbers are too large for intervals.  Hint: use masking, or a flat hierarchy."
             )
 
-    def _bounds_by_cuts(self, points: Numbers) -> list[Bounds]:
+    def _bounds_by_cuts(self, points: Floats) -> list[Bounds]:
         """Return, level by level, the bounds of each point's interval, infinite where it is open."""
         found = []
         for level in self.cuts:
@@ -91,7 +113,7 @@ class Intervals:
             found.append((cuts[place - 1], cuts[place]))
         return found
 
-    def _bounds_by_widths(self, points: Numbers) -> list[Bounds]:
+    def _bounds_by_widths(self, points: Floats) -> list[Bounds]:
         """Return, level by level, the bounds of each point's interval, infinite where it is open.
 
         Wider intervals are runs of the finest ones, so that they nest whatever floating point makes of the widths.
@@ -116,13 +138,13 @@ class Intervals:
             found.append((lows, highs))
         return found
 
-    def _bound(self, steps: Numbers) -> Numbers:
+    def _bound(self, steps: Floats) -> Floats:
         """Return where the finest interval of this number begins, without the noise of binary fractions."""
         exact = steps * self.widths[0] + self.origin
         return np.where(exact == np.floor(exact), exact, pl.Series(exact).round_sig_figs(15).to_numpy())
 
 
-def _names(lows: Numbers, highs: Numbers) -> pl.Series:
+def _names(lows: Floats, highs: Floats) -> pl.Series:
     _, first, index = np.unique(lows, return_index=True, return_inverse=True)
     names = [_name(float(lows[place]), float(highs[place])) for place in first]
     return pl.Series(names, dtype=pl.String).gather(index)
@@ -145,7 +167,7 @@ def number_text(number: float) -> str:
     return str(int(number)) if float(number).is_integer() else repr(float(number))
 
 
-def _edges(distinct: pl.Series, lowers: Sequence[Numbers]) -> list[str | None]:
+def _edges(distinct: pl.Series, lowers: Sequence[Floats]) -> list[str | None]:
     """Write the cut below each value: the widest interval's bound that lies there, else the roundest number."""
     edges: list[str | None] = cut_texts(distinct).to_list()
     for bounds in lowers:  # wider levels come later and overwrite
@@ -183,3 +205,11 @@ def _check_cuts(levels: Sequence[Sequence[float]]) -> None:
                 f"intervals: level {number} cuts at {min(stray):g}, which level {number - 1} does not, "
                 "so its intervals would not nest."
             )
+
+
+def _whole_or(column: str, bounds: list[float]) -> pl.Series:
+    """Return the whole numbers between bounds where these are whole, else the bounds; and one below them."""
+    if all(bound.is_integer() for bound in bounds) and bounds[-1] - bounds[0] <= _MOST_VALUES:
+        return pl.Series(np.arange(int(bounds[0]) - 1, int(bounds[-1]) + 1))
+    step = min((high - low for low, high in pairwise(bounds)), default=1.0)
+    return pl.Series(np.array([bounds[0] - step, *bounds]))

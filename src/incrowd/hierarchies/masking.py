@@ -7,16 +7,18 @@ from typing import ClassVar, Literal
 
 import polars as pl
 
+from incrowd.common.arrays import Codes
 from incrowd.errors import HierarchyError
 from incrowd.hierarchies import labels
-from incrowd.hierarchies.tree import Codes, Tree, grow
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.tree import Tree, grow
 from incrowd.hierarchies.values import as_text, code_among
 
 _LONGEST = 32
 
 
 @dataclass(frozen=True)
-class Masking:
+class Masking(Hierarchy):
     """Replace characters by a mask; `steps` are how many are masked at each level (by default 1, 2, 3, …).
 
     >>> tree, codes = Masking().build("zip", pl.Series(["75001", "75002", "75110"]))

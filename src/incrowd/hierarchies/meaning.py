@@ -12,12 +12,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Bools
 from incrowd.errors import UnreadableLabel
 from incrowd.hierarchies import labels as syntax
 from incrowd.hierarchies.tree import MISSING, Tree
 from incrowd.hierarchies.values import as_dates, as_numbers, as_text
-
-Mask = NDArray[np.bool_]
 
 _FROM_TO = re.compile(r"^\s*(-?[^\s-]+)\s*-\s*(-?[^\s-]+)\s*$")
 
@@ -43,7 +42,7 @@ class _Reader:
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
-        self._named: dict[str, Mask] = {}
+        self._named: dict[str, Bools] = {}
         for level in range(tree.height, 0, -1):  # a name that several levels have is that of the lowest
             for node, name in enumerate(tree.names[level].to_list()):
                 if name is not None:
@@ -52,7 +51,7 @@ class _Reader:
             if text is not None:
                 self._named[text] = np.arange(tree.size) == code
 
-    def read(self, label: object) -> Mask | None:
+    def read(self, label: object) -> Bools | None:
         """Return the codes that a label stands for, or None if it says nothing of this column."""
         if label is None or label == "":
             return np.equal(np.arange(self._tree.size), MISSING)
@@ -74,7 +73,7 @@ class _Reader:
             case syntax.Name(name):
                 return self._name(name)
 
-    def _name(self, name: str) -> Mask | None:
+    def _name(self, name: str) -> Bools | None:
         if name in self._named:
             return self._named[name]
         if not self._tree.ordered:
@@ -83,7 +82,7 @@ class _Reader:
             return self._between(match[1], match[2], closed=True)
         return self._between(name, name, closed=True)
 
-    def _between(self, low: str | None, high: str | None, *, closed: bool) -> Mask | None:
+    def _between(self, low: str | None, high: str | None, *, closed: bool) -> Bools | None:
         values = self._tree.values
         try:
             fits = values.is_not_null()

@@ -10,8 +10,9 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from incrowd.common.arrays import Codes
 from incrowd.hierarchies import labels
-from incrowd.hierarchies.tree import LONGEST_SET, MISSING, Codes, Tree
+from incrowd.hierarchies.tree import LONGEST_SET, MISSING, Tree
 
 
 def label_runs(

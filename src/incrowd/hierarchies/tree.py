@@ -16,13 +16,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Codes
 from incrowd.errors import HierarchyError
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.cuts import cut_texts
 from incrowd.hierarchies.values import as_text
 
 Kind = Literal["number", "date", "text"]
-Codes = NDArray[np.int32]
 
 MISSING = 0
 LONGEST_SET = 64
@@ -142,7 +142,7 @@ class Tree:
         return starts.astype(np.int32), self.ends[level, lows]
 
     def _repr_html_(self) -> str:
-        from incrowd.report.notebook import tree_html
+        from incrowd.hierarchies.notebook import tree_html
 
         return tree_html(self)
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
-    from incrowd.hierarchies.tree import Codes
+    from incrowd.common.arrays import Codes
 
 _ISO_DATE = r"^\d{4}-\d{2}-\d{2}"
 _LEADING_ZERO = r"^\s*[+-]?0\d"

@@ -9,20 +9,20 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from incrowd.common.progress import Progress
+from incrowd.core.method import Method
+from incrowd.core.model import Model
+from incrowd.core.recoding import Recoding, Showing
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
 from incrowd.errors import RecipeError, SchemaError
-from incrowd.forms.buckets import ShowBuckets
-from incrowd.forms.showing import Showing
-from incrowd.models.model import Model
-from incrowd.progress import Progress
-from incrowd.recoding import Recoding
-from incrowd.schema import Schema
-from incrowd.slicing.anatomy import deal_anatomy
-from incrowd.slicing.sliced import Buckets
-from incrowd.tally import Tally
+from incrowd.forms.bucketized import ShowBuckets
+from incrowd.forms.slices.slices import Buckets
+from incrowd.methods.slicing_parts.anatomy_buckets import deal_anatomy
 
 
 @dataclass(frozen=True)
-class Anatomy:
+class Anatomy(Method):
     """Every group takes one row of each of the ℓ sensitive values of which most are left.
 
     ℓ is what the models ask for: groups of l-diversity of any kind, or of k rows. `tables` is how the groups are shown,
@@ -60,7 +60,7 @@ class Anatomy:
 
 def largest_l(require: Sequence[Model]) -> int:
     """Return the largest l that the models ask for, rounded up; 1 if none does."""
-    return max((math.ceil(getattr(model, "l", 1)) for model in require), default=1)
+    return max((math.ceil(model.diversity) for model in require), default=1)
 
 
 def bucket_recoding(tally: Tally, schema: Schema, buckets: Buckets, form: Showing) -> Recoding:

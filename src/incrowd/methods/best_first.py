@@ -12,9 +12,9 @@ import heapq
 
 import numpy as np
 
+from incrowd.common.progress import Progress
 from incrowd.methods.deadline import Deadline
-from incrowd.methods.node_looks import NodeLooks
-from incrowd.progress import Progress
+from incrowd.methods.lattice_evaluation import NodeLooks
 
 
 def search_best_first(

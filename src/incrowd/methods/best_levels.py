@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Ints
+from incrowd.common.progress import Progress
 from incrowd.methods.best_first import search_best_first
 from incrowd.methods.deadline import Deadline
-from incrowd.methods.lattice import Ints
-from incrowd.methods.node_looks import Look, NodeLooks
-from incrowd.progress import Progress
+from incrowd.methods.lattice_evaluation import Look, NodeLooks
 
 _LOOKS_BEFORE = 200
 _LOOKS_BETWEEN_COUNTS = 20

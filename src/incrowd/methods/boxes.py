@@ -13,15 +13,13 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.groups import Groups, Histogram, LazyHistograms, Regions
-from incrowd.hierarchies.tree import Codes, Tree
-from incrowd.models.model import Model, satisfies_all
-from incrowd.progress import Progress
-from incrowd.recoding import Shown
-from incrowd.tally import Tally, group_tuples
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from incrowd.common.arrays import Codes, Floats, Ints
+from incrowd.common.progress import Progress
+from incrowd.core.groups import Groups, Histogram, LazyHistograms, Regions
+from incrowd.core.labelled import Shown
+from incrowd.core.model import Model, satisfies_all
+from incrowd.core.tally import Tally, group_tuples
+from incrowd.hierarchies.tree import Tree
 
 
 class Boxes:

@@ -8,15 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.groups import Groups, Histogram, Regions
-from incrowd.hierarchies.tree import Codes
-from incrowd.models.model import Model, histograms
-from incrowd.recoding import WITHHELD
-from incrowd.tally import Tally
-
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from incrowd.common.arrays import Bools, Codes, Floats, Ints
+from incrowd.core.groups import Groups, Histogram, Regions
+from incrowd.core.model import Model, histograms
+from incrowd.core.recoding import WITHHELD
+from incrowd.core.tally import Tally
 
 _TOP = -1
 
@@ -188,10 +184,10 @@ class Climbers:
         )
         unsafe = np.zeros(len(self), dtype=bool)
         for model in require:
-            if not hasattr(model, "satisfied_entries"):
+            if not model.judges_entries:
                 unsafe |= ~model.satisfied(groups)[judged.group_of]
                 continue
-            for name, histogram in histograms(groups, model.column).items():  # type: ignore[attr-defined]
+            for name, histogram in histograms(groups, model.column).items():
                 entry_of, _ = entries[name]
                 unsafe |= ~model.satisfied_entries(groups, name, histogram)[entry_of]
         return unsafe

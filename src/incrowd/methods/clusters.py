@@ -15,18 +15,18 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Codes, Ints
+from incrowd.common.progress import Progress, silent
+from incrowd.core.model import Model, satisfies_all
+from incrowd.core.recoding import Recoding
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import RecipeError
-from incrowd.hierarchies.tree import MISSING, Codes, Tree
+from incrowd.hierarchies.tree import MISSING, Tree
 from incrowd.methods.grouping import Grouper
 from incrowd.methods.mondrian import Mondrian
 from incrowd.models.k_anonymity import KAnonymity
-from incrowd.models.model import Model, satisfies_all
-from incrowd.progress import Progress, silent
-from incrowd.recoding import Recoding
-from incrowd.schema import Schema
-from incrowd.tally import Tally, group_tuples
 
-Ints = NDArray[np.int64]
 Labels = Literal["hierarchy", "tight"]
 
 MOST_POINTS = 30_000

@@ -13,28 +13,35 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.diffgen.consistency import algorithm_2, least_squares, published_counts
-from incrowd.diffgen.level_tree import grow_by_levels
-from incrowd.diffgen.noisy_tree import NoisyTree, grow_tree, leaf_counts
-from incrowd.diffgen.people import People
-from incrowd.diffgen.specializing import Specializer
-from incrowd.diffgen.utilities import UTILITIES, Utility
+from incrowd.common.parameters import require_number, require_whole
+from incrowd.common.progress import Progress
 from incrowd.dp.accountant import Accountant
+from incrowd.dp.boxes.coded_rows import People
+from incrowd.dp.boxes.consistency import algorithm_2, least_squares, published_counts
+from incrowd.dp.boxes.level_tree import grow_by_levels
+from incrowd.dp.boxes.noisy_tree import NoisyTree, grow_tree, leaf_counts
+from incrowd.dp.boxes.specializing import Specializer
+from incrowd.dp.boxes.utilities import UTILITIES, Utility
 from incrowd.dp.budget import Budget
 from incrowd.dp.exact import Exact, as_exact
 from incrowd.errors import RecipeError
 from incrowd.hierarchies.public import Undeclared
 from incrowd.hierarchies.tree import MISSING
-from incrowd.methods.private import PublicTable, as_written, column_names, require_steps, require_undeclared
-from incrowd.parameters import require_number, require_whole
-from incrowd.progress import Progress
+from incrowd.methods.private import (
+    PrivateMethod,
+    PublicTable,
+    as_written,
+    column_names,
+    require_steps,
+    require_undeclared,
+)
 
 Adjustment = Literal["least-squares", "algorithm-2"]
 Counted = tuple[NoisyTree, NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
-class DiffGen:
+class DiffGen(PrivateMethod):
     """Noisy counts of the boxes that `steps` specializations make, under ε-differential privacy.
 
     `utility` is what a specialization is chosen for: "max" and "infogain" are the paper's, about the sensitive columns
@@ -79,7 +86,7 @@ class DiffGen:
 
 
 @dataclass(frozen=True)
-class ConsistentDiffGen:
+class ConsistentDiffGen(PrivateMethod):
     """As DiffGen, with boxes of all sizes counted, and counts that agree, are whole, and are never negative.
 
     Boxes are counted whenever there are `fanout` times as many as before, the smaller ones with more of ε, and made to

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from incrowd.diffgen.cuts import Cut
+from incrowd.common.parameters import require_whole
+from incrowd.dp.boxes.box_cuts import Cut
 from incrowd.errors import RecipeError
 from incrowd.methods.lattice import LevelLimits, require_known
-from incrowd.parameters import require_whole
 
 if TYPE_CHECKING:
     from incrowd.methods.private import PublicTable

@@ -13,18 +13,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.diffgen.noisy_tree import NoisyTree, leaf_counts
+from incrowd.common.progress import Progress
 from incrowd.dp.accountant import Accountant
+from incrowd.dp.boxes.noisy_tree import NoisyTree, leaf_counts
 from incrowd.dp.budget import Budget
 from incrowd.dp.exact import Exact
 from incrowd.hierarchies.public import Undeclared
 from incrowd.methods.fixed_levels import cuts_at_levels, require_levels
-from incrowd.methods.private import PublicTable, as_written, column_names, require_undeclared
-from incrowd.progress import Progress
+from incrowd.methods.private import PrivateMethod, PublicTable, as_written, column_names, require_undeclared
 
 
 @dataclass(frozen=True)
-class FlatHistogram:
+class FlatHistogram(PrivateMethod):
     """Noisy counts of every combination of values, each column at its level in `levels`, 0 if it is not named.
 
     Columns named in `missing` may have missing values. `undeclared`: as in DiffGen.

@@ -13,24 +13,24 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from incrowd.common.parameters import require_number, require_whole
+from incrowd.common.progress import Progress
+from incrowd.core.method import Method
+from incrowd.core.model import Model, for_each_group
+from incrowd.core.recoding import Recoding
+from incrowd.core.schema import Schema
+from incrowd.core.solutions import BEST_FOUND, CHOSEN, OPTIMAL
+from incrowd.core.tally import Tally
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable, did_you_mean
 from incrowd.methods.best_first import search_best_first
 from incrowd.methods.best_levels import search_all
 from incrowd.methods.deadline import Deadline
 from incrowd.methods.group_losses import GROUP_LOSSES
 from incrowd.methods.lattice import Lattice, LevelLimits
-from incrowd.methods.local_levels import recode_locally
+from incrowd.methods.lattice_evaluation import NodeLooks
 from incrowd.methods.losses import COLUMN_LOSSES, certainty_penalty
-from incrowd.methods.node_looks import NodeLooks
+from incrowd.methods.recode_leftovers import recode_locally
 from incrowd.methods.shortfall import describe_shortfall
-from incrowd.methods.solutions import BEST_FOUND, CHOSEN, OPTIMAL
-from incrowd.models.model import Model
-from incrowd.models.whole_table import for_each_group
-from incrowd.parameters import require_number, require_whole
-from incrowd.progress import Progress
-from incrowd.recoding import Recoding
-from incrowd.schema import Schema
-from incrowd.tally import Tally
 
 Leftovers = Literal["withhold", "recode"]
 
@@ -41,7 +41,7 @@ _SHOWN_BY_NODE = ("gcp", "loss", "precision")
 
 
 @dataclass(frozen=True)
-class FullDomain:
+class FullDomain(Method):
     """The level of each column, the same for every row, that loses least.
 
     `limit` is the share of rows that may be withheld, from 0 to 1. `loss` names what is minimized: "gcp", "loss",

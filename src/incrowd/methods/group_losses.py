@@ -12,8 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
-from incrowd.methods.losses import Floats, node_runs
-from incrowd.tally import Counts, Tally
+from incrowd.common.arrays import Counts, Floats
+from incrowd.core.tally import Tally
+from incrowd.methods.losses import node_runs
 
 
 class GroupLoss(Protocol):

@@ -8,13 +8,10 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from incrowd.groups import Groups, Histogram, LazyHistograms, own_regions
-from incrowd.hierarchies.tree import Codes
-from incrowd.tally import Tally
-
-Ints = NDArray[np.int64]
+from incrowd.common.arrays import Codes, Ints
+from incrowd.core.groups import Groups, Histogram, LazyHistograms, own_regions
+from incrowd.core.tally import Tally
 
 
 class Grouper:

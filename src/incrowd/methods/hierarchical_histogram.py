@@ -14,23 +14,23 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.diffgen.consistency import Generations, least_squares, published_counts
-from incrowd.diffgen.cuts import Run
-from incrowd.diffgen.noisy_tree import NoisyTree
+from incrowd.common.parameters import require_whole
+from incrowd.common.progress import Progress
 from incrowd.dp.accountant import Accountant
+from incrowd.dp.boxes.box_cuts import Run
+from incrowd.dp.boxes.consistency import Generations, least_squares, published_counts
+from incrowd.dp.boxes.noisy_tree import NoisyTree
 from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
 from incrowd.dp.exact import Exact
 from incrowd.errors import SchemaError
 from incrowd.hierarchies.public import Undeclared
 from incrowd.hierarchies.tree import MISSING
-from incrowd.methods.private import PublicTable, as_written, column_names, require_undeclared
-from incrowd.parameters import require_whole
-from incrowd.progress import Progress
+from incrowd.methods.private import PrivateMethod, PublicTable, as_written, column_names, require_undeclared
 
 
 @dataclass(frozen=True)
-class HierarchicalHistogram:
+class HierarchicalHistogram(PrivateMethod):
     """Noisy counts of one column of numbers (by class, where there are sensitive columns) that agree on all intervals.
 
     Columns named in `missing` may have missing values. `undeclared`: as in DiffGen.

@@ -13,20 +13,21 @@ from typing import ClassVar
 
 import numpy as np
 
+from incrowd.common.arrays import Codes, Floats, Ints
+from incrowd.common.progress import Progress
+from incrowd.core.labelled import Shown
+from incrowd.core.method import Method, require_possible
+from incrowd.core.model import Model
+from incrowd.core.recoding import Recoding
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
 from incrowd.errors import RecipeError
-from incrowd.hierarchies.tree import Codes
-from incrowd.methods.boxes import Boxes, Floats, Ints
-from incrowd.methods.method import require_possible
-from incrowd.methods.target import classes_of, require_target
-from incrowd.models.model import Model
-from incrowd.progress import Progress
-from incrowd.recoding import Recoding, Shown
-from incrowd.schema import Schema
-from incrowd.tally import Tally
+from incrowd.methods.boxes import Boxes
+from incrowd.methods.class_column import classes_of, require_target
 
 
 @dataclass(frozen=True)
-class InfoGainMondrian:
+class InfoGainMondrian(Method):
     """Multidimensional partitioning for a classifier of `target`, a sensitive column or quasi-identifier.
 
     Without a target, it is for the combination of all sensitive columns. A box is cut at the boundary that gains most

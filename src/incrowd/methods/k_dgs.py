@@ -14,23 +14,24 @@ from typing import ClassVar
 
 import numpy as np
 
+from incrowd.common.arrays import Codes, Ints
+from incrowd.common.parameters import require_whole
+from incrowd.common.progress import Progress
+from incrowd.core.groups import Groups, Regions
+from incrowd.core.method import Method
+from incrowd.core.model import Model, refuse_uncovered
+from incrowd.core.recoding import WITHHELD, Recoding
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
-from incrowd.groups import Groups, Regions
-from incrowd.hierarchies.tree import Codes
 from incrowd.methods.fixed_levels import require_levels
-from incrowd.methods.grouping import Grouper, Ints
+from incrowd.methods.grouping import Grouper
 from incrowd.methods.lattice import LevelLimits, require_known
 from incrowd.models.full_k_anonymity import FullKAnonymity
-from incrowd.models.model import Model
-from incrowd.parameters import require_whole
-from incrowd.progress import Progress
-from incrowd.recoding import WITHHELD, Recoding
-from incrowd.schema import Schema
-from incrowd.tally import Tally, group_tuples
 
 
 @dataclass(frozen=True)
-class KDGS:
+class KDGS(Method):
     """Every quasi-identifier at its level in `levels`, 0 if it is not named; rows seen fewer than `k` times withheld.
 
     Rows are counted by all that is published of them, so single rows of a group may be withheld for their sensitive
@@ -74,8 +75,6 @@ class KDGS:
         progress: Progress,
     ) -> Recoding:
         """Generalize and withhold. Deterministic: `rng` is not used."""
-        from incrowd.publishing import refuse_uncovered  # which imports all methods
-
         refuse_uncovered(self.guarantees, schema)
         columns = tuple(sorted(schema.quasi))
         require_known(list(self.levels), columns)

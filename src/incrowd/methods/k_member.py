@@ -16,18 +16,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from incrowd.methods.clusters import Ints, Labels, Points, recode_safe, require_labels
+from incrowd.common.arrays import Ints
+from incrowd.common.progress import Progress
+from incrowd.core.method import Method, require_possible
+from incrowd.core.model import Model
+from incrowd.core.recoding import Recoding
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
+from incrowd.methods.clusters import Labels, Points, recode_safe, require_labels
 from incrowd.methods.grouping import Grouper
-from incrowd.methods.method import require_possible
-from incrowd.models.model import Model
-from incrowd.progress import Progress
-from incrowd.recoding import Recoding
-from incrowd.schema import Schema
-from incrowd.tally import Tally
 
 
 @dataclass(frozen=True)
-class KMember:
+class KMember(Method):
     """Clusters of the fewest rows that the models allow, each grown from the point furthest from the last one's start.
 
     The point that joins next is the one with which the cluster spans least: the sum over columns of a range's share of

@@ -9,16 +9,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Codes, Counts, Floats, Ints
+from incrowd.core.groups import Groups, Histogram, LazyHistograms, Regions
+from incrowd.core.model import Model, any_looks_at_values
+from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import SchemaError, did_you_mean
-from incrowd.groups import Groups, Histogram, LazyHistograms, Regions
-from incrowd.hierarchies.tree import Codes
 from incrowd.methods.losses import CellLosses, certainty_penalty
-from incrowd.models.model import Model, any_looks_at_values
-from incrowd.tally import Counts, Tally, group_tuples
 
 Levels = NDArray[np.int8]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _ANY_NUMBER = 2001
 

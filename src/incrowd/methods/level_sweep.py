@@ -15,19 +15,21 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Floats, Ints
+from incrowd.common.parameters import require_number
+from incrowd.common.progress import Progress
+from incrowd.core.labelled import Shown
+from incrowd.core.method import Method, require_possible
+from incrowd.core.model import Model, satisfies_all
+from incrowd.core.recoding import Recoding
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
 from incrowd.errors import RecipeError
-from incrowd.methods.lattice import Floats, Ints, Lattice, Levels, Rows
-from incrowd.methods.method import require_possible
-from incrowd.models.model import Model, satisfies_all
-from incrowd.parameters import require_number
-from incrowd.progress import Progress
-from incrowd.recoding import Recoding, Shown
-from incrowd.schema import Schema
-from incrowd.tally import Tally
+from incrowd.methods.lattice import Lattice, Levels, Rows
 
 
 @dataclass(frozen=True)
-class LevelSweep:
+class LevelSweep(Method):
     """Every group has levels of its own, as low as its people allow; nothing is withheld.
 
     `labels="hierarchy"` publishes nodes; `"tight"` the smallest range of each group's own values, which shows extreme

@@ -16,21 +16,22 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from incrowd.common.progress import Progress
+from incrowd.core.method import Method
+from incrowd.core.model import Model
+from incrowd.core.recoding import Recoding
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
 from incrowd.errors import RecipeError, Unsatisfiable
 from incrowd.methods.climbing import Climbers, Ladder
 from incrowd.methods.lattice import LevelLimits, require_known
-from incrowd.models.model import Model
 from incrowd.models.shares import require_share
-from incrowd.progress import Progress
-from incrowd.recoding import Recoding
-from incrowd.schema import Schema
-from incrowd.tally import Tally
 
 Chooser = Literal["left-domain-size", "least-loss"]
 
 
 @dataclass(frozen=True)
-class LocalRecoding:
+class LocalRecoding(Method):
     """Every row climbs its columns' hierarchies by itself, no further than it must; too distorted rows are withheld.
 
     `limit` is the largest distortion that is published: the mean, over columns, of how far a value has climbed (0: as

@@ -12,12 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from incrowd.hierarchies.tree import MISSING, Codes
-from incrowd.tally import Tally
-
-Floats = NDArray[np.float64]
+from incrowd.common.arrays import Codes, Floats
+from incrowd.core.tally import Tally
+from incrowd.hierarchies.tree import MISSING
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,22 +17,23 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.diffgen.cuts import Cut
-from incrowd.diffgen.noisy_tree import NoisyTree, require_room
+from incrowd.common.arrays import Floats, Ints
+from incrowd.common.progress import Progress
+from incrowd.core.tally import group_tuples
 from incrowd.dp.accountant import Accountant
+from incrowd.dp.boxes.box_cuts import Cut
+from incrowd.dp.boxes.noisy_tree import NoisyTree, require_room
 from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
 from incrowd.dp.exact import Exact
+from incrowd.dp.marginals.agreement import Agreement, Marginals
+from incrowd.dp.marginals.cells import Column, WideCells, not_negative, share_out, total_rows
+from incrowd.dp.marginals.generating import generate
+from incrowd.dp.marginals.spanning import Pair, choose_tree, pair_counts
 from incrowd.errors import RecipeError, Unsatisfiable
 from incrowd.hierarchies.public import Undeclared
-from incrowd.marginals.agreement import Agreement, Marginals
-from incrowd.marginals.cells import Column, Floats, Ints, WideCells, not_negative, share_out, total_rows
-from incrowd.marginals.generating import generate
-from incrowd.marginals.spanning import Pair, choose_tree, pair_counts
 from incrowd.methods.fixed_levels import cuts_at_levels, require_levels
-from incrowd.methods.private import PublicTable, as_written, column_names, require_undeclared
-from incrowd.progress import Progress
-from incrowd.tally import group_tuples
+from incrowd.methods.private import PrivateMethod, PublicTable, as_written, column_names, require_undeclared
 
 _SINGLES, _CHOICES = Fraction(1, 3), Fraction(1, 3)
 """Shares of ε for single columns and for choosing pairs; the rest is for counting these. Thirds, as in MST."""
@@ -42,7 +43,7 @@ _MOST_ROWS = 100_000_000
 
 
 @dataclass(frozen=True)
-class MarginalSynthesis:
+class MarginalSynthesis(PrivateMethod):
     """Synthetic rows that have the noisy counts of single columns and of a tree of pairs, under ε.
 
     Values are those that the hierarchies declare, or the nodes of a column's level in `levels`; numbers are counted one

@@ -13,19 +13,20 @@ from typing import ClassVar
 
 import numpy as np
 
-from incrowd.methods.clusters import Ints, Labels, Points, recode_safe, require_labels
+from incrowd.common.arrays import Ints
+from incrowd.common.parameters import require_whole
+from incrowd.common.progress import Progress
+from incrowd.core.method import Method, require_possible
+from incrowd.core.model import Model
+from incrowd.core.recoding import Recoding
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
+from incrowd.methods.clusters import Labels, Points, recode_safe, require_labels
 from incrowd.methods.grouping import Grouper
-from incrowd.methods.method import require_possible
-from incrowd.models.model import Model
-from incrowd.parameters import require_whole
-from incrowd.progress import Progress
-from incrowd.recoding import Recoding
-from incrowd.schema import Schema
-from incrowd.tally import Tally
 
 
 @dataclass(frozen=True)
-class Microaggregation:
+class Microaggregation(Method):
     """Clusters of at least `size` rows around the most unusual people; without `size`, as many as the models need.
 
     Rows with the same quasi-identifiers are never parted: with `size` rows or more they are a cluster of their own, and

@@ -13,22 +13,22 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from incrowd.common.parameters import require_number
+from incrowd.common.progress import Progress
+from incrowd.core.groups import Groups
+from incrowd.core.labelled import Shown
+from incrowd.core.method import Method, require_possible
+from incrowd.core.model import Model, any_looks_at_values, for_each_group, satisfies_all
+from incrowd.core.recoding import Recoding
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
 from incrowd.errors import RecipeError, Unsatisfiable
-from incrowd.groups import Groups
 from incrowd.methods.boxes import Boxes
 from incrowd.methods.lattice import require_known
-from incrowd.methods.method import require_possible
-from incrowd.models.model import Model, any_looks_at_values, satisfies_all
-from incrowd.models.whole_table import for_each_group
-from incrowd.parameters import require_number
-from incrowd.progress import Progress
-from incrowd.recoding import Recoding, Shown
-from incrowd.schema import Schema
-from incrowd.tally import Tally
 
 
 @dataclass(frozen=True)
-class Mondrian:
+class Mondrian(Method):
     """Multidimensional partitioning: the widest column first, cut at the median.
 
     `cuts="strict"` keeps equal values on one side; `"relaxed"` may put people with the median value on either side,
@@ -102,7 +102,7 @@ class Mondrian:
     def _start(self, boxes: Boxes, require: Sequence[Model], of_each: Sequence[Model]) -> None:
         """Part the table by its fixed columns; show boxes whole if that, or a model, takes more than trimmed ones."""
         whole = np.arange(1)
-        boxes.trims = not any(getattr(model, "needs_everybody", False) for model in require)
+        boxes.trims = not any(model.needs_everybody for model in require)
         if boxes.trims:
             boxes.trims = bool(satisfies_all(require, boxes.groups(whole)).all())
         if not boxes.trims:

@@ -11,18 +11,20 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.diffgen.noisy_tree import NoisyTree
-from incrowd.diffgen.people import People
+from incrowd.common.parameters import require_whole
+from incrowd.common.progress import Progress
+from incrowd.core.method import AnyMethod
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
 from incrowd.dp.accountant import Accountant
+from incrowd.dp.boxes.coded_rows import People
+from incrowd.dp.boxes.noisy_tree import NoisyTree
 from incrowd.dp.budget import Budget
 from incrowd.dp.exact import Exact
 from incrowd.errors import RecipeError, SchemaError
-from incrowd.hierarchies.public import UNDECLARED, Undeclared, public_codes, public_tree
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.public import UNDECLARED, Undeclared, UndeclaredIsMissing, public_codes, public_tree
 from incrowd.hierarchies.tree import MISSING, Tree
-from incrowd.parameters import require_whole
-from incrowd.progress import Progress
-from incrowd.schema import Schema
-from incrowd.tally import Tally
 
 _MOST_CLASSES = 4096
 
@@ -43,32 +45,58 @@ class PublicTable:
     class_codes: NDArray[np.int32]
 
 
-class PrivateMethod(Protocol):
-    """A method whose promise is its own construction. Implementations are frozen dataclasses, one file each."""
+class PrivateMethod(AnyMethod, Protocol):
+    """A method whose promise is its own construction: noisy counts of boxes that it chooses under differential privacy.
 
-    name: ClassVar[str]
-    private: ClassVar[bool]
+    Implementations are frozen dataclasses that inherit from this, one file each. The promise is about adding or removing
+    one row: whoever has several rows is promised that much less. Refusals are not part of it: that a table holds a value
+    which its hierarchy lacks, or a missing one that was not announced, is told to whoever publishes, and nothing is
+    published. This is the default because a wrong hierarchy would otherwise publish an empty table without a word. Where
+    outsiders can see whether there is a release, `undeclared="missing"` refuses no rows: such values count as missing,
+    rows that may not have missing values are left out, and a table without rows is one like any other. What is left is
+    what cannot be read (a damaged file) or does not fit the memory, and columns of mixed types, which pandas and SQLite
+    allow: one row makes them text, and 1.0 is then not spelled as the category `1` any more.
+    """
 
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """Columns that may have missing values."""
-        ...
+    private: ClassVar[bool] = True
 
-    @property
-    def undeclared(self) -> Undeclared:
-        """What becomes of values that were not declared, and of missing ones that were not announced."""
-        ...
+    missing: tuple[str, ...]
+    """Columns that may have missing values."""
+    undeclared: Undeclared
+    """What becomes of values that were not declared, and of missing ones that were not announced."""
 
     @property
     def budget(self) -> Budget:
         """All that it may spend."""
         ...
 
+    @property
+    def allows_empty(self) -> bool:
+        """Where nobody is refused, a refusal would tell the first person's presence from their absence."""
+        return self.undeclared == "missing"
+
+    def counted_as(self, schema: Schema) -> Schema:
+        """Where nobody is refused, what was not declared counts as missing."""
+        return tolerant(schema) if self.undeclared == "missing" else schema
+
     def measure(
         self, table: PublicTable, *, rng: np.random.Generator, progress: Progress, accountant: Accountant
     ) -> tuple[NoisyTree, NDArray[np.int64]]:
         """Return the boxes that were counted, and what is published of each leaf by class."""
         ...
+
+
+def tolerant(schema: Schema) -> Schema:
+    """Return a schema by which every table can be counted, as far as its hierarchies are public."""
+
+    def wrapped(hierarchy: Hierarchy) -> Hierarchy:
+        return UndeclaredIsMissing(hierarchy) if hierarchy.declares_values else hierarchy
+
+    quasi, sensitive = (
+        {name: wrapped(hierarchy) for name, hierarchy in columns.items()}
+        for columns in (schema.quasi, schema.sensitive)
+    )
+    return replace(schema, quasi=quasi, sensitive=sensitive)
 
 
 def require_steps(owner: str, steps: object) -> None:

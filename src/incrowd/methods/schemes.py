@@ -24,14 +24,15 @@ from fractions import Fraction
 
 import numpy as np
 
+from incrowd.common.arrays import Counts, Ints
+from incrowd.common.progress import Progress
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
+from incrowd.dp.expected_rows import ExpectedRows
 from incrowd.dp.selection import exponential_mechanism
 from incrowd.errors import RecipeError
-from incrowd.expected_rows import ExpectedRows
-from incrowd.methods.lattice import Ints, Lattice, LevelLimits, Levels
+from incrowd.methods.lattice import Lattice, LevelLimits, Levels
 from incrowd.models.full_k_anonymity import FullKAnonymity
-from incrowd.progress import Progress
-from incrowd.schema import Schema
-from incrowd.tally import Counts, Tally
 
 MOST_VECTORS = 100_000
 _PARTS = 1000

@@ -9,7 +9,7 @@ or withheld is not told. Cost: that of k-DGS; with chosen levels, see `schemes.p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import ClassVar, Literal
@@ -17,27 +17,30 @@ from typing import ClassVar, Literal
 import numpy as np
 import polars as pl
 
+from incrowd.common.parameters import require_whole
+from incrowd.common.progress import Progress
+from incrowd.core.method import Method
+from incrowd.core.model import Guarantee, Model
+from incrowd.core.recoding import Recoding
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.budget import Budget
 from incrowd.dp.exact import Exact, round_digits
+from incrowd.dp.expected_rows import ExpectedRows
+from incrowd.dp.promise import PrivacyPromise
 from incrowd.dp.sampled_suppression import as_epsilon, checked, delta_of, least_epsilon
 from incrowd.dp.smooth_bound import SmoothBound
 from incrowd.errors import ConformanceError, RecipeError, SchemaError, Unsatisfiable
-from incrowd.expected_rows import ExpectedRows
+from incrowd.hierarchies.categories import Categories
 from incrowd.hierarchies.dates import Dates
+from incrowd.hierarchies.flat import AsWritten
 from incrowd.hierarchies.masking import Masking
 from incrowd.methods.k_dgs import KDGS
 from incrowd.methods.schemes import choose_levels
 from incrowd.models.differential_privacy import DifferentialPrivacy
 from incrowd.models.full_k_anonymity import FullKAnonymity
 from incrowd.models.k_anonymity import KAnonymity
-from incrowd.models.model import Guarantee, Model
-from incrowd.parameters import require_whole
-from incrowd.progress import Progress
-from incrowd.promise import Promise
-from incrowd.recoding import Recoding
-from incrowd.schema import Schema
-from incrowd.tally import Tally
 
 EPSILONS = ("0.1", "0.25", "0.5", "0.75", "1", "1.5", "2", "3", "4", "6", "8")
 """Where the curve of ε and δ is told, as far as the sampling rate allows."""
@@ -48,7 +51,7 @@ _TWELVE_DIGITS = 1 + Fraction(1, 10**11)
 
 
 @dataclass(frozen=True)
-class SDGS:
+class SDGS(Method):
     """Every quasi-identifier at its level in `levels`, 0 if it is not named; of a sample, rows seen `k` times.
 
     The release is (ε, δ)-private at all points of a curve at once; `epsilon` is the one that is promised (1, or the
@@ -94,7 +97,14 @@ class SDGS:
         """What every release satisfies, whatever else is required of it."""
         return (FullKAnonymity(self.k),)
 
-    def promise(self, rate: Fraction, *, note: str = "") -> Promise:
+    def counted_as(self, schema: Schema) -> Schema:
+        """No row changes how another one's sensitive values are spelled or ordered."""
+        kept = {
+            name: one if isinstance(one, Categories) else AsWritten() for name, one in schema.sensitive.items()
+        }
+        return replace(schema, sensitive=kept)
+
+    def promise(self, rate: Fraction, *, note: str = "") -> PrivacyPromise:
         """Return what publishing a sample at this rate promises, by theorem 1; refuse rates it says nothing about."""
         epsilon = self._promised(rate)
         accountant = Accountant()
@@ -112,7 +122,7 @@ class SDGS:
         bound = SmoothBound.of(self.k, rate=rate, epsilon=epsilon)
         smooth = {"ε0": float(epsilon), "δ0": bound.delta, "δ at 2·ε0": bound.delta_at(2)}
         told = {"budget": accountant.as_dict(), "ε and δ": self.curve(rate), "smooth bound of suppression": smooth}
-        return Promise(Guarantee(model, "by construction", float(total.epsilon), note=note), total, told)
+        return PrivacyPromise(Guarantee(model, "by construction", float(total.epsilon), note=note), total, told)
 
     def curve(self, rate: Fraction) -> list[dict[str, float]]:
         """Return pairs of ε and δ, all of which hold at once; a choice of levels is included in ε."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from incrowd.groups import Groups
-from incrowd.models.model import Model
+from incrowd.core.groups import Groups
+from incrowd.core.model import Model
 
 
 def describe_shortfall(

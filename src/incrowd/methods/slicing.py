@@ -11,24 +11,25 @@ from typing import ClassVar
 
 import numpy as np
 
+from incrowd.common.parameters import require_number, require_whole
+from incrowd.common.progress import Progress
+from incrowd.core.method import Method
+from incrowd.core.model import Model
+from incrowd.core.recoding import Recoding
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
 from incrowd.errors import Unsatisfiable
-from incrowd.forms.slices import ShowSlices, all_columns, at_levels
+from incrowd.forms.sliced import ShowSlices, all_columns, at_levels
+from incrowd.forms.slices.fake_tuples import count_fakes
+from incrowd.forms.slices.slices import slice_tally
 from incrowd.methods.anatomy import bucket_recoding
-from incrowd.models.model import Model
-from incrowd.parameters import require_number, require_whole
-from incrowd.progress import Progress
-from incrowd.recoding import Recoding
-from incrowd.schema import Schema
-from incrowd.slicing.buckets import make_buckets
-from incrowd.slicing.columns import Columns, partition_attributes
-from incrowd.slicing.correlation import contingency
-from incrowd.slicing.membership import count_fakes
-from incrowd.slicing.sliced import slice_tally
-from incrowd.tally import Tally
+from incrowd.methods.slicing_parts.attribute_columns import Columns, partition_attributes
+from incrowd.methods.slicing_parts.buckets import make_buckets
+from incrowd.methods.slicing_parts.correlation import contingency
 
 
 @dataclass(frozen=True)
-class Slicing:
+class Slicing(Method):
     """Columns by correlation, buckets as small as sliced ℓ-diversity allows.
 
     ℓ is that of the `SlicedDiversity` that is required; a k asks for buckets of at least k rows. `columns` lists
@@ -91,7 +92,7 @@ class Slicing:
         progress: Progress,
     ) -> Recoding:
         sensitive = tuple(sorted(schema.sensitive))
-        l = max((Fraction(str(getattr(model, "l", 1))) for model in require), default=Fraction(1))
+        l = max((Fraction(str(model.diversity)) for model in require), default=Fraction(1))
         slices = slice_tally(shown, columns, sensitive)
         least = max(self.least, *(model.min_group for model in require), 1)
         while True:

@@ -13,12 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.hierarchies.tree import MISSING, Codes, Tree
-from incrowd.recoding import Recoding
-from incrowd.tally import Tally, group_tuples
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from incrowd.common.arrays import Codes, Floats, Ints
+from incrowd.core.recoding import Recoding
+from incrowd.core.tally import Tally, group_tuples
+from incrowd.hierarchies.tree import MISSING, Tree
 
 _DIGITS = 9
 _NOBODY = np.iinfo(np.int64).max

@@ -15,19 +15,19 @@ from typing import ClassVar
 
 import numpy as np
 
+from incrowd.common.progress import Progress
+from incrowd.core.method import Method, require_possible
+from incrowd.core.model import Model, satisfies_all
+from incrowd.core.recoding import Recoding
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
+from incrowd.methods.class_column import classes_of, require_target
 from incrowd.methods.grouping import Grouper
-from incrowd.methods.method import require_possible
-from incrowd.methods.target import classes_of, require_target
 from incrowd.methods.taxonomy import Cuts, group_values, least_elsewhere, least_within
-from incrowd.models.model import Model, satisfies_all
-from incrowd.progress import Progress
-from incrowd.recoding import Recoding
-from incrowd.schema import Schema
-from incrowd.tally import Tally
 
 
 @dataclass(frozen=True)
-class TopDownSpecialization:
+class TopDownSpecialization(Method):
     """One cut per hierarchy, for a classifier of `target`: a sensitive column or quasi-identifier.
 
     Without a target, it is for the combination of all sensitive columns. Numbers are specialized along their

@@ -14,27 +14,27 @@ from typing import ClassVar
 
 import numpy as np
 
-from incrowd.metrics.metric import Goal
-from incrowd.metrics.reach import domain, reach
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
+from incrowd.core.labelled import Labelled
+from incrowd.core.metric import Goal, Metric
+from incrowd.core.tally import Tally
+from incrowd.forms.reach import domain, reach
 
 
 @dataclass(frozen=True)
-class Ambiguity:
+class Ambiguity(Metric):
     """log(mean number of combinations) over log(all combinations). 0: published as it was. 1: nothing but `*`."""
 
     name: ClassVar[str] = "ambiguity"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    def measure(self, before: Tally, release: Generalized) -> float:
+    def measure(self, before: Tally, release: Labelled) -> float:
         """Return the bits of ambiguity, as a share of those that there can be."""
         possible = _domain_bits(before, release)
         return min(max(mean_combinations_bits(before, release) / possible, 0.0), 1.0) if possible > 0 else 0.0
 
 
-def mean_combinations_bits(before: Tally, release: Generalized) -> float:
+def mean_combinations_bits(before: Tally, release: Labelled) -> float:
     """Return log2 of the mean number of value combinations that a row may stand for."""
     bits = np.zeros(len(release.shown))
     for name in release.shown.columns:
@@ -46,6 +46,6 @@ def mean_combinations_bits(before: Tally, release: Generalized) -> float:
     return most + float(np.log2(np.average(np.exp2(bits - most), weights=rows[rows > 0]))) if bits.size else 0.0
 
 
-def _domain_bits(before: Tally, release: Generalized) -> float:
+def _domain_bits(before: Tally, release: Labelled) -> float:
     leaves = [last - first for first, last in (domain(before, name) for name in release.shown.columns)]
     return float(np.log2(np.maximum(leaves, 1)).sum())

@@ -13,25 +13,25 @@ from typing import ClassVar
 
 import numpy as np
 
+from incrowd.core.labelled import Labelled
+from incrowd.core.metric import Goal, Metric
+from incrowd.core.tally import Tally
+from incrowd.forms.spreading import expected_pairs
 from incrowd.metrics.distributions import association, comparable_pairs, joint_counts
-from incrowd.metrics.metric import Goal
-from incrowd.metrics.spreading import expected_pairs
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
 
 _NOTHING = 1e-9
 """Weaker associations are rounding."""
 
 
 @dataclass(frozen=True)
-class AssociationKept:
+class AssociationKept(Metric):
     """The share of the associations between columns that is kept. 1: all."""
 
     name: ClassVar[str] = "association-kept"
     goal: ClassVar[Goal] = "maximize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    def measure(self, before: Tally, release: Generalized) -> float:
+    def measure(self, before: Tally, release: Labelled) -> float:
         """Return the share over all pairs that can be counted."""
         kept = most = 0.0
         for one, two in comparable_pairs(before, sorted(release.schema.tallied)):

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from incrowd.metrics.metric import Goal
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
+from incrowd.core.labelled import Labelled
+from incrowd.core.metric import Goal, Metric
+from incrowd.core.tally import Tally
 
 
 @dataclass(frozen=True)
-class AverageGroupSize:
+class AverageGroupSize(Metric):
     """How many rows share a group, on average over groups."""
 
     name: ClassVar[str] = "average-group-size"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (1.0, float("inf"))
 
-    def measure(self, before: Tally, release: Generalized) -> float:
+    def measure(self, before: Tally, release: Labelled) -> float:
         """Return the mean over groups; 0 where nothing is published."""
         return release.rows / len(release.shown) if len(release.shown) else 0.0

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from incrowd.metrics.metric import Goal
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
+from incrowd.core.labelled import Labelled
+from incrowd.core.metric import Goal, Metric
+from incrowd.core.tally import Tally
 
 
 @dataclass(frozen=True)
-class Discernibility:
+class Discernibility(Metric):
     """The rows that each row cannot be told from, summed over all rows."""
 
     name: ClassVar[str] = "discernibility"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 
-    def measure(self, before: Tally, release: Generalized) -> float:
+    def measure(self, before: Tally, release: Labelled) -> float:
         """Return the penalty of the whole release."""
         sizes = release.group_sizes.astype(float)
         return float((sizes**2).sum() + release.withheld * release.rows_in)

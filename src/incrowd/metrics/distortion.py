@@ -12,14 +12,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.hierarchies.tree import MISSING, Codes, Tree
-from incrowd.metrics.metric import Goal
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
+from incrowd.common.arrays import Codes
+from incrowd.core.labelled import Labelled
+from incrowd.core.metric import Goal, Metric
+from incrowd.core.tally import Tally
+from incrowd.hierarchies.tree import MISSING, Tree
 
 
 @dataclass(frozen=True)
-class Distortion:
+class Distortion(Metric):
     """0: every value is published as it was. 1: nothing but `*`. With `published`, withheld rows do not count."""
 
     published: bool = False
@@ -27,7 +28,7 @@ class Distortion:
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    def measure(self, before: Tally, release: Generalized) -> float:
+    def measure(self, before: Tally, release: Labelled) -> float:
         """Return the mean over rows and quasi-identifiers."""
         total = float((group_distortions(before, release) * release.group_sizes).sum())
         if self.published:
@@ -35,7 +36,7 @@ class Distortion:
         return (total + release.withheld) / max(release.rows_in, 1)
 
 
-def group_distortions(before: Tally, release: Generalized) -> NDArray[np.float64]:
+def group_distortions(before: Tally, release: Labelled) -> NDArray[np.float64]:
     """Return the distortion of each published group."""
     shown = release.shown
     total = np.zeros(len(shown))

@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from incrowd.hierarchies.tree import Codes, Tree
-from incrowd.tally import Tally
-
-Floats = NDArray[np.float64]
+from incrowd.common.arrays import Codes, Floats
+from incrowd.core.tally import Tally
+from incrowd.hierarchies.tree import Tree
 
 LARGEST_TABLE = 1 << 22
 """Pairs with more combinations are not compared: their counts would say nothing."""

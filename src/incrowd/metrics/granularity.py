@@ -15,27 +15,28 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.hierarchies.tree import MISSING, Codes, Tree
-from incrowd.metrics.metric import Goal
+from incrowd.common.arrays import Codes
+from incrowd.core.labelled import Labelled
+from incrowd.core.metric import Goal, Metric
+from incrowd.core.tally import Tally
+from incrowd.hierarchies.tree import MISSING, Tree
 from incrowd.metrics.over_rows import mean_over_columns, mean_over_rows
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
 
 
 @dataclass(frozen=True)
-class Granularity:
+class Granularity(Metric):
     """The mean share of a column's values that a cell may stand for. 1: nothing but `*`."""
 
     name: ClassVar[str] = "granularity"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    def measure(self, before: Tally, release: Generalized) -> float:
+    def measure(self, before: Tally, release: Labelled) -> float:
         """Return the mean over quasi-identifiers."""
         return mean_over_columns(granularities(before, release))
 
 
-def granularities(before: Tally, release: Generalized) -> dict[str, float]:
+def granularities(before: Tally, release: Labelled) -> dict[str, float]:
     """Return the mean share of each quasi-identifier over all rows, withheld ones included."""
     shown = release.shown
     return {

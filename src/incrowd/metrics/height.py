@@ -12,27 +12,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from incrowd.metrics.levels import shown_levels
-from incrowd.metrics.metric import Goal
+from incrowd.core.labelled import Labelled
+from incrowd.core.metric import Goal, Metric
+from incrowd.core.tally import Tally
+from incrowd.metrics.label_levels import shown_levels
 from incrowd.metrics.over_rows import mean_over_rows
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
 
 
 @dataclass(frozen=True)
-class Height:
+class Height(Metric):
     """Generalization steps per row."""
 
     name: ClassVar[str] = "height"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 
-    def measure(self, before: Tally, release: Generalized) -> float:
+    def measure(self, before: Tally, release: Labelled) -> float:
         """Return the mean over rows of the sum over quasi-identifiers."""
         return sum(heights(before, release).values())
 
 
-def heights(before: Tally, release: Generalized) -> dict[str, float]:
+def heights(before: Tally, release: Labelled) -> dict[str, float]:
     """Return the mean level of each quasi-identifier over all rows, withheld ones included."""
     shown = release.shown
     found = {}

@@ -16,27 +16,28 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.hierarchies.tree import MISSING, Codes, Tree
-from incrowd.metrics.metric import Goal
+from incrowd.common.arrays import Codes
+from incrowd.core.labelled import Labelled
+from incrowd.core.metric import Goal, Metric
+from incrowd.core.tally import Tally
+from incrowd.hierarchies.tree import MISSING, Tree
 from incrowd.metrics.over_rows import mean_over_columns, mean_over_rows
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
 
 
 @dataclass(frozen=True)
-class IyengarLoss:
+class IyengarLoss(Metric):
     """0: every value is published as it was. 1: nothing but `*`."""
 
     name: ClassVar[str] = "loss"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    def measure(self, before: Tally, release: Generalized) -> float:
+    def measure(self, before: Tally, release: Labelled) -> float:
         """Return the mean loss over rows and quasi-identifiers."""
         return mean_over_columns(leaf_losses(before, release))
 
 
-def leaf_losses(before: Tally, release: Generalized) -> dict[str, float]:
+def leaf_losses(before: Tally, release: Labelled) -> dict[str, float]:
     """Return the mean loss of each quasi-identifier, withheld rows included."""
     shown = release.shown
     return {

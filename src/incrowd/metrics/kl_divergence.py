@@ -22,24 +22,24 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.metrics.metric import Goal
-from incrowd.metrics.reach import domain, reach
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
+from incrowd.core.labelled import Labelled
+from incrowd.core.metric import Goal, Metric
+from incrowd.core.tally import Tally
+from incrowd.forms.reach import domain, reach
 
 _WIDEST = 1000.0
 """Powers of two from minus this to plus this are floats, and so are sums of them."""
 
 
 @dataclass(frozen=True)
-class KLDivergence:
+class KLDivergence(Metric):
     """Bits by which an analyst's picture of the table is off. 0: none."""
 
     name: ClassVar[str] = "kl-divergence"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 
-    def measure(self, before: Tally, release: Generalized) -> float:
+    def measure(self, before: Tally, release: Labelled) -> float:
         """Return the divergence in bits."""
         names = (*release.shown.columns, *release.schema.sensitive)
         original = before if set(names) == set(before.columns) else before.project(names)[0]
@@ -56,9 +56,9 @@ class KLDivergence:
         return max(float((original.counts * bits).sum()) / original.rows, 0.0)
 
 
-def _published_bits(before: Tally, release: Generalized, points: NDArray[np.int32]) -> NDArray[np.float64]:
+def _published_bits(before: Tally, release: Labelled, points: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return log2 of how many published rows the analyst expects of each combination of codes."""
-    from incrowd.kernels.stabbing import sum_of_boxes_at_points
+    from incrowd.kernels.boxes_and_points import sum_of_boxes_at_points
 
     runs = [reach(before, release, name) for name in release.shown.columns]
     lows = np.stack([low for low, _ in runs], axis=1)

@@ -10,26 +10,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from incrowd.metrics.metric import Goal
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
+from incrowd.core.labelled import Labelled
+from incrowd.core.metric import Goal, Metric
+from incrowd.core.tally import Tally
 
 
 @dataclass(frozen=True)
-class GlobalCertaintyPenalty:
+class GlobalCertaintyPenalty(Metric):
     """0: every value is published as it was. 1: nothing but `*`."""
 
     name: ClassVar[str] = "gcp"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    def measure(self, before: Tally, release: Generalized) -> float:
+    def measure(self, before: Tally, release: Labelled) -> float:
         """Return the mean penalty over rows and quasi-identifiers."""
         penalties = certainty_penalties(before, release)
         return sum(penalties.values()) / len(penalties) if penalties else 0.0
 
 
-def certainty_penalties(before: Tally, release: Generalized) -> dict[str, float]:
+def certainty_penalties(before: Tally, release: Labelled) -> dict[str, float]:
     """Return the mean penalty of each quasi-identifier, withheld rows included."""
     shown, sizes = release.shown, release.group_sizes
     penalties = {}

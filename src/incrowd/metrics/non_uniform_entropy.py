@@ -18,22 +18,22 @@ from typing import ClassVar
 
 import numpy as np
 
-from incrowd.metrics.metric import Goal
+from incrowd.core.labelled import Labelled
+from incrowd.core.metric import Goal, Metric
+from incrowd.core.tally import Tally
+from incrowd.forms.reach import reach
 from incrowd.metrics.over_rows import mean_over_rows
-from incrowd.metrics.reach import reach
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
 
 
 @dataclass(frozen=True)
-class NonUniformEntropy:
+class NonUniformEntropy(Metric):
     """0: every value is published as it was. 1: nothing but `*`."""
 
     name: ClassVar[str] = "non-uniform-entropy"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    def measure(self, before: Tally, release: Generalized) -> float:
+    def measure(self, before: Tally, release: Labelled) -> float:
         """Return the bits lost, as a share of those that can be."""
         lost = possible = 0.0
         for name in release.shown.columns:
@@ -43,7 +43,7 @@ class NonUniformEntropy:
         return min(max(lost / possible, 0.0), 1.0) if possible > 0 else 0.0
 
 
-def _bits(before: Tally, release: Generalized, name: str) -> tuple[float, float]:
+def _bits(before: Tally, release: Labelled, name: str) -> tuple[float, float]:
     """Return the bits that a column's cells lose on average, and those that they would lose as `*`."""
     counts = before.value_counts(name)
     found = counts[counts > 0].astype(float)

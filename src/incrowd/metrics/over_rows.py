@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.releases.generalized import Generalized
+from incrowd.core.labelled import Labelled
 
 
-def mean_over_rows(release: Generalized, of_groups: NDArray[np.float64], *, withheld: float) -> float:
+def mean_over_rows(release: Labelled, of_groups: NDArray[np.float64], *, withheld: float) -> float:
     """Return the mean over all rows in, of a number that each group's rows share and each withheld row has."""
     total = float((of_groups * release.group_sizes).sum()) + withheld * release.withheld
     return total / max(release.rows_in, 1)

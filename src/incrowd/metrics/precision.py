@@ -11,22 +11,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from incrowd.core.labelled import Labelled
+from incrowd.core.metric import Goal, Metric
+from incrowd.core.tally import Tally
 from incrowd.metrics.height import heights
-from incrowd.metrics.metric import Goal
 from incrowd.metrics.over_rows import mean_over_columns
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
 
 
 @dataclass(frozen=True)
-class Precision:
+class Precision(Metric):
     """1: every value is published as it was. 0: nothing but `*`."""
 
     name: ClassVar[str] = "precision"
     goal: ClassVar[Goal] = "maximize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    def measure(self, before: Tally, release: Generalized) -> float:
+    def measure(self, before: Tally, release: Labelled) -> float:
         """Return the mean over rows and quasi-identifiers."""
         steps = heights(before, release)
         return 1.0 - mean_over_columns({name: steps[name] / before.trees[name].height for name in steps})

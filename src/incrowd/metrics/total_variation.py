@@ -13,22 +13,22 @@ from typing import ClassVar
 
 import numpy as np
 
+from incrowd.core.labelled import Labelled
+from incrowd.core.metric import Goal, Metric
+from incrowd.core.tally import Tally
+from incrowd.forms.spreading import expected_counts, expected_pairs
 from incrowd.metrics.distributions import comparable_pairs, distances, joint_counts
-from incrowd.metrics.metric import Goal
-from incrowd.metrics.spreading import expected_counts, expected_pairs
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
 
 
 @dataclass(frozen=True)
-class TotalVariation:
+class TotalVariation(Metric):
     """How far columns are from the table's, on average."""
 
     name: ClassVar[str] = "total-variation"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    def measure(self, before: Tally, release: Generalized) -> float:
+    def measure(self, before: Tally, release: Labelled) -> float:
         """Return the mean over quasi-identifiers and sensitive columns."""
         if not before.rows:
             return 0.0
@@ -41,14 +41,14 @@ class TotalVariation:
 
 
 @dataclass(frozen=True)
-class PairwiseTotalVariation:
+class PairwiseTotalVariation(Metric):
     """How far pairs of columns are from the table's, on average."""
 
     name: ClassVar[str] = "pairwise-total-variation"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    def measure(self, before: Tally, release: Generalized) -> float:
+    def measure(self, before: Tally, release: Labelled) -> float:
         """Return the mean over all pairs that can be counted; 0 if there is none."""
         if not before.rows:
             return 0.0

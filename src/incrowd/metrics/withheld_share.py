@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from incrowd.metrics.metric import Goal
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
+from incrowd.core.labelled import Labelled
+from incrowd.core.metric import Goal, Metric
+from incrowd.core.tally import Tally
 
 
 @dataclass(frozen=True)
-class WithheldShare:
+class WithheldShare(Metric):
     """0: every row is published. Rows that a sample left out were never to be."""
 
     name: ClassVar[str] = "withheld-share"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    def measure(self, before: Tally, release: Generalized) -> float:
+    def measure(self, before: Tally, release: Labelled) -> float:
         """Return the share of rows that is withheld."""
         return release.withheld / max(release.rows_in, 1)

@@ -11,14 +11,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.groups import Groups
-from incrowd.models.model import all_satisfied, histograms
+from incrowd.common.parameters import require_whole
+from incrowd.core.groups import Groups
+from incrowd.core.model import Model, all_satisfied, histograms
 from incrowd.models.shares import fewest_rows, group_shares, groups_without, largest, require_share
-from incrowd.parameters import require_whole
 
 
 @dataclass(frozen=True)
-class AlphaKAnonymity:
+class AlphaKAnonymity(Model):
     """Each group has at least `k` rows, and each sensitive value makes up at most `alpha` of it.
 
     The paper bounds one value or all of them; this is the latter. `ConfidenceBounds` bounds values one by one.

@@ -17,14 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Codes, Floats, Ints
+from incrowd.common.parameters import require_number
+from incrowd.core.recoding import Recoding
+from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import SchemaError, did_you_mean
-from incrowd.hierarchies.tree import Codes
-from incrowd.models.shares import Floats, require_share
-from incrowd.parameters import require_number
-from incrowd.recoding import Recoding
-from incrowd.tally import Tally, group_tuples
-
-Ints = NDArray[np.int64]
+from incrowd.models.shares import require_share
 
 _BLOCK = 1 << 22
 """Beliefs that are held in memory at once."""

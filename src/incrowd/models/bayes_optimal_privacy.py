@@ -18,16 +18,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Floats, Ints
+from incrowd.common.parameters import require_number
+from incrowd.core.groups import Groups, Histogram, LabelledRegions, Regions
+from incrowd.core.model import Model, histograms
+from incrowd.core.tally import Tally
 from incrowd.errors import SchemaError
-from incrowd.groups import Groups, Histogram, LabelledRegions, Regions
-from incrowd.knowledge.rules import Rule, as_rules, masks_by_value
 from incrowd.models.bayes_optimal import changes, posterior, prior
-from incrowd.models.model import histograms
-from incrowd.models.shares import Floats, require_share
-from incrowd.parameters import require_number
-from incrowd.tally import Tally
-
-Ints = NDArray[np.int64]
+from incrowd.models.knowledge.rules import Rule, as_rules, masks_by_value
+from incrowd.models.shares import require_share
 
 _BLOCK = 1 << 22
 """Beliefs that are held in memory at once, unless a single group has more."""
@@ -36,7 +35,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class BayesOptimalPrivacy:
+class BayesOptimalPrivacy(Model):
     """No belief in a sensitive value of anybody whom a group's labels may stand for changes by `tau` or more.
 
     What is believed before is learnt from the table: the shares of values among the people with the same
@@ -140,7 +139,7 @@ def _with_rules(beliefs: Floats, rules: Sequence[Rule], people: Tally, table: Ta
 
 def _members(regions: Regions, people: Tally, values: int) -> Iterator[tuple[slice, Ints, Ints]]:
     """Go through groups block by block; yield which they are, and of each pair of a group and a tuple in it, both."""
-    from incrowd.kernels import box_members, stabbing  # Numba takes long to import
+    from incrowd.kernels import box_members, boxes_and_points  # Numba takes long to import
 
     if not len(regions.lows):
         return
@@ -148,7 +147,7 @@ def _members(regions: Regions, people: Tally, values: int) -> Iterator[tuple[sli
     at = [regions.columns.index(name) for name in people.columns]
     all_lows, all_highs = regions.lows[:, at], regions.highs[:, at]
     order, starts = box_members.sort_by_code(people.codes, sizes)
-    numbers = stabbing.points_in_boxes(all_lows, all_highs, people.codes, np.ones(len(people)))
+    numbers = boxes_and_points.points_in_boxes(all_lows, all_highs, people.codes, np.ones(len(people)))
     before = np.concatenate(([0], np.cumsum(numbers)))
     first = 0
     while first < len(numbers):

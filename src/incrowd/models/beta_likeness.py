@@ -12,17 +12,17 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.groups import Groups
-from incrowd.models.model import all_satisfied, histograms
+from incrowd.common.parameters import require_number
+from incrowd.core.groups import Groups
+from incrowd.core.model import Model, all_satisfied, histograms
 from incrowd.models.shares import groups_without, largest, lifts
-from incrowd.parameters import require_number
 
 ROUNDING = 1e-12
 """A ratio of two shares may come out larger, relatively, by this much."""
 
 
 @dataclass(frozen=True)
-class BasicBetaLikeness:
+class BasicBetaLikeness(Model):
     """No value is more than 1 + `beta` times as frequent in a group as in the whole table.
 
     Falling shares are not bounded: learning that somebody does not have a disease is thought harmless here.

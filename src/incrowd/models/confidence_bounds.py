@@ -12,17 +12,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Floats
+from incrowd.core.groups import Groups, Histogram
+from incrowd.core.model import Model, histograms
 from incrowd.errors import RecipeError, SchemaError
-from incrowd.groups import Groups, Histogram
 from incrowd.hierarchies.values import as_text
-from incrowd.models.model import histograms
-from incrowd.models.shares import Floats, fewest_rows, group_shares, groups_without, largest, require_share
+from incrowd.models.shares import fewest_rows, group_shares, groups_without, largest, require_share
 
 _SHOWN = 3
 
 
 @dataclass(frozen=True)
-class ConfidenceBounds:
+class ConfidenceBounds(Model):
     """In each group, a sensitive value has at most the share that `bounds` gives it, and any other at most `default`.
 
     Values are named by their text, missing as `""`. A bound of 0 keeps a value out of every group. With more than one

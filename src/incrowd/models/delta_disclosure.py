@@ -13,11 +13,12 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Floats
+from incrowd.common.parameters import require_number
+from incrowd.core.groups import Groups, Histogram
+from incrowd.core.model import Model, all_satisfied, histograms
 from incrowd.errors import RecipeError
-from incrowd.groups import Groups, Histogram
-from incrowd.models.model import all_satisfied, histograms
-from incrowd.models.shares import Floats, groups_without, largest, lifts
-from incrowd.parameters import require_number
+from incrowd.models.shares import groups_without, largest, lifts
 
 Absent = Literal["violates", "ignored"]
 
@@ -26,7 +27,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
-class DeltaDisclosure:
+class DeltaDisclosure(Model):
     """The log of the ratio between a value's share of a group and its share of the whole table stays below `delta`.
 
     By the definition, a group that lacks one of the table's values violates every delta: its log is minus infinity, and

@@ -13,14 +13,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Floats
+from incrowd.core.groups import Groups
+from incrowd.core.model import Model
 from incrowd.errors import RecipeError
-from incrowd.groups import Groups
 from incrowd.models.presence import Presence, rows_over_people
-from incrowd.models.shares import Floats, require_share
+from incrowd.models.shares import require_share
 
 
 @dataclass(frozen=True)
-class DeltaPresence:
+class DeltaPresence(Model):
     """Everybody in the population is in the table with a probability of at least `least` and at most `most`.
 
     Somebody whom no label holds for is known to be absent, and a `least` above 0 forbids that; withheld rows may leave
@@ -104,12 +106,13 @@ class DeltaPresence:
 
 
 @dataclass(frozen=True)
-class GroupPresence:
+class GroupPresence(Model):
     """Rows over people is at least `least` and at most `most` in each group: δ-presence if groups share nobody."""
 
     most: float
     least: float = 0.0
     name: ClassVar[str] = "group-presence"
+    listed: ClassVar[bool] = False
     monotone: ClassVar[bool] = False  # two groups whose labels hold for the same people have twice the rows together
     hereditary: ClassVar[bool] = False
     looks_at_values: ClassVar[bool] = False

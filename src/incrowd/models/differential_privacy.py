@@ -10,40 +10,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from incrowd.errors import SchemaError
-from incrowd.groups import Groups
+from incrowd.core.model import Statement
 
 
 @dataclass(frozen=True)
-class DifferentialPrivacy:
+class DifferentialPrivacy(Statement):
     """(ε, δ)-differential privacy for adding or removing one row; both as exact numbers, in text."""
 
     epsilon: str
     delta: str = "0"
     name: ClassVar[str] = "differential-privacy"
-    monotone: ClassVar[bool] = True
-    hereditary: ClassVar[bool] = False
     by_construction: ClassVar[bool] = True
-
-    @property
-    def min_group(self) -> int:
-        """There are no groups to speak of."""
-        return 1
-
-    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
-        """Refuse: it cannot be seen in a table."""
-        raise SchemaError(
-            "differential privacy is a promise of the method: it cannot be checked on a table.  "
-            "Hint: use a method that has it, such as DiffGen."
-        )
-
-    def achieved(self, groups: Groups) -> float:
-        """Refuse: it cannot be seen in a table."""
-        self.satisfied(groups)
-        return float("nan")
 
     def __str__(self) -> str:
         delta = float(Fraction(self.delta))

@@ -11,13 +11,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.groups import Groups
-from incrowd.models.model import all_satisfied, histograms, smallest
-from incrowd.parameters import require_whole
+from incrowd.common.parameters import require_whole
+from incrowd.core.groups import Groups
+from incrowd.core.model import Model, all_satisfied, histograms, smallest
 
 
 @dataclass(frozen=True)
-class DistinctLDiversity:
+class DistinctLDiversity(Model):
     """Each group holds at least `l` different values of every sensitive column, or of `column` alone."""
 
     l: int
@@ -28,6 +28,11 @@ class DistinctLDiversity:
 
     def __post_init__(self) -> None:
         require_whole(self.name, "l", self.l, at_least=1)
+
+    @property
+    def diversity(self) -> float:
+        """ℓ itself."""
+        return self.l
 
     @property
     def min_group(self) -> int:
@@ -44,3 +49,7 @@ class DistinctLDiversity:
 
     def __str__(self) -> str:
         return f"distinct {self.l}-diversity" + (f" of {self.column}" if self.column else "")
+
+
+LDiversity = DistinctLDiversity
+"""ℓ-diversity in its plainest reading: at least ℓ different values."""

@@ -13,15 +13,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.groups import Groups, Histogram
+from incrowd.common.arrays import Floats
+from incrowd.common.parameters import require_number
+from incrowd.core.groups import Groups, Histogram
+from incrowd.core.model import Model, all_satisfied, histograms
 from incrowd.models.beta_likeness import ROUNDING
-from incrowd.models.model import all_satisfied, histograms
-from incrowd.models.shares import Floats, groups_without, largest, lifts
-from incrowd.parameters import require_number
+from incrowd.models.shares import groups_without, largest, lifts
 
 
 @dataclass(frozen=True)
-class EnhancedBetaLikeness:
+class EnhancedBetaLikeness(Model):
     """No value of share p in the whole table is more than 1 + min(`beta`, −ln p) times as frequent in a group."""
 
     beta: float

@@ -12,16 +12,16 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.groups import Groups, Histogram
-from incrowd.models.model import all_satisfied, histograms, smallest
-from incrowd.parameters import require_number
+from incrowd.common.parameters import require_number
+from incrowd.core.groups import Groups, Histogram
+from incrowd.core.model import Model, all_satisfied, histograms, smallest
 
 _ROUNDING = 1e-12
 """ℓ equally frequent values have an entropy of exactly log ℓ; floating point may fall short of it by this much."""
 
 
 @dataclass(frozen=True)
-class EntropyLDiversity:
+class EntropyLDiversity(Model):
     """In each group, the sensitive values are as spread as `l` equally frequent ones."""
 
     l: float
@@ -32,6 +32,11 @@ class EntropyLDiversity:
 
     def __post_init__(self) -> None:
         require_number(self.name, "l", self.l, least=1)
+
+    @property
+    def diversity(self) -> float:
+        """ℓ itself."""
+        return self.l
 
     @property
     def min_group(self) -> int:

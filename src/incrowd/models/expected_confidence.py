@@ -17,21 +17,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Floats
+from incrowd.common.parameters import require_whole
+from incrowd.core.groups import Groups, Histogram
+from incrowd.core.model import Model, all_satisfied, histograms
 from incrowd.errors import RecipeError
-from incrowd.groups import Groups, Histogram
-from incrowd.knowledge import Dependence, Marginals, Rule, as_rules, read_marginals, record_probabilities
-from incrowd.knowledge.marginals import require_marginals
-from incrowd.models.model import all_satisfied, histograms
-from incrowd.models.shares import Floats, group_shares, groups_without, require_share
-from incrowd.parameters import require_whole
+from incrowd.models.knowledge import Dependence, Marginals, Rule, as_rules, read_marginals, record_probabilities
+from incrowd.models.knowledge.frequencies import require_marginals
+from incrowd.models.shares import group_shares, groups_without, require_share
 
 
 @dataclass(frozen=True)
-class ExpectedConfidence:
+class ExpectedConfidence(Model):
     """For each row, the observed confidence in its sensitive value is at most the expected one.
 
     Public knowledge is the table's own frequencies unless `marginals` gives those of some columns (value → probability,
-    or a file, see `incrowd.knowledge.read_marginals`). `rules` say what is known of some people and some value, and
+    or a file, see `incrowd.models.knowledge.read_marginals`). `rules` say what is known of some people and some value, and
     `dependence="fitted"` learns from the table how quasi-identifiers go with the sensitive value. `rate` is the share
     of rows that was sampled and `trials` the n of the formula, the table's rows times the rate: both are the release's
     own unless they are given.
@@ -47,6 +48,7 @@ class ExpectedConfidence:
     monotone: ClassVar[bool] = True  # of a union, labels are more probable, and a value's share is between its shares
     hereditary: ClassVar[bool] = False  # a part of a group may lack the value that is too frequent
     needs_table: ClassVar[bool] = True
+    judges_entries: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_marginals(self.name, self.marginals)

@@ -12,14 +12,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Counts
+from incrowd.common.parameters import require_whole
+from incrowd.core.groups import Groups, Histogram
+from incrowd.core.model import Model
 from incrowd.errors import SchemaError
-from incrowd.groups import Groups, Histogram
-from incrowd.parameters import require_whole
-from incrowd.tally import Counts
 
 
 @dataclass(frozen=True)
-class FullKAnonymity:
+class FullKAnonymity(Model):
     """Each combination of quasi-identifiers and sensitive values is shared by at least `k` rows.
 
     All sensitive columns count, together. A table with columns that are kept as they are, or with pseudonyms, is

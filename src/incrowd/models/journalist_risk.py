@@ -12,16 +12,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Floats
+from incrowd.core.groups import Groups
+from incrowd.core.model import Model
 from incrowd.errors import RecipeError
-from incrowd.groups import Groups
-from incrowd.models.shares import Floats, fewest_rows, largest, require_share
+from incrowd.models.shares import fewest_rows, largest, require_share
 
 _ROUNDING = 1 + 1e-12
 """Rows that all have just the risk allowed may have a mean that is above it in the last digit."""
 
 
 @dataclass(frozen=True)
-class JournalistRisk:
+class JournalistRisk(Model):
     """No row is linked to its person with a probability above `risk`: k-map with k = 1/risk, rounded up.
 
     With `average=True` it is the mean over all rows that is bounded, a property of all groups together: the share of

@@ -8,12 +8,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.groups import Groups
-from incrowd.parameters import require_whole
+from incrowd.common.parameters import require_whole
+from incrowd.core.groups import Groups
+from incrowd.core.model import Model
 
 
 @dataclass(frozen=True)
-class KAnonymity:
+class KAnonymity(Model):
     """Each published combination of quasi-identifiers is shared by at least `k` rows.
 
     >>> KAnonymity(2).satisfied(Groups(sizes=np.array([3, 1])))

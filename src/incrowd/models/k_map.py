@@ -13,12 +13,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.groups import Groups
-from incrowd.parameters import require_whole
+from incrowd.common.parameters import require_whole
+from incrowd.core.groups import Groups
+from incrowd.core.model import Model
 
 
 @dataclass(frozen=True)
-class KMap:
+class KMap(Model):
     """The labels of each row hold for at least `k` people of the population, which is given when the table is read.
 
     People are counted as the population's table has them, also where it has fewer than the published one.

@@ -12,13 +12,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.groups import Groups
+from incrowd.core.groups import Groups
+from incrowd.core.model import Model
 from incrowd.models.prosecutor_risk import ProsecutorRisk
 from incrowd.models.shares import require_share
 
 
 @dataclass(frozen=True)
-class MarketerRisk:
+class MarketerRisk(Model):
     """The mean of 1/size over all rows, which is the number of groups over that of rows, is at most `risk`.
 
     This is a property of all groups together: every group gets the same verdict, that of the groups it is judged with.

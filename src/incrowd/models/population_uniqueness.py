@@ -14,11 +14,11 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.core.groups import Groups
+from incrowd.core.model import Model
 from incrowd.errors import RecipeError
-from incrowd.groups import Groups
 from incrowd.models.k_anonymity import KAnonymity
 from incrowd.models.k_map import KMap
-from incrowd.models.model import Model
 from incrowd.models.shares import require_share
 from incrowd.models.slide_negative_binomial import snb_stays_alone
 from incrowd.models.superpopulation import pitman_stays_alone, zayatz_stays_alone
@@ -28,7 +28,7 @@ _PITMAN_UP_TO = 0.1
 
 
 @dataclass(frozen=True)
-class PopulationUniqueness:
+class PopulationUniqueness(Model):
     """At most a `share` of the rows is unique in the population, counted or expected.
 
     Without a `fraction`, the population that is given when the table is read is counted: a row is unique if its labels

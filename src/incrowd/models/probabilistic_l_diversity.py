@@ -12,13 +12,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.groups import Groups, Histogram
-from incrowd.models.model import all_satisfied, histograms, smallest
-from incrowd.parameters import require_number
+from incrowd.common.parameters import require_number
+from incrowd.core.groups import Groups, Histogram
+from incrowd.core.model import Model, all_satisfied, histograms, smallest
 
 
 @dataclass(frozen=True)
-class ProbabilisticLDiversity:
+class ProbabilisticLDiversity(Model):
     """Whoever knows a person's group guesses the sensitive value rightly with probability at most 1/l."""
 
     l: float
@@ -29,6 +29,11 @@ class ProbabilisticLDiversity:
 
     def __post_init__(self) -> None:
         require_number(self.name, "l", self.l, least=1)
+
+    @property
+    def diversity(self) -> float:
+        """ℓ itself."""
+        return self.l
 
     @property
     def min_group(self) -> int:

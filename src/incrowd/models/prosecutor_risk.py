@@ -11,12 +11,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.groups import Groups
+from incrowd.core.groups import Groups
+from incrowd.core.model import Model
 from incrowd.models.shares import fewest_rows, largest, require_share
 
 
 @dataclass(frozen=True)
-class ProsecutorRisk:
+class ProsecutorRisk(Model):
     """Nobody is found with a probability above `risk`: k-anonymity with k = 1/risk, rounded up.
 
     >>> ProsecutorRisk(0.3).satisfied(Groups(sizes=np.array([4, 3])))

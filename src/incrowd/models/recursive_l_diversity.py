@@ -12,13 +12,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.groups import Groups, Histogram
-from incrowd.models.model import all_satisfied, histograms
-from incrowd.parameters import require_number, require_whole
+from incrowd.common.parameters import require_number, require_whole
+from incrowd.core.groups import Groups, Histogram
+from incrowd.core.model import Model, all_satisfied, histograms
 
 
 @dataclass(frozen=True)
-class RecursiveLDiversity:
+class RecursiveLDiversity(Model):
     """The most frequent value is not too frequent, even after an adversary has ruled out l − 2 others."""
 
     c: float
@@ -31,6 +31,11 @@ class RecursiveLDiversity:
     def __post_init__(self) -> None:
         require_number(self.name, "c", self.c, above=0)
         require_whole(self.name, "l", self.l, at_least=1)
+
+    @property
+    def diversity(self) -> float:
+        """ℓ itself."""
+        return self.l
 
     @property
     def min_group(self) -> int:

@@ -8,11 +8,10 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Floats
+from incrowd.common.parameters import require_number
+from incrowd.core.groups import Groups, Histogram
 from incrowd.errors import RecipeError
-from incrowd.groups import Groups, Histogram
-from incrowd.parameters import require_number
-
-Floats = NDArray[np.float64]
 
 
 def require_share(owner: str, name: str, value: float, *, zero: bool) -> None:

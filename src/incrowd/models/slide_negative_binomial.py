@@ -14,9 +14,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Floats
 from incrowd.models.superpopulation import highest
-
-Floats = NDArray[np.float64]
 
 _ALPHA = math.log(1e-4), math.log(1e4)
 _ODDS = math.log(1e-9), math.log(1e9)

@@ -18,8 +18,6 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _NEAR_ZERO = 1e-6
 _STEPS = 40

@@ -14,11 +14,12 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Floats
+from incrowd.core.groups import Groups, Histogram
+from incrowd.core.model import Model, all_satisfied, histograms
 from incrowd.errors import RecipeError, SchemaError
-from incrowd.groups import Groups, Histogram
 from incrowd.hierarchies.tree import Tree
-from incrowd.models.model import all_satisfied, histograms
-from incrowd.models.shares import Floats, group_shares, largest, require_share
+from incrowd.models.shares import group_shares, largest, require_share
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 
@@ -27,7 +28,7 @@ _ROUNDING = 1e-10
 
 
 @dataclass(frozen=True)
-class TCloseness:
+class TCloseness(Model):
     """The distance between each group's and the whole table's distribution of sensitive values is at most `t`.
 
     `distance="equal"`: all values are equally far apart. `"ordered"`: values lie on a line, one step from each to the

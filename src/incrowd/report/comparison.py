@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from incrowd import __version__
+from incrowd.common.version import __version__
 from incrowd.report.html import Raw, element, joined, table
 from incrowd.report.numbers import exact, number, percent
 from incrowd.report.page import whole_page

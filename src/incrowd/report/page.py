@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from incrowd import __version__
+from incrowd.common.version import __version__
 from incrowd.report.html import Child, Raw, element, joined
 from incrowd.report.numbers import exact, number, percent
 from incrowd.report.section import titles

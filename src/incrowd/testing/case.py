@@ -7,12 +7,13 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from incrowd.hierarchies import Automatic, Hierarchy
-from incrowd.methods import Method
-from incrowd.models import Model
-from incrowd.publishing import publish
-from incrowd.releases.release import Release
-from incrowd.table import Table, read
+from incrowd.core.method import Method
+from incrowd.core.model import Model
+from incrowd.hierarchies.automatic import Automatic
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.publishing.publish import publish
+from incrowd.publishing.release import Release
+from incrowd.publishing.table import Table, read
 
 
 @dataclass(frozen=True, eq=False)

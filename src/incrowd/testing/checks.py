@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import FlakyFailure
 
-from incrowd.attacks import Attack
+from incrowd.core.attack import Attack
+from incrowd.core.method import Method
+from incrowd.core.metric import Metric
+from incrowd.core.model import Model
 from incrowd.errors import Unsatisfiable
-from incrowd.methods import Method
-from incrowd.metrics import Metric
-from incrowd.models import Model
 from incrowd.testing import claims, measures, promises, strategies, trials
 from incrowd.testing.case import Attempt, Case
 from incrowd.testing.expecting import expect

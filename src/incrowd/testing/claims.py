@@ -13,9 +13,10 @@ from functools import cache
 import numpy as np
 import polars as pl
 
-from incrowd.groups import Groups
-from incrowd.hierarchies import Exact, Tree
-from incrowd.models import Model
+from incrowd.core.groups import Groups
+from incrowd.core.model import Model
+from incrowd.hierarchies.flat import Exact
+from incrowd.hierarchies.tree import Tree
 from incrowd.testing.expecting import expect, is_frozen_dataclass
 from incrowd.testing.naive import DEFINITIONS, Definition, Members, count_groups
 

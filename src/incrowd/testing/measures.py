@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from incrowd.metrics import Metric
-from incrowd.recoding import WITHHELD, Recoding
-from incrowd.releases.generalized import Generalized
-from incrowd.tally import Tally
+from incrowd.core.metric import Metric
+from incrowd.core.recoding import WITHHELD, Recoding
+from incrowd.core.tally import Tally
+from incrowd.forms.generalized import Generalized
 from incrowd.testing.case import Case
 from incrowd.testing.expecting import expect, is_frozen_dataclass
 

@@ -13,15 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.groups import Groups, Histogram
-from incrowd.hierarchies import Tree
-from incrowd.models import (
-    DistinctLDiversity,
-    EntropyLDiversity,
-    KAnonymity,
-    ProbabilisticLDiversity,
-    RecursiveLDiversity,
-)
+from incrowd.core.groups import Groups, Histogram
+from incrowd.hierarchies.tree import Tree
+from incrowd.models.distinct_l_diversity import DistinctLDiversity
+from incrowd.models.entropy_l_diversity import EntropyLDiversity
+from incrowd.models.k_anonymity import KAnonymity
+from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
+from incrowd.models.recursive_l_diversity import RecursiveLDiversity
 
 Row = Mapping[str, Any]
 

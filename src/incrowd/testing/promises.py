@@ -13,12 +13,13 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
+from incrowd.common.progress import silent
+from incrowd.core.method import Method
 from incrowd.errors import Unsatisfiable
-from incrowd.hierarchies import Automatic, Flat
 from incrowd.hierarchies import labels as syntax
-from incrowd.methods import Method
-from incrowd.models import KAnonymity
-from incrowd.progress import silent
+from incrowd.hierarchies.automatic import Automatic
+from incrowd.hierarchies.flat import Flat
+from incrowd.models.k_anonymity import KAnonymity
 from incrowd.testing import naive
 from incrowd.testing.case import Attempt, Case
 from incrowd.testing.expecting import expect

@@ -7,8 +7,13 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from fractions import Fraction
 
-from incrowd.hierarchies import Automatic, Categories, Dates, Hierarchy, Masking, Tree
 from incrowd.hierarchies import labels as syntax
+from incrowd.hierarchies.automatic import Automatic
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.dates import Dates
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.masking import Masking
+from incrowd.hierarchies.tree import Tree
 
 Plain = float | Fraction | str | datetime | None
 """A value without its type: numbers and moments can be compared, everything else is text."""

@@ -11,19 +11,23 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
-from incrowd.hierarchies import Automatic, Categories, Dates, Flat, Hierarchy, Intervals, Masking
-from incrowd.models import (
-    AlphaKAnonymity,
-    BasicBetaLikeness,
-    DistinctLDiversity,
-    EntropyLDiversity,
-    FullKAnonymity,
-    KAnonymity,
-    Model,
-    ProbabilisticLDiversity,
-    RecursiveLDiversity,
-    TCloseness,
-)
+from incrowd.core.model import Model
+from incrowd.hierarchies.automatic import Automatic
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.dates import Dates
+from incrowd.hierarchies.flat import Flat
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.intervals import Intervals
+from incrowd.hierarchies.masking import Masking
+from incrowd.models.alpha_k_anonymity import AlphaKAnonymity
+from incrowd.models.beta_likeness import BasicBetaLikeness
+from incrowd.models.distinct_l_diversity import DistinctLDiversity
+from incrowd.models.entropy_l_diversity import EntropyLDiversity
+from incrowd.models.full_k_anonymity import FullKAnonymity
+from incrowd.models.k_anonymity import KAnonymity
+from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
+from incrowd.models.recursive_l_diversity import RecursiveLDiversity
+from incrowd.models.t_closeness import TCloseness
 from incrowd.testing.case import Case
 from incrowd.testing.claims import SENSITIVE, VALUES
 from incrowd.testing.naive import Members

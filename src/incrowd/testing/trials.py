@@ -14,13 +14,16 @@ from typing import Any, get_args
 import numpy as np
 import polars as pl
 
-from incrowd.attacks import Attack, Risk, Target, Threat
-from incrowd.forms import ShowSlices
+from incrowd.core.attack import Attack
+from incrowd.core.form import Form
+from incrowd.core.recoding import WITHHELD, Recoding
+from incrowd.core.risk import Risk, Threat
+from incrowd.core.tally import Population, Tally
+from incrowd.core.target import Target
+from incrowd.forms.sliced import ShowSlices
 from incrowd.hierarchies.values import as_text
-from incrowd.models import DistinctLDiversity, KAnonymity
-from incrowd.recoding import WITHHELD, Recoding
-from incrowd.releases.form import Form
-from incrowd.tally import Population, Tally
+from incrowd.models.distinct_l_diversity import DistinctLDiversity
+from incrowd.models.k_anonymity import KAnonymity
 from incrowd.testing.case import Case
 from incrowd.testing.expecting import expect, is_frozen_dataclass
 from incrowd.testing.measures import all_together, half_withheld, nothing_hidden

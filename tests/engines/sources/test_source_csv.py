@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from incrowd.engines.sources import open_source
-from incrowd.engines.sources.unusual import read as read_unusual
 from incrowd.errors import EmptyTable, SourceError
+from incrowd.sources import open_source
+from incrowd.sources.unusual import read as read_unusual
 
 Write = Callable[..., Path]
 
@@ -334,9 +334,9 @@ def test_carriage_return_in_the_middle_is_kept(file: Write) -> None:
 
 
 def test_the_reader_of_odd_quotes_agrees_with_the_fast_one(file: Write) -> None:
-    from incrowd.engines.sources.content import load
-    from incrowd.engines.sources.dialect import Dialect
-    from incrowd.engines.sources.header import read_header
+    from incrowd.sources.content import load
+    from incrowd.sources.dialect import Dialect
+    from incrowd.sources.header import read_header
 
     path = file('a,b\n1,"x,""y"""\n\n"",\n" ", z\n"l\n\n",é\n')
     content, dialect = load(path), Dialect(",", '"', padded=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from incrowd.engines.sources.content import Content
-from incrowd.engines.sources.dialect import NOTHING, Dialect, detect
+from incrowd.sources.content import Content
+from incrowd.sources.dialect import NOTHING, Dialect, detect
 
 
 def found(text: str) -> Dialect:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from incrowd.engines.sources import content, open_source
 from incrowd.errors import SourceError
+from incrowd.sources import content, open_source
 
 Write = Callable[..., Path]
 

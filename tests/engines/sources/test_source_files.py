@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from incrowd.engines.sources import open_source, reading
 from incrowd.errors import SourceError
+from incrowd.sources import open_source, reading
 
 Write = Callable[..., Path]
 

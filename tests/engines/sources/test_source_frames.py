@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 from polars.testing import assert_frame_equal
 
-from incrowd.engines.sources import open_source
 from incrowd.errors import SourceError
+from incrowd.sources import open_source
 
 
 def column(values: object) -> pl.Series:
@@ -251,7 +251,7 @@ def test_neither_pandas_nor_pyarrow_is_imported_for_a_file(tmp_path: Path) -> No
     (tmp_path / "people.csv").write_text("a,b\n1,2\n")
     program = (
         "import sys\n"
-        "from incrowd.engines.sources import open_source\n"
+        "from incrowd.sources import open_source\n"
         "open_source('people.csv').frame.collect()\n"
         "print([name for name in ('pandas', 'pyarrow', 'adbc_driver_postgresql', 'sqlite3') if name in sys.modules])\n"
     )

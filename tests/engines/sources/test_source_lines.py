@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from incrowd.engines.sources import content
-from incrowd.engines.sources.dialect import Dialect
-from incrowd.engines.sources.lines import Layout, examine
+from incrowd.sources import content
+from incrowd.sources.dialect import Dialect
+from incrowd.sources.lines import Layout, examine
 
 FIELDS = st.sampled_from(
     [b"", b"a", b"bcd", b'""', b'"x,y"', b'"a\nb"', b'"q""q"', b'"\r\n,"""', b" z", b'"' + b"k" * 70 + b'"']

@@ -8,8 +8,8 @@ from decimal import Decimal
 import polars as pl
 import pytest
 
-from incrowd.engines.sources import open_source
 from incrowd.errors import SourceError
+from incrowd.sources import open_source
 
 pytestmark = pytest.mark.postgresql
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.engines.sources import open_source
+from incrowd.sources import open_source
 
 NASTY = st.sampled_from(
     [

@@ -15,8 +15,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from incrowd.engines.sources import open_source, reading
 from incrowd.errors import SourceError
+from incrowd.sources import open_source, reading
 
 SECRET = "Xylophon1a"
 ROW = f"{SECRET},{SECRET}\n"

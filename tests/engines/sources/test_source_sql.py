@@ -11,9 +11,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from incrowd.engines.sources import open_source, sqlite
-from incrowd.engines.sources.sql import without_password
 from incrowd.errors import SourceError
+from incrowd.sources import open_source, sqlite
+from incrowd.sources.sql import without_password
 
 Create = Callable[..., str]
 

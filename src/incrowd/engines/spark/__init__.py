@@ -1,5 +1,5 @@
-"""The engine for clusters: Spark reads, counts, joins and writes; what is decided is decided on the driver.
+"""The engine for clusters. Spark itself is imported only where a Spark frame or session comes in."""
 
-Its modules are imported only where somebody hands in a Spark frame or asks for Spark. `session` alone needs no PySpark:
-it says what to install.
-"""
+from incrowd.engines.spark.engine import SparkEngine
+
+__all__ = ["SparkEngine"]

@@ -13,12 +13,12 @@ import numpy as np
 import polars as pl
 from pyspark.sql import functions as F
 
-from incrowd.engines.spark.arrow import to_polars
+from incrowd.common.arrays import Counts
+from incrowd.core.schema import Schema
+from incrowd.engines.spark.arrow_batches import to_polars
 from incrowd.engines.spark.counting import COUNT
 from incrowd.engines.spark.placing import lookup_frame
 from incrowd.hierarchies.tree import Tree
-from incrowd.schema import Schema
-from incrowd.tally import Counts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

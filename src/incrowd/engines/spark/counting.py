@@ -15,9 +15,9 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from incrowd.engines.spark.arrow import to_polars
+from incrowd.common.arrays import Counts
+from incrowd.engines.spark.arrow_batches import to_polars
 from incrowd.errors import SourceError, TallyTooLarge
-from incrowd.tally import Counts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,8 +53,19 @@ def distinct_tuples(source: SparkSource, columns: Sequence[str]) -> tuple[pl.Dat
         finally:
             counted.unpersist()
     if found is None:
-        raise TallyTooLarge(tuples, limit)
+        raise too_large(tuples, limit)
     return found.drop(COUNT).rename(dict(zip(found.columns, columns, strict=False))), found[COUNT].to_numpy()
+
+
+def too_large(tuples: int, limit: int, why: str = "") -> TallyTooLarge:
+    """Return the error that says what to do about a tally that the driver is not to hold."""
+    return TallyTooLarge(
+        tuples,
+        limit,
+        why,
+        hint="round or drop columns; or raise spark.incrowd.driverTuples, at some 500 bytes of driver memory for each "
+        "tuple; or publish with Mondrian (strict cuts, all rows), which works in parts",
+    )
 
 
 @contextmanager

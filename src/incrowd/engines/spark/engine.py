@@ -1,68 +1,87 @@
-"""The engine for clusters: Spark counts and joins, and the driver decides with what it counted."""
+"""The engine for clusters: Spark counts and joins, and the driver decides with what it counted.
+
+This module is imported to learn what engines there are, so it imports Spark only when there is work for it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from incrowd.engines.engine import Counted, Origin
-from incrowd.engines.local import ROWS_PER_BATCH, code_counted
-from incrowd.engines.spark.arrow import to_polars, to_spark
-from incrowd.engines.spark.counting import COUNT, distinct_tuples, running
-from incrowd.engines.spark.placing import Placing
-from incrowd.engines.spark.publishing import Published, repeated
-from incrowd.pseudonyms import PseudonymKey
-from incrowd.releases.generalized import Generalized
-from incrowd.verification import COUNT as LINES
+from incrowd.common.arrays import Counts
+from incrowd.core.engine import Counted, Engine, MadeInParts, PartsTask, PublishedRows
+from incrowd.core.form import Form
+from incrowd.core.pseudonyms import PseudonymKey
+from incrowd.core.recoding import Recoding
+from incrowd.core.source import ReadOptions
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from incrowd.engines.spark.source import SparkSource
-    from incrowd.recoding import Recoding
-    from incrowd.releases.form import Form
-    from incrowd.schema import Schema
 
 
 @dataclass(frozen=True, eq=False)
-class SparkEngine:
+class SparkEngine(Engine):
     """Rows in a Spark frame."""
 
     source: SparkSource
+    name: ClassVar[str] = "spark"
+    has_catalogue: ClassVar[bool] = True
 
-    def count(self, schema: Schema, population: Origin | None = None) -> Counted:
-        """Count the distinct tuples of the quasi-identifiers and sensitive columns: one group-by on Spark."""
-        return code_counted(distinct_tuples(self.source, schema.tallied), schema, population)
+    @classmethod
+    def takes(cls, given: object) -> bool:
+        """Tell a Spark frame, a Spark session or a table that was opened from one, without importing Spark."""
+        return any(
+            (kind.__name__ in ("DataFrame", "SparkSession") and kind.__module__.startswith("pyspark.sql."))
+            or (kind.__name__ == "SparkSource" and kind.__module__ == "incrowd.engines.spark.source")
+            for kind in type(given).__mro__
+        )
 
-    def apply(
+    @classmethod
+    def open(cls, given: Any, options: ReadOptions) -> SparkEngine:
+        """Take a frame in, or a table that was opened already."""
+        from incrowd.engines.spark.source import SparkSource, open_spark
+
+        if isinstance(given, SparkSource):
+            return cls(given)
+        options.refuse_all_but((), "this is a Spark frame")
+        return cls(open_spark(given, missing=options.missing))
+
+    @classmethod
+    def open_described(cls, session: Any, described: Mapping[str, Any]) -> SparkSource:
+        """Open a path, a table of the catalogue, or a JDBC URL with a query."""
+        from incrowd.engines.spark.opening import open_described
+
+        return open_described(session, described)
+
+    def distinct(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
+        """Count distinct tuples: one group-by on Spark, whose result comes to the driver."""
+        from incrowd.engines.spark.counting import distinct_tuples
+
+        return distinct_tuples(self.source, columns)
+
+    def rows_of(self, form: Form) -> PublishedRows:
+        """Make the rows from the form's counts: here in batches, or on Spark as a frame."""
+        from incrowd.engines.spark.frame import rows_of
+
+        return rows_of(self.source, form)
+
+    def joined(
         self, counted: Counted, recoding: Recoding, form: Form, key: PseudonymKey | None, *, shuffle: int | None
-    ) -> Iterator[pl.DataFrame]:
-        """Bring the published rows to the driver, all at once."""
-        with running():
-            yield to_polars(self.frame(counted, recoding, form, key, shuffle=shuffle).frame)
+    ) -> PublishedRows:
+        """Find the rows again in the frame, by joins on Spark."""
+        from incrowd.engines.spark.frame import Published, SparkRows
+        from incrowd.engines.spark.placing import Placing
 
-    def frame(
-        self, counted: Counted, recoding: Recoding, form: Form, key: PseudonymKey | None, *, shuffle: int | None
-    ) -> Published:
-        """Return the published rows as a Spark frame, in an order that says nothing of the table's.
+        labelled = form.labelled
+        assert labelled is not None  # other forms take no columns that are kept
+        placing = Placing(self.source, counted, recoding, labelled, key or PseudonymKey.new(), shuffle)
+        return SparkRows(self.source, lambda: Published(placing.marked(), form.rows, placing.expected_marks))
 
-        The rows are read again only where the tally does not hold all there is to publish.
-        """
-        if not isinstance(form, Generalized):
-            return Published(to_spark(self.source.session, form.batches(ROWS_PER_BATCH)), form.rows)
-        if not (form.schema.kept or form.schema.pseudonyms):
-            return Published(self._repeated(form), form.rows)
-        placing = Placing(self.source, counted, recoding, form, key or PseudonymKey.new(), shuffle)
-        return Published(placing.marked(), form.rows, placing.expected_marks)
+    def in_parts(self, task: PartsTask) -> MadeInParts:
+        """Cut the table on Spark first, and the parts on executors."""
+        from incrowd.engines.spark.large import publish_in_parts
 
-    def _repeated(self, form: Generalized) -> DataFrame:
-        """Return each line of the release as often as it occurs; executors make the rows."""
-        lines = form.lines()
-        published = [name for name in lines.columns if name != LINES]
-        names = [f"c{number}" for number in range(len(published))]
-        numbered = [lines[name].alias(number) for name, number in zip(published, names, strict=True)]
-        frame = to_spark(self.source.session, pl.DataFrame([*numbered, lines[LINES].alias(COUNT)]))
-        return repeated(frame, names).toDF(*published)
+        return publish_in_parts(self.source, task)

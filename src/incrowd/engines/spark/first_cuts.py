@@ -17,12 +17,12 @@ import polars as pl
 from numpy.typing import NDArray
 from pyspark.sql import functions as F
 
-from incrowd.engines.spark.arrow import to_polars
+from incrowd.common.arrays import Codes
+from incrowd.core.groups import Groups, Histogram
+from incrowd.core.model import Model, any_looks_at_values, satisfies_all
+from incrowd.engines.spark.arrow_batches import to_polars
 from incrowd.engines.spark.coding import CodedTally
 from incrowd.engines.spark.counting import COUNT
-from incrowd.groups import Groups, Histogram
-from incrowd.hierarchies.tree import Codes
-from incrowd.models.model import Model, any_looks_at_values, satisfies_all
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.engines.spark.arrow import to_polars
-from incrowd.engines.spark.publishing import Published
-from incrowd.errors import QueryError
-from incrowd.models.model import Guarantee, Model
-from incrowd.releases.query import Query
-from incrowd.schema import Schema
-from incrowd.tally import Counts, Tally
+from incrowd.common.arrays import Counts
+from incrowd.core.form import FormOutline
+from incrowd.core.model import Guarantee
+from incrowd.core.schema import Schema
+from incrowd.engines.spark.frame import Published
 
 
 @dataclass(frozen=True, eq=False)
-class GeneralizedOnSpark:
+class GeneralizedOnSpark(FormOutline):
     """Generalized rows on Spark; `sizes[i]` is the size of `groups[i]` groups."""
 
     schema: Schema
@@ -32,22 +29,15 @@ class GeneralizedOnSpark:
     made_up: tuple[str, ...]
     """Quasi-identifiers whose hierarchy was made from the data, where that shows."""
     tight: bool
+    rows_in: int
+    """The rows that are published: nothing is withheld."""
     name: ClassVar[str] = "generalized"
-
-    @property
-    def tally(self) -> Tally:
-        """Refuse: it is too large to come here."""
-        raise QueryError("the table's tally is too large for the driver.  Hint: ask Spark, with `release.data`.")
+    listed: ClassVar[bool] = False
 
     @property
     def rows(self) -> int:
         """Rows that are published."""
         return int((self.sizes * self.groups).sum())
-
-    @property
-    def rows_in(self) -> int:
-        """The same: nothing is withheld."""
-        return self.rows
 
     @property
     def withheld(self) -> int:
@@ -58,22 +48,6 @@ class GeneralizedOnSpark:
     def group_sizes(self) -> Counts:
         """Rows in each group, in order of size."""
         return np.repeat(self.sizes, self.groups)
-
-    def verify(self, require: Sequence[Model], before: Tally) -> list[Guarantee]:
-        """Return what Spark verified."""
-        return list(self.guarantees)
-
-    def count(self, query: Query) -> float:
-        """Refuse: questions are Spark's business."""
-        raise QueryError("this release is on Spark.  Hint: ask Spark, with `release.data`.")
-
-    def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
-        """Bring the published rows to the driver, all at once."""
-        yield to_polars(self.published.frame)
-
-    def tables(self) -> Mapping[str, pl.DataFrame]:
-        """Return what is published besides the rows: nothing."""
-        return {}
 
     def losses(self) -> dict[str, Any]:
         """Return the certainty penalties, in total and by column, and what the groups' sizes cost."""

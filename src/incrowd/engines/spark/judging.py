@@ -15,15 +15,16 @@ import polars as pl
 from numpy.typing import NDArray
 from pyspark.sql import functions as F
 
-from incrowd.engines.spark.arrow import to_polars
+from incrowd.common.arrays import Counts
+from incrowd.core.groups import Groups
+from incrowd.core.model import Guarantee, Model
+from incrowd.core.tally import Tally
+from incrowd.engines.spark.arrow_batches import to_polars
 from incrowd.engines.spark.counting import COUNT, arrow_only
 from incrowd.errors import ConformanceError
-from incrowd.groups import Groups
+from incrowd.forms.verify import COUNT as ROWS
+from incrowd.forms.verify import groups_of
 from incrowd.hierarchies.tree import Tree
-from incrowd.models.model import Guarantee, Model
-from incrowd.tally import Counts, Tally
-from incrowd.verification import COUNT as ROWS
-from incrowd.verification import groups_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -47,7 +48,7 @@ def judge(
     buckets: int,
 ) -> list[Guarantee]:
     """Check every model on the labels that are published; return the guarantees, or refuse the release."""
-    by_size = [model for model in require if not getattr(model, "looks_at_values", True)]
+    by_size = [model for model in require if not model.looks_at_values]
     by_value = [model for model in require if model not in by_size]
     found = {}
     whole = Groups(sizes)

@@ -9,65 +9,46 @@ the published labels where they are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
-from incrowd.engines.spark.arrow import to_polars
+from incrowd.core.engine import MadeInParts, PartsTask
+from incrowd.core.groups import Groups
+from incrowd.core.method import require_possible
+from incrowd.core.model import Model
+from incrowd.core.pseudonyms import PseudonymKey
+from incrowd.core.schema import Schema
+from incrowd.engines.spark.arrow_batches import to_polars
 from incrowd.engines.spark.coding import CodedTally, code_on_spark
-from incrowd.engines.spark.counting import COUNT, arrow_only, grouped, running
+from incrowd.engines.spark.counting import COUNT, arrow_only, grouped, running, too_large
 from incrowd.engines.spark.first_cuts import first_cuts
 from incrowd.engines.spark.form import GeneralizedOnSpark
+from incrowd.engines.spark.frame import MARK, Published, SparkRows, repeated
 from incrowd.engines.spark.judging import group_sizes, judge
+from incrowd.engines.spark.keyed_codes import with_pseudonyms
 from incrowd.engines.spark.parts import PartSearch, in_arrow
 from incrowd.engines.spark.placing import MARK_BITS
-from incrowd.engines.spark.pseudonyms import with_pseudonyms
-from incrowd.engines.spark.publishing import MARK, Published, repeated
 from incrowd.engines.spark.source import SparkSource
-from incrowd.errors import TallyTooLarge
-from incrowd.forms import ShowGeneralized, Showing
-from incrowd.groups import Groups
-from incrowd.methods.method import require_possible
+from incrowd.forms.generalized import ShowGeneralized
 from incrowd.methods.mondrian import Mondrian
-from incrowd.models.model import Model
-from incrowd.progress import Progress
-from incrowd.pseudonyms import PseudonymKey
-from incrowd.releases.release import Release
-from incrowd.schema import Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from incrowd.table import Table
-
 PART_TUPLES = 1_000_000
-_UNFIT = ("needs_table", "whole_table", "covers_all_columns")
 
 
-def publish_in_parts(
-    table: Table,
-    require: Sequence[Model],
-    method: object,
-    form: Showing | None,
-    found: TallyTooLarge,
-    *,
-    rate: Fraction,
-    seed: int | None,
-    key: PseudonymKey | None,
-    progress: Progress,
-) -> Release:
+def publish_in_parts(source: SparkSource, task: PartsTask) -> MadeInParts:
     """Publish a table whose tally is on Spark, or say why that takes a tally on the driver."""
-    why = _why_not(table, require, method, form, rate)
-    if why:
-        raise TallyTooLarge(found.tuples, found.limit, why=f"; {why}")
-    method = cast("Mondrian", method)
-    source, schema = cast("SparkSource", table.engine.source), table.schema
-    key = key or (PseudonymKey.new() if schema.pseudonyms else None)
+    schema, require, method, key, progress = task.schema, task.require, task.method, task.key, task.progress
+    why = _why_not(task)
+    if why or not isinstance(method, Mondrian):
+        raise too_large(task.tuples, task.limit, why=f"; {why}")
     with running():
         progress("coding", 0.0)
         tally = code_on_spark(source, grouped(source, schema.tallied), schema)
-        part_tuples = min(PART_TUPLES, found.limit)
+        part_tuples = min(PART_TUPLES, task.limit)
         quasi, sensitive = tuple(schema.quasi), tuple(schema.sensitive)
         _require_whole(tally, sensitive, require)
         progress("first cuts", 0.0)
@@ -79,34 +60,24 @@ def publish_in_parts(
         )  # fmt: skip
         progress("cutting", 0.0)
         labelled = _labelled(source, tally, placed, search).persist()
-        made = _release_form(source, tally, schema, labelled, require, key, method, found.tuples // part_tuples + 1)
+        made = _release_form(source, tally, schema, labelled, require, key, method, task.tuples // part_tuples + 1)
         tally.frame.unpersist()
-    return Release(
-        form=made,
-        guarantees=made.guarantees,
-        method=method,
-        seed=seed,
-        source=source,
-        make_batches=lambda: made.batches(0),
-        make_frame=lambda: made.published,
-        pseudonym_key=None if key is None else key.path,
-        asked_form=form,
-    )
+    return MadeInParts(made, made.guarantees, SparkRows(source, lambda: made.published))
 
 
-def _why_not(table: Table, require: Sequence[Model], method: object, form: Showing | None, rate: Fraction) -> str:
-    if not isinstance(method, Mondrian):
-        return f"{getattr(method, 'name', 'the method')} needs all of them"
-    if method.cuts != "strict" or method.fixed:
+def _why_not(task: PartsTask) -> str:
+    if not isinstance(task.method, Mondrian):
+        return f"{task.method.name} needs all of them"
+    if task.method.cuts != "strict" or task.method.fixed:
         return "relaxed cuts and fixed columns need all of them"
-    if form is not None and form != ShowGeneralized():
-        return f"the form {form.name} needs all of them"
-    if rate < 1:
+    if task.form is not None and task.form != ShowGeneralized():
+        return f"the form {task.form.name} needs all of them"
+    if task.rate < 1:
         return "a sample is drawn from all of them"
-    if table.population is not None:
+    if task.has_population:
         return "models that know a population need all of them"
-    for model in require:
-        if any(getattr(model, flag, False) for flag in _UNFIT):
+    for model in task.require:
+        if model.needs_table or model.whole_table or model.covers_all_columns:
             return f"{model} needs all of them"
     return ""
 
@@ -115,7 +86,7 @@ def _require_whole(tally: CodedTally, sensitive: Sequence[str], require: Sequenc
     """Raise `Unsatisfiable` if not even the whole table, as one group, satisfies the models."""
     import numpy as np
 
-    from incrowd.groups import Histogram
+    from incrowd.core.groups import Histogram
 
     def histogram(name: str) -> Histogram:
         counts = tally.value_counts[name]
@@ -131,7 +102,7 @@ def _labelled(source: SparkSource, tally: CodedTally, placed: DataFrame, search:
     """Return each tuple with its labels, its sensitive values, its mark, and its raw values if rows will be joined."""
     from pyspark.sql import types as T
 
-    from incrowd.engines.spark.arrow import spark_type
+    from incrowd.engines.spark.arrow_batches import spark_type
 
     schema = search.schema
     codes = [tally.code(name) for name in tally.columns]
@@ -178,6 +149,7 @@ def _release_form(
         tuple(guarantees),
         tuple(made_up) if method.labels == "hierarchy" else (),
         method.labels == "tight",
+        tally.rows,
     )
 
 

@@ -14,13 +14,13 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import types as T
 
-from incrowd.engines.sources.content import Content
-from incrowd.engines.sources.dialect import NOTHING, detect
-from incrowd.engines.sources.header import read_header
-from incrowd.engines.sources.sql import without_password
 from incrowd.engines.spark.counting import name_of
 from incrowd.engines.spark.source import SparkSource, open_spark
 from incrowd.errors import EmptyTable, SourceError
+from incrowd.sources.content import Content
+from incrowd.sources.dialect import NOTHING, detect
+from incrowd.sources.header import read_header
+from incrowd.sources.sql import without_password
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.hierarchies.tree import Codes, Tree
+from incrowd.common.arrays import Codes, Counts
+from incrowd.common.progress import silent
+from incrowd.core.model import Model
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally, group_tuples
+from incrowd.forms.labelled_groups import show_groups
+from incrowd.hierarchies.tree import Tree
 from incrowd.methods.mondrian import Mondrian
-from incrowd.models.model import Model
-from incrowd.progress import silent
-from incrowd.releases.showing import show_groups
-from incrowd.schema import Schema
-from incrowd.tally import Counts, Tally, group_tuples
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def in_arrow(search: PartSearch, code_columns: Sequence[str], passed: Sequence[s
     def label(part: Any) -> Any:
         import pyarrow as pa
 
-        from incrowd.engines.spark.arrow import to_arrow
+        from incrowd.engines.spark.arrow_batches import to_arrow
 
         frame = pl.DataFrame(pl.from_arrow(part.select([*code_columns, "n", "part"])))
         codes = np.stack([frame[name].to_numpy() for name in code_columns], axis=1).astype(np.int32)

@@ -17,19 +17,20 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from incrowd.engines.dealing import Longs, group_of_tuple, hash_of, secrets_of
-from incrowd.engines.engine import Counted
-from incrowd.engines.spark.arrow import to_arrow, to_spark
-from incrowd.engines.spark.pseudonyms import with_pseudonyms
-from incrowd.engines.spark.publishing import MARK
-from incrowd.recoding import WITHHELD, Recoding
-from incrowd.releases.generalized import Generalized
+from incrowd.common.arrays import Ints
+from incrowd.core.engine import Counted
+from incrowd.core.labelled import Labelled
+from incrowd.core.recoding import WITHHELD, Recoding
+from incrowd.engines.dealing import group_of_tuple, hash_of, secrets_of
+from incrowd.engines.spark.arrow_batches import to_arrow, to_spark
+from incrowd.engines.spark.frame import MARK
+from incrowd.engines.spark.keyed_codes import with_pseudonyms
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from incrowd.core.pseudonyms import PseudonymKey
     from incrowd.engines.spark.source import SparkSource
-    from incrowd.pseudonyms import PseudonymKey
 
 MARK_BITS = 24
 _UNITS = {"": 0, "b": 0, "k": 10, "kb": 10, "m": 20, "mb": 20, "g": 30, "gb": 30, "t": 40, "tb": 40}
@@ -42,7 +43,7 @@ class Placing:
     source: SparkSource
     counted: Counted
     recoding: Recoding
-    form: Generalized
+    form: Labelled
     key: PseudonymKey
     shuffle: int | None
 
@@ -68,10 +69,10 @@ class Placing:
         return int((marks(self.recoding.tuples[parts]) * self.recoding.counts[parts]).sum())
 
     @property
-    def _groups(self) -> Longs | None:
+    def _groups(self) -> Ints | None:
         return group_of_tuple(self.recoding, self.form.shown.group_of, len(self.form.tally))
 
-    def _looked_up(self, rows: DataFrame, group_of: Longs) -> DataFrame:
+    def _looked_up(self, rows: DataFrame, group_of: Ints) -> DataFrame:
         tuples = np.flatnonzero(group_of != WITHHELD)
         groups = group_of[tuples]
         facts = {"tuple": tuples, "group": groups, "mark": marks(tuples)}
@@ -98,13 +99,13 @@ class Placing:
         labels = pl.DataFrame({"group": groups}).hstack(self._labels(groups))
         return placed.join(lookup_frame(self.source.session, labels), on="group")
 
-    def _labels(self, groups: Longs) -> pl.DataFrame:
+    def _labels(self, groups: Ints) -> pl.DataFrame:
         shown = self.form.shown.labels
         return pl.DataFrame(
             {f"q{place}": shown[name].gather(groups) for place, name in enumerate(self.form.schema.quasi)}
         )
 
-    def _secrets(self, tuples: Longs) -> pl.DataFrame:
+    def _secrets(self, tuples: Ints) -> pl.DataFrame:
         tally = self.form.tally
         return pl.DataFrame(
             {
@@ -127,12 +128,12 @@ class Placing:
         return rows.join(found, on=same).drop(*fields, *numbers)
 
 
-def marks(tuples: Longs) -> Longs:
+def marks(tuples: Ints) -> Ints:
     """Return a number of 24 bits for each tuple; sums of them fit 64 bits up to some 10^11 rows."""
     return hash_of(tuples) & np.int64(2**MARK_BITS - 1)
 
 
-def _parts(recoding: Recoding, group_of_part: Longs) -> pl.DataFrame:
+def _parts(recoding: Recoding, group_of_part: Ints) -> pl.DataFrame:
     """Return, for each tuple of which anything is published, where its parts end and which groups they are in."""
     parts = np.argsort(recoding.tuples, kind="stable")
     frame = pl.DataFrame(

@@ -8,7 +8,6 @@ directory a release.
 
 from __future__ import annotations
 
-import json
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,34 +15,41 @@ from typing import TYPE_CHECKING, Any
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from incrowd.engines.spark.arrow import to_spark
+from incrowd.common.progress import Progress
+from incrowd.core.engine import ReleaseTexts
+from incrowd.core.release_directory import new_directory
+from incrowd.engines.spark.arrow_batches import to_spark
 from incrowd.engines.spark.counting import name_of
-from incrowd.engines.spark.publishing import published
+from incrowd.engines.spark.frame import Published
 from incrowd.engines.spark.source import SparkSource
 from incrowd.errors import OutputError
-from incrowd.progress import Progress
-from incrowd.recipe import Recipe
-from incrowd.releases.saving import new_directory
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-    from incrowd.releases.release import Release
 
 FORMATS = ("parquet", "csv")
 _RENAMES_AT_ONCE = ("file", "hdfs", "viewfs", "webhdfs", "swebhdfs")
 
 
-def save(release: Release, target: str | Path, *, format: str | None, force: bool, progress: Progress) -> Any:
+def save(
+    source: SparkSource,
+    rows: Published,
+    texts: ReleaseTexts,
+    target: str | Path,
+    *,
+    format: str | None,
+    force: bool,
+    progress: Progress,
+) -> Path | str:
     """Write `data.FORMAT`, a directory of parts, with `recipe.toml` and `summary.json`; return where the data are."""
     chosen = format or "parquet"
     if chosen not in FORMATS:
         raise OutputError(f"Spark does not write '{chosen}'.  Hint: it is one of {', '.join(FORMATS)}.")
     progress("writing", 0.0)
     if isinstance(target, str) and is_remote(target):
-        where: str | Path = _save_remotely(release, target.rstrip("/"), chosen, force)
+        where: str | Path = _save_remotely(source, rows, texts, target.rstrip("/"), chosen, force)
     else:
-        where = _save_here(release, Path(target), chosen, force)
+        where = _save_here(source, rows, texts, Path(target), chosen, force)
     progress("writing", 1.0)
     return where
 
@@ -53,18 +59,20 @@ def is_remote(target: object) -> bool:
     return isinstance(target, str) and "://" in target
 
 
-def _save_here(release: Release, directory: Path, format: str, force: bool) -> Path:
+def _save_here(
+    source: SparkSource, rows: Published, texts: ReleaseTexts, directory: Path, format: str, force: bool
+) -> Path:
     with new_directory(directory, force=force) as place:
-        _write_tables(release, place.absolute().as_uri(), format)
-        recipe = Recipe.of(release, format=format).relative_to(directory)
-        (place / "recipe.toml").write_text(recipe.to_toml(), encoding="utf-8")
-        (place / "summary.json").write_text(_summary(release), encoding="utf-8")
+        _write_tables(source, rows, texts, place.absolute().as_uri(), format)
+        (place / "recipe.toml").write_text(texts.recipe(format, directory), encoding="utf-8")
+        (place / "summary.json").write_text(texts.summary, encoding="utf-8")
     return directory / f"data.{format}"
 
 
-def _save_remotely(release: Release, target: str, format: str, force: bool) -> str:
-    assert isinstance(release.source, SparkSource)
-    files = _Files(release.source.session, target)
+def _save_remotely(
+    source: SparkSource, rows: Published, texts: ReleaseTexts, target: str, format: str, force: bool
+) -> str:
+    files = _Files(source.session, target)
     taken = files.exists(target)
     if taken and not force:
         raise OutputError(f"{target} exists already.  Hint: choose another directory, or replace it with force.")
@@ -76,9 +84,9 @@ def _save_remotely(release: Release, target: str, format: str, force: bool) -> s
         if place == target and taken:
             files.delete(f"{target}/summary.json")  # from here on it is no release any more
             files.delete(target)
-        _write_tables(release, place, format)
-        files.write(f"{place}/recipe.toml", Recipe.of(release, format=format).to_toml())
-        files.write(f"{place}/summary.json", _summary(release))
+        _write_tables(source, rows, texts, place, format)
+        files.write(f"{place}/recipe.toml", texts.recipe(format, None))
+        files.write(f"{place}/summary.json", texts.summary)
         if place != target:
             if taken:
                 files.rename(target, f"{place}.old")
@@ -92,15 +100,13 @@ def _save_remotely(release: Release, target: str, format: str, force: bool) -> s
     return f"{target}/data.{format}"
 
 
-def _write_tables(release: Release, place: str, format: str) -> None:
-    frame, require_unchanged = published(release).watched()
-    separator = str(release.source.description.get("separator", ","))
-    _write(frame, f"{place}/data.{format}", format, separator)
+def _write_tables(source: SparkSource, rows: Published, texts: ReleaseTexts, place: str, format: str) -> None:
+    frame, require_unchanged = rows.watched()
+    _write(frame, f"{place}/data.{format}", format, texts.separator)
     require_unchanged()
-    assert isinstance(release.source, SparkSource)
-    for name, table in release.tables.items():
-        made = to_spark(release.source.session, table).coalesce(1)
-        _write(made, f"{place}/{name}.{format}", format, separator)
+    for name, table in texts.tables.items():
+        made = to_spark(source.session, table).coalesce(1)
+        _write(made, f"{place}/{name}.{format}", format, texts.separator)
 
 
 def _write(frame: DataFrame, place: str, format: str, separator: str) -> None:
@@ -115,10 +121,6 @@ def _write(frame: DataFrame, place: str, format: str, separator: str) -> None:
         raise OutputError(
             f"Spark could not write the release ({name}); there is none.  Hint: Spark's own log tells more; run again."
         ) from None
-
-
-def _summary(release: Release) -> str:
-    return json.dumps(release.summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 class _Files:

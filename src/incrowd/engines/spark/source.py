@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from incrowd.engines.sources.normalize import refuse_duplicates
 from incrowd.errors import SourceError
+from incrowd.sources.normalize import refuse_duplicates
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -46,7 +46,8 @@ class SparkSource:
     columns: tuple[str, ...]
     missing: tuple[str, ...] = ()
     description: Mapping[str, object] = field(default_factory=lambda: {"frame": "spark"})
-    native: Literal["spark"] = "spark"
+    native: str = "spark"
+    found_out: tuple[str, ...] = ()
 
     @property
     def session(self) -> SparkSession:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from incrowd.common.progress import Progress, silent
 from incrowd.experiments.report import Findings
 from incrowd.experiments.results import Results
 from incrowd.experiments.sattar.against_diffgen import measure_diffgen
@@ -29,7 +30,6 @@ from incrowd.experiments.sattar.releases import Releases
 from incrowd.experiments.sattar.settings import PAPER, Settings
 from incrowd.experiments.sattar.timing import measure_times
 from incrowd.experiments.tables import ADULT_IS_ABSENT, Subject, adult_folder, adult_subject, census_subject
-from incrowd.progress import Progress, silent
 
 __all__ = ["Settings", "run"]
 

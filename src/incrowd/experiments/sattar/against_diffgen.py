@@ -12,24 +12,26 @@ from dataclasses import replace
 
 import numpy as np
 
+from incrowd.common.progress import Progress, silent
+from incrowd.core.model import Guarantee
+from incrowd.core.sampling import as_rate, draw_sample
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
 from incrowd.dp.accountant import Accountant
-from incrowd.experiments.learning import Examples, classifier, encode, examples_of_release, stratified_folds
 from incrowd.experiments.results import Results
 from incrowd.experiments.sattar.releases import LOWEST
 from incrowd.experiments.sattar.settings import DIFFGEN_GAIN, DIFFGEN_MAX, OURS, Settings
 from incrowd.experiments.tables import ADULT_AGE_WIDTHS, Subject
-from incrowd.hierarchies import Categories, Intervals
-from incrowd.methods import DiffGen, LocalRecoding
+from incrowd.forms.generalized import Generalized
+from incrowd.forms.noisy import NoisyCounts
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.intervals import Intervals
+from incrowd.methods.diffgen import DiffGen
+from incrowd.methods.local_recoding import LocalRecoding
 from incrowd.methods.private import public_table
-from incrowd.models import DifferentialPrivacy, ExpectedConfidence
-from incrowd.models.model import Guarantee
-from incrowd.progress import Progress, silent
-from incrowd.releases.generalized import Generalized
-from incrowd.releases.noisy import NoisyCounts
-from incrowd.releases.training import reconstruct
-from incrowd.sampling import as_rate, draw_sample
-from incrowd.schema import Schema
-from incrowd.tally import Tally
+from incrowd.metrics.learning import Examples, classifier, encode, examples_of_release, stratified_folds
+from incrowd.models.differential_privacy import DifferentialPrivacy
+from incrowd.models.expected_confidence import ExpectedConfidence
 
 _STEPS = 10
 _YOUNGEST, _OLDEST = 15, 95
@@ -92,7 +94,7 @@ def _training_sets(
         accountant = Accountant()
         tree, counts = mechanism.measure(public, rng=rng, progress=silent, accountant=accountant)
         noisy = NoisyCounts.of(public.public, schema, tree, counts, public.class_codes, accountant, promise)
-        codes, _ = reconstruct(noisy, rng)
+        codes, _ = noisy.reconstruct(rng)
         yield name, np.stack([codes[column] for column in quasi], axis=1), codes[subject.sensitive] - 1
 
 

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from incrowd.experiments.claims import NOT_MEASURED, Claim, Verdict, all_of, compare, extremes, paired, verdict
-from incrowd.experiments.learning import CLASSIFIERS
 from incrowd.experiments.sattar.settings import (
     AVG_K,
     AVG_K_NODES,
@@ -24,6 +23,7 @@ from incrowd.experiments.sattar.settings import (
     OURS,
     RAW,
 )
+from incrowd.metrics.learning import CLASSIFIERS
 
 CLOSE = 0.01
 """An accuracy within one point of another is close to it."""

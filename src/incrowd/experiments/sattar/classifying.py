@@ -6,14 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from incrowd.experiments.learning import (
-    Examples,
-    accuracies,
-    examples_of_release,
-    examples_of_tally,
-    majority_accuracy,
-    stratified_folds,
-)
+from incrowd.common.progress import Progress, silent
+from incrowd.core.method import Method
+from incrowd.core.model import Model
+from incrowd.core.sampling import as_rate, draw_sample
+from incrowd.core.tally import Tally
+from incrowd.experiments.equivalent_k import avg_k, max_k
 from incrowd.experiments.results import Results
 from incrowd.experiments.sattar.releases import LOWEST
 from incrowd.experiments.sattar.settings import (
@@ -28,13 +26,20 @@ from incrowd.experiments.sattar.settings import (
     Settings,
 )
 from incrowd.experiments.tables import Subject
-from incrowd.methods import InfoGainMondrian, LocalRecoding, Method, Mondrian
-from incrowd.metrics.equivalent_k import avg_k, max_k
-from incrowd.models import ExpectedConfidence, KAnonymity, Model
-from incrowd.progress import Progress, silent
-from incrowd.releases.generalized import Generalized
-from incrowd.sampling import as_rate, draw_sample
-from incrowd.tally import Tally
+from incrowd.forms.generalized import Generalized
+from incrowd.methods.infogain_mondrian import InfoGainMondrian
+from incrowd.methods.local_recoding import LocalRecoding
+from incrowd.methods.mondrian import Mondrian
+from incrowd.metrics.learning import (
+    Examples,
+    accuracies,
+    examples_of_release,
+    examples_of_tally,
+    majority_accuracy,
+    stratified_folds,
+)
+from incrowd.models.expected_confidence import ExpectedConfidence
+from incrowd.models.k_anonymity import KAnonymity
 
 
 def measure_accuracies(results: Results, subject: Subject, settings: Settings, progress: Progress) -> None:

@@ -8,7 +8,6 @@ import polars as pl
 
 from incrowd.experiments.charts import Axis, lines, ranking, shades
 from incrowd.experiments.claims import paired
-from incrowd.experiments.learning import CLASSIFIERS
 from incrowd.experiments.report import Section
 from incrowd.experiments.sattar.drawing import (
     BLUES,
@@ -28,6 +27,7 @@ from incrowd.experiments.sattar.query_figures import (
     unchanged_answers,
 )
 from incrowd.experiments.sattar.settings import AVG_K, MAJORITY, OURS, RAW
+from incrowd.metrics.learning import CLASSIFIERS
 
 
 def sections(results: pl.DataFrame) -> Iterator[Section]:

@@ -5,21 +5,19 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from incrowd.common.arrays import Floats
 from incrowd.dp.discrete_laplace import noisy_counts
 from incrowd.errors import Unsatisfiable
-from incrowd.experiments.cells import Cells
 from incrowd.experiments.distances import city_block, kullback_leibler
-from incrowd.experiments.queries import draw_queries
+from incrowd.experiments.equivalent_k import unsatisfied_share
 from incrowd.experiments.results import Results
 from incrowd.experiments.sattar.releases import Releases
 from incrowd.experiments.sattar.settings import LAPLACE, LAPLACE_IN_ALL, OURS, Settings
-from incrowd.experiments.workloads import SHARES, draw_workload, relative_errors
-from incrowd.metrics.equivalent_k import unsatisfied_share
-from incrowd.models import ExpectedConfidence
-
-Floats = NDArray[np.float64]
+from incrowd.metrics.workload.cells import Cells
+from incrowd.metrics.workload.queries import draw_queries
+from incrowd.metrics.workload.sized import SHARES, draw_workload, relative_errors
+from incrowd.models.expected_confidence import ExpectedConfidence
 
 _NOISE_PER_QUERY = 10
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from incrowd.experiments.cells import Cells
+from incrowd.core.method import Method
+from incrowd.core.model import Model
+from incrowd.experiments.equivalent_k import avg_k, max_k
 from incrowd.experiments.sattar.settings import (
     AVG_K,
     AVG_K_NODES,
@@ -17,11 +19,13 @@ from incrowd.experiments.sattar.settings import (
     Settings,
 )
 from incrowd.experiments.tables import Subject
-from incrowd.methods import LocalRecoding, Method, Mondrian
-from incrowd.metrics.equivalent_k import avg_k, max_k
-from incrowd.models import ExpectedConfidence, KAnonymity, Model
-from incrowd.publishing import publish
-from incrowd.releases.release import Release
+from incrowd.methods.local_recoding import LocalRecoding
+from incrowd.methods.mondrian import Mondrian
+from incrowd.metrics.workload.cells import Cells
+from incrowd.models.expected_confidence import ExpectedConfidence
+from incrowd.models.k_anonymity import KAnonymity
+from incrowd.publishing.publish import publish
+from incrowd.publishing.release import Release
 
 LOWEST = {"age": 1}
 """Ages are published in steps of five years at best (the paper's minimum generalization)."""

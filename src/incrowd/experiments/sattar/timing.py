@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable
 from functools import partial
 
+from incrowd.common.progress import Progress
 from incrowd.experiments.results import Results
 from incrowd.experiments.sattar.releases import Releases
 from incrowd.experiments.sattar.settings import OURS, Settings
 from incrowd.experiments.tables import census_subject
-from incrowd.progress import Progress
-from incrowd.releases.release import Release
+from incrowd.publishing.release import Release
 
 _TIMES = 2
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from incrowd.common.progress import Progress, silent
 from incrowd.experiments.report import Findings
 from incrowd.experiments.results import Results
 from incrowd.experiments.slicing.claims import CLAIMS
@@ -21,7 +22,6 @@ from incrowd.experiments.slicing.measuring import measure_classifiers, measure_q
 from incrowd.experiments.slicing.membership import measure_membership, measure_presence
 from incrowd.experiments.slicing.ways import Case, publish_all
 from incrowd.experiments.tables import ADULT_IS_ABSENT, Subject, adult_folder, adult_subject, census_subject
-from incrowd.progress import Progress, silent
 
 __all__ = ["Settings", "run"]
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from numpy.typing import NDArray
 
-from incrowd.experiments.cells import Cells
-from incrowd.experiments.learning import (
+from incrowd.common.arrays import Floats
+from incrowd.common.progress import Progress, silent
+from incrowd.core.form import Form
+from incrowd.core.tally import group_tuples
+from incrowd.experiments.results import Results
+from incrowd.experiments.slicing.ways import Case, show_training, ways
+from incrowd.experiments.tables import Subject, census_subject
+from incrowd.forms.sliced import SlicedTable
+from incrowd.metrics.learning import (
     Examples,
     classifier,
     encode,
@@ -16,22 +22,13 @@ from incrowd.experiments.learning import (
     majority_accuracy,
     stratified_folds,
 )
-from incrowd.experiments.queries import Workload, draw_queries
-from incrowd.experiments.results import Results
-from incrowd.experiments.slicing.ways import Case, show_training, ways
-from incrowd.experiments.tables import Subject, census_subject
-from incrowd.experiments.workloads import relative_errors
-from incrowd.progress import Progress, silent
-from incrowd.publishing import publish
-from incrowd.releases.form import Form
-from incrowd.releases.generalized import Generalized
-from incrowd.releases.release import Release
-from incrowd.releases.sliced import SlicedTable
-from incrowd.releases.training import reconstruct
-from incrowd.tally import group_tuples
+from incrowd.metrics.workload.cells import Cells
+from incrowd.metrics.workload.queries import Workload, draw_queries
+from incrowd.metrics.workload.sized import relative_errors
+from incrowd.publishing.publish import publish
+from incrowd.publishing.release import Release
 
 RAW = "raw data"
-Floats = NDArray[np.float64]
 
 _BLOCK = 50
 _FOLDS = 4
@@ -59,8 +56,8 @@ def measure_queries(results: Results, case: Case) -> None:
 
 def answers(release: Release, workload: Workload) -> Floats:
     """Estimate the answers to many queries at once."""
-    if isinstance(release.form, Generalized):
-        return Cells.of_release(release.form).answers(workload)
+    if release.form.labelled is not None:
+        return Cells.of_release(release.form.labelled).answers(workload)
     assert isinstance(release.form, SlicedTable)
     return _sliced_answers(release.form, workload)
 
@@ -119,7 +116,7 @@ def _accuracies(examples: Examples, test: Examples, subject: Subject) -> dict[st
 
 
 def _examples(form: Form, features: list[str], target: str, rng: np.random.Generator) -> Examples:
-    codes, weights = reconstruct(form, rng)
+    codes, weights = form.reconstruct(rng)
     names = [*features, target]
     rows = np.stack([codes[name] for name in names], axis=1).astype(np.int32)
     index, first = group_tuples(rows, [form.tally.trees[name].size for name in names])

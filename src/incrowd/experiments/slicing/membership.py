@@ -13,18 +13,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.core.tally import Tally
 from incrowd.datasets import census
 from incrowd.experiments.results import Results
 from incrowd.experiments.slicing.ways import BUCKETIZED, COARSE, GENERALIZED, SINGLE, SLICED, WIDE, Case
 from incrowd.experiments.tables import census_subject
-from incrowd.methods import Mondrian
-from incrowd.models import DeltaPresence, ProbabilisticLDiversity
-from incrowd.publishing import publish
-from incrowd.releases.sliced import SlicedTable
-from incrowd.slicing.matching import BucketIndex, matching_buckets
-from incrowd.slicing.membership import advantage, count_fakes, fake_tuples, known_parts, matching_fakes
-from incrowd.table import read
-from incrowd.tally import Tally
+from incrowd.forms.sliced import SlicedTable
+from incrowd.forms.slices.fake_tuples import advantage, count_fakes, fake_tuples, known_parts, matching_fakes
+from incrowd.forms.slices.matching import BucketIndex, matching_buckets
+from incrowd.methods.mondrian import Mondrian
+from incrowd.models.delta_presence import DeltaPresence
+from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
+from incrowd.publishing.publish import publish
+from incrowd.publishing.table import read
 
 MATCHING, RANDOM = "fake people who match", "people at random"
 ADVANTAGE = "advantage over {}"

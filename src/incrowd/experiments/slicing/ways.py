@@ -7,18 +7,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from incrowd.common.progress import silent
+from incrowd.core.form import Form
+from incrowd.core.method import Method
+from incrowd.core.model import Model
+from incrowd.core.tally import Tally
 from incrowd.errors import Unsatisfiable
 from incrowd.experiments.results import Results
 from incrowd.experiments.tables import Subject
-from incrowd.forms import ShowGeneralized
-from incrowd.methods import Anatomy, Method, Mondrian, Slicing
-from incrowd.models import Model, ProbabilisticLDiversity, SlicedDiversity
-from incrowd.progress import silent
-from incrowd.publishing import publish
-from incrowd.releases.form import Form
-from incrowd.releases.release import Release
-from incrowd.releases.sliced import SlicedTable
-from incrowd.tally import Tally
+from incrowd.forms.generalized import ShowGeneralized
+from incrowd.forms.sliced import SlicedTable
+from incrowd.methods.anatomy import Anatomy
+from incrowd.methods.mondrian import Mondrian
+from incrowd.methods.slicing import Slicing
+from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
+from incrowd.models.sliced_diversity import SlicedDiversity
+from incrowd.publishing.publish import publish
+from incrowd.publishing.release import Release
 
 GENERALIZED, BUCKETIZED, SLICED = "generalization", "bucketization", "slicing"
 WIDE, SINGLE, COARSE = "slicing, buckets of 50", "slicing, 50, single columns", "slicing, 50, one level up"

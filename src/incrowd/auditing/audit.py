@@ -1,0 +1,172 @@
+"""An audit: all that was found out about a release, as plain numbers and sentences. Every view of it, in the terminal,
+as JSON or as a page, shows these and no others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from incrowd.core.risk import Risk, Threat
+from incrowd.errors import OutputError
+
+THREATS: tuple[Threat, ...] = ("singling out", "linkability", "inference")
+_HIGH, _NOTICEABLE = 0.5, 0.05
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """What was not tried or measured, and why."""
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The evidence about one release.
+
+    `about` describes it; `guarantees` are what it promises, each with its basis; `achieved` what its groups turn out to
+    satisfy; `usefulness` holds tables of what it is still good for.
+    """
+
+    about: Mapping[str, Any]
+    guarantees: Sequence[Mapping[str, Any]]
+    achieved: Mapping[str, Any]
+    attacks: tuple[Risk, ...]
+    skipped: tuple[Skipped, ...]
+    usefulness: Mapping[str, Any]
+    crowds: Mapping[str, Any]
+    ladder: Sequence[Mapping[str, Any]]
+    warnings: Sequence[str]
+    settings: Mapping[str, Any]
+
+    @property
+    def strongest(self) -> Risk | None:
+        """The attack that got through with the largest advantage, if any did."""
+        through = [risk for risk in self.attacks if risk.got_through]
+        return max(through, key=lambda risk: risk.advantage, default=None)
+
+    @cached_property
+    def threats(self) -> dict[str, dict[str, Any]]:
+        """For each thing that authorities ask about: how far the worst attack got."""
+        found: dict[str, dict[str, Any]] = {}
+        for threat in THREATS:
+            tried = [risk for risk in self.attacks if risk.threat == threat]
+            worst = max(tried, key=lambda risk: (risk.got_through, risk.advantage), default=None)
+            if worst is None:
+                found[threat] = {"level": "not tried", "says": "No attack of this kind could be tried."}
+                continue
+            level = "low"
+            if worst.got_through:
+                level = (
+                    "high" if worst.advantage >= _HIGH else "noticeable" if worst.advantage >= _NOTICEABLE else "low"
+                )
+            found[threat] = {
+                "level": level,
+                "attack": worst.attack,
+                "value": worst.value,
+                "baseline": worst.baseline,
+                "advantage": worst.advantage,
+                "says": worst.says,
+            }
+        return found
+
+    @cached_property
+    def verdict(self) -> dict[str, Any]:
+        """One screen: what is guaranteed, the strongest attack that got through, what the data is still good for."""
+        strongest = self.strongest
+        return {
+            "guaranteed": [_promise(guarantee) for guarantee in self.guarantees]
+            or ["Nothing is promised: what follows is what was found."],
+            "strongest attack": None if strongest is None else strongest.to_dict(),
+            "good for": _good_for(self.usefulness),
+            "threats": self.threats,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers and texts."""
+        return {
+            "format": 1,
+            "release": dict(self.about),
+            "verdict": self.verdict,
+            "guarantees": [dict(guarantee) for guarantee in self.guarantees],
+            "achieved": dict(self.achieved),
+            "attacks": [risk.to_dict() for risk in self.attacks],
+            "not tried": [{"what": skipped.what, "why": skipped.why} for skipped in self.skipped],
+            "usefulness": dict(self.usefulness),
+            "crowds": dict(self.crowds),
+            "ladder": [dict(rung) for rung in self.ladder],
+            "warnings": list(self.warnings),
+            "settings": dict(self.settings),
+        }
+
+    def to_json(self) -> str:
+        """Return everything as JSON."""
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+    def to_html(self) -> str:
+        """Return one page that needs nothing else: it opens offline, in light and dark."""
+        from incrowd.report import page
+
+        return page(self.to_dict())
+
+    def save(self, path: str | Path) -> Path:
+        """Write a page (`.html`) or JSON (`.json`), by the path's suffix."""
+        path = Path(path)
+        kinds = {".html": self.to_html, ".json": self.to_json}
+        if path.suffix.lower() not in kinds:
+            raise OutputError(f"an audit is written as .html or .json, not as '{path.suffix}'.")
+        text = kinds[path.suffix.lower()]()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            raise OutputError(f"{path} cannot be written: {error.strerror}.") from error
+        return path
+
+    def _repr_html_(self) -> str:
+        from incrowd.report import fragment
+
+        return fragment(self.to_dict())
+
+    def __repr__(self) -> str:
+        levels = ", ".join(f"{threat}: {found['level']}" for threat, found in self.threats.items())
+        return f"Audit({len(self.attacks)} attacks; {levels})"
+
+
+def _promise(guarantee: Mapping[str, Any]) -> str:
+    basis = {"verified": "verified on what is published", "by construction": "by construction of the method"}
+    note = f" ({guarantee['note']})" if guarantee.get("note") else ""
+    return f"{guarantee['statement']}: {basis.get(str(guarantee['basis']), guarantee['basis'])}{note}"
+
+
+def _good_for(usefulness: Mapping[str, Any]) -> list[str]:
+    """Return what the numbers mean to somebody who wants to use the data."""
+    said = []
+    columns = usefulness.get("columns", [])
+    if columns:
+        kept = [column for column in columns if column["total variation"] <= 0.05]
+        said.append(f"{len(kept)} of {len(columns)} columns keep their distribution to within 5 %.")
+    pairs = [pair for pair in usefulness.get("pairs", []) if pair["association before"] >= 0.1]
+    if pairs:
+        kept_pairs = [pair for pair in pairs if pair["association after"] >= 0.8 * pair["association before"]]
+        said.append(
+            f"{len(kept_pairs)} of {len(pairs)} associations between columns keep at least 80 % of their strength."
+        )
+    for line in usefulness.get("queries", []):
+        kind = "The queries from the file" if line["queries"] == "from file" else f"{line['queries']} counting queries"
+        said.append(f"{kind[0].upper()}{kind[1:]} are off by {line['median error']:.0%} in the middle case.")
+    learnt = usefulness.get("learning", [])
+    if learnt:
+        best = max(learnt, key=lambda line: line["accuracy"])
+        said.append(
+            f"{best['target']} is predicted right in {best['accuracy']:.0%} of the cases after learning from it "
+            f"({best['classifier']}); from the raw table in {best['accuracy on raw data']:.0%}, by the majority in "
+            f"{best['majority']:.0%}."
+        )
+    return said

@@ -1,0 +1,102 @@
+"""Tables that are brought to an audit, in the codes of the release's own trees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+import polars.selectors as cs
+
+from incrowd.common.arrays import Codes, Counts
+from incrowd.core.source import OpenedTable
+from incrowd.core.tally import Population, Tally, group_tuples
+from incrowd.errors import SchemaError, UncoveredValue
+from incrowd.hierarchies.tree import MISSING, Tree
+from incrowd.hierarchies.values import as_dates, as_numbers, as_text
+from incrowd.sources import open_source, reading
+
+_COUNT = "\0count"
+
+
+def read_people(source: object, columns: Sequence[str], trees: Mapping[str, Tree]) -> tuple[Population, int]:
+    """Read an external table: whoever fits in which quasi-identifiers, and how many have values that nobody here has.
+
+    It needs at least one of the quasi-identifiers.
+    """
+    opened = open_source(source)
+    known = tuple(name for name in sorted(columns) if name in opened.columns)
+    if not known:
+        raise SchemaError(
+            f"the external table has none of the quasi-identifiers ({', '.join(sorted(columns))}).  "
+            "Hint: name its columns as those of the release."
+        )
+    codes, counts = _coded(opened, known, trees)
+    strangers = (codes < 0).any(axis=1)
+    kept, totals = _distinct(codes[~strangers], counts[~strangers], known, trees)
+    return Population(known, kept, totals), int(counts[strangers].sum())
+
+
+def read_truth(source: object, columns: Sequence[str], trees: Mapping[str, Tree], also: Sequence[str] = ()) -> Tally:
+    """Read the table before, all of whose columns and values the release's trees must know.
+
+    Columns that are named in `also` are read where the table has them.
+    """
+    opened = open_source(source)
+    names = tuple(sorted({*columns, *(name for name in also if name in opened.columns)}))
+    for name in names:
+        if name not in opened.columns:
+            raise SchemaError(f"the original lacks the column '{name}'.")
+    codes, counts = _coded(opened, names, trees, strict=True)
+    kept, totals = _distinct(codes, counts, names, trees)
+    return Tally(names, kept, totals, trees)
+
+
+def _coded(
+    opened: OpenedTable, names: Sequence[str], trees: Mapping[str, Tree], *, strict: bool = False
+) -> tuple[Codes, Counts]:
+    with reading(opened):
+        counted = opened.frame.group_by(cs.by_name(*names)).agg(pl.len().alias(_COUNT)).collect(engine="streaming")
+    codes = np.empty((counted.height, len(names)), dtype=np.int32)
+    for place, name in enumerate(names):
+        codes[:, place] = code_values(trees[name], counted[name])
+        unknown = codes[:, place] < 0
+        if strict and unknown.any():
+            values = as_text(counted[name].filter(pl.Series(unknown)).unique().sort()).to_list()
+            raise UncoveredValue(name, values[:5], len(values))
+    return codes, counted[_COUNT].to_numpy().astype(np.int64)
+
+
+def code_values(tree: Tree, values: pl.Series) -> Codes:
+    """Return the code of each value: a number or date that the tree does not list goes to the next one below.
+
+    A name that the tree does not list is -1.
+    """
+    if not tree.ordered:
+        known = pl.DataFrame({"value": as_text(tree.values.slice(1)), "code": np.arange(1, tree.size, dtype=np.int32)})
+        asked = pl.DataFrame({"value": as_text(values)})
+        codes = asked.join(known, on="value", how="left", maintain_order="left")["code"].fill_null(-1).to_numpy().copy()
+    else:
+        wanted = tree.values.dtype
+        parsed = as_dates(values) if wanted.is_temporal() else as_numbers(values)
+        if parsed is None:
+            return np.where(values.is_null().to_numpy(), MISSING, -1).astype(np.int32)
+        listed = tree.values.slice(1)
+        if wanted.is_temporal():
+            parsed = parsed.cast(wanted).to_physical()
+            listed = listed.to_physical()
+        numbers = parsed.cast(pl.Float64).fill_null(np.nan).to_numpy()
+        places = np.searchsorted(listed.cast(pl.Float64).to_numpy(), numbers, side="right")
+        codes = np.maximum(places, 1)
+        codes = np.where(np.isnan(numbers), MISSING, codes)  # "NaN" is missing, as everywhere
+    empty = values.is_null().to_numpy()
+    if values.dtype == pl.String:
+        empty |= (values == "").fill_null(value=False).to_numpy()
+    codes[empty] = MISSING
+    return codes.astype(np.int32)
+
+
+def _distinct(codes: Codes, counts: Counts, names: Sequence[str], trees: Mapping[str, Tree]) -> tuple[Codes, Counts]:
+    index, first = group_tuples(codes, [trees[name].size for name in names])
+    totals = np.bincount(index, weights=counts, minlength=len(first)).astype(np.int64)
+    return np.ascontiguousarray(codes[first]), totals

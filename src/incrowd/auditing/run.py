@@ -1,0 +1,326 @@
+"""Run everything over one release: models, attacks, metrics.
+
+Cost: attacks look at 100,000 people at most, drawn at random; what is measured of the release grows with its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Protocol
+from zlib import crc32
+
+import numpy as np
+
+from incrowd.attacks.ladder import ladder, random_unusual_person
+from incrowd.auditing import group_summary, usefulness
+from incrowd.auditing.audit import Audit, Skipped
+from incrowd.auditing.query_file import file_errors, read_queries
+from incrowd.auditing.reference_tables import read_people, read_truth
+from incrowd.auditing.suppression import FEW, told
+from incrowd.common.plain import finite, parameters
+from incrowd.common.progress import Progress, silent
+from incrowd.core.attack import Attack
+from incrowd.core.families import registered
+from incrowd.core.form import Form
+from incrowd.core.groups import Groups
+from incrowd.core.method import AnyMethod
+from incrowd.core.model import Guarantee, verified_models
+from incrowd.core.query import Query
+from incrowd.core.risk import Risk
+from incrowd.core.tally import Tally
+from incrowd.core.target import Target
+from incrowd.errors import IncrowdError
+from incrowd.hierarchies.tree import Tree
+from incrowd.models.distinct_l_diversity import DistinctLDiversity
+from incrowd.models.entropy_l_diversity import EntropyLDiversity
+from incrowd.models.k_anonymity import KAnonymity
+from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
+from incrowd.models.t_closeness import TCloseness
+
+
+_STREAMS_PER_COLUMN = 8
+_OTHER_STREAMS = 30_000
+"""Streams of chance from here on are those of attacks that state none."""
+
+
+class Audited(Protocol):
+    """What an audit needs of a release."""
+
+    @property
+    def form(self) -> Form:
+        """What is published."""
+        ...
+
+    @property
+    def table_before(self) -> Tally | None:
+        """The table that it was made of, where that is known."""
+        ...
+
+    @property
+    def guarantees(self) -> tuple[Guarantee, ...]:
+        """What it satisfies."""
+        ...
+
+    @property
+    def stated_guarantees(self) -> list[dict[str, Any]]:
+        """The same, as plain numbers and texts."""
+        ...
+
+    @property
+    def method(self) -> AnyMethod:
+        """How it was made."""
+        ...
+
+    @property
+    def seed(self) -> int | None:
+        """The seed that chance came from, if any."""
+        ...
+
+    @property
+    def rate(self) -> Fraction:
+        """The share of the rows that was sampled."""
+        ...
+
+    @property
+    def rows(self) -> int:
+        """How many rows are published."""
+        ...
+
+    @property
+    def row_numbers(self) -> dict[str, Any]:
+        """How many rows there are, as far as that may be told."""
+        ...
+
+    @property
+    def hides_rows(self) -> bool:
+        """Whether the number of the table's rows must not be told."""
+        ...
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a careful reader should know."""
+        ...
+
+
+def audit(
+    release: Audited,
+    *,
+    original: object = None,
+    external: object = None,
+    earlier: Sequence[Audited] = (),
+    attacks: Sequence[Attack] | None = None,
+    queries: str | Path | None = None,
+    learn: bool = True,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Audit:
+    """Attack a release in every way, and measure what it is still good for.
+
+    A release that was made in this session knows its table; that of noisy counts, or one that was read from a file,
+    needs it as the `original`: a file, a frame, or anything that `incrowd.read` takes. `external` is a table of people
+    that an adversary may have, `earlier` other releases about overlapping people. `attacks` are tried in place of all.
+    `queries` is a file of questions that it should answer well (see `auditing/query_file.py`).
+
+    >>> import incrowd as ic
+    >>> table = ic.read(ic.datasets.census(1000), quasi=["age", "sex"], sensitive=["occupation"], others="drop")
+    >>> audit(ic.publish(table, ic.KAnonymity(5)), learn=False).strongest is not None
+    True
+    """
+    target, notes = aim(release, original=original, external=external, earlier=earlier, seed=seed)
+    asked = None if queries is None else read_queries(queries, _tallied_trees(target))
+    chosen = every_attack(target) if attacks is None else list(attacks)
+    risks, skipped = attack_all(target, chosen, seed=seed, progress=progress)
+    useful, not_measured = measure(target, float(release.rate), asked, learn=learn, seed=seed, progress=progress)
+    knows = target.truth is not None
+    return Audit(
+        about=_about(release),
+        guarantees=release.stated_guarantees,
+        achieved=achieved(target),
+        attacks=tuple(risks),
+        skipped=(*skipped, *not_measured),
+        usefulness=useful,
+        crowds={
+            "sizes": group_summary.group_sizes(target),
+            "risk by record": [] if target.form.private else group_summary.risk_by_record(target),
+            "worst groups": {name: group_summary.worst_groups(target, name) for name in target.view.sensitive},
+        },
+        ladder=_ladder(target, seed) if knows else [],
+        warnings=[*release.warnings, *notes],
+        settings={
+            "seed": seed,
+            "people attacked": target.people.number if knows else release.rows,
+            "original": "known" if knows else "not given",
+            "external": "given" if target.external is not None else "not given",
+            "earlier releases": len(target.earlier),
+            "fewest people told of": FEW,
+        },
+    )
+
+
+def aim(
+    release: Audited,
+    *,
+    original: object = None,
+    external: object = None,
+    earlier: Sequence[Audited] = (),
+    seed: int = 0,
+) -> tuple[Target, list[str]]:
+    """Return the release as a target, and what is to be said about how it was read."""
+    form, notes = release.form, []
+    truth = release.table_before
+    if original is not None:
+        # What other releases show of the same people is looked up in the table, too.
+        trees = {name: tree for other in earlier for name, tree in other.form.tally.trees.items()}
+        truth = read_truth(original, form.schema.tallied, {**trees, **form.tally.trees}, also=sorted(trees))
+    if truth is not None:
+        form = form.as_read(truth)
+    people = form.tally.population
+    if external is not None:
+        people, strangers = read_people(external, tuple(form.schema.quasi), form.tally.trees)
+        if strangers:
+            some = f"{strangers:,}" if strangers >= FEW else f"Fewer than {FEW}"
+            notes.append(f"{some} people of the external table have values that the table has not: left out.")
+    if release.hides_rows and truth is not None:
+        notes.append("This audit looks at the table itself: it is not covered by the promise, and not for publication.")
+    target = Target(
+        form=form,
+        truth=truth,
+        external=people,
+        earlier=tuple(other.form for other in earlier),
+        require=verified_models(release.guarantees),
+        method=release.method.name,
+        seed=seed,
+    )
+    return target, notes
+
+
+def every_attack(target: Target) -> list[Attack]:
+    """Return all attacks that need no parameter, those that are after a sensitive column once for each."""
+    kinds = [kind for kind in registered("attacks").values() if not any(kind.recipe_keys().values())]
+    kinds.sort(key=lambda kind: (kind.stream is None, kind.stream))
+    names: Iterable[str | None] = target.view.sensitive or (None,)
+    by_column = [kind(column=name) for name in names for kind in kinds if kind.per_column]
+    return [*(kind() for kind in kinds if not kind.per_column), *by_column]
+
+
+def attack_all(
+    target: Target, attacks: Sequence[Attack], *, seed: int = 0, progress: Progress = silent
+) -> tuple[list[Risk], list[Skipped]]:
+    """Try attacks one after the other; return what came out, and what could not be tried."""
+    risks, skipped = [], []
+    for place, attack in enumerate(attacks):
+        progress("attacking", place / max(len(attacks), 1))
+        missing = attack.lacks(target)
+        if missing is None:
+            risks.append(attack.run(target, rng=np.random.default_rng([seed, *_stream(attack, target)])))
+        else:
+            skipped.append(Skipped(attack.name, missing))
+    progress("attacking", 1.0)
+    return risks, list(dict.fromkeys(skipped))
+
+
+def _stream(attack: Attack, target: Target) -> list[int]:
+    """Return what an attack's chance starts from besides the seed: its own stream, for the column that it is after."""
+    columns = target.view.sensitive
+    column = parameters(attack).get("column") if attack.per_column else None
+    place = columns.index(column) if column in columns else 0
+    if attack.stream is None:
+        return [_OTHER_STREAMS, crc32(attack.name.encode()), place]
+    return [attack.stream + _STREAMS_PER_COLUMN * place]
+
+
+def measure(
+    target: Target,
+    rate: float,
+    asked: Sequence[Query] | None = None,
+    *,
+    learn: bool,
+    seed: int,
+    progress: Progress,
+) -> tuple[dict[str, Any], list[Skipped]]:
+    """Measure what the release is still good for, as far as the table before is known."""
+    truth, form = target.truth, target.form
+    if truth is None:
+        return {}, [Skipped("usefulness", "the table before is needed")]
+    rng = np.random.default_rng([seed, 10_000])
+    skipped = []
+    progress("measuring", 0.0)
+    columns = usefulness.columns_before_and_after(truth, form, rng)
+    pairs = usefulness.pairs_before_and_after(truth, form, rng)
+    losses = usefulness.losses(truth, form, columns, pairs)
+    found: dict[str, Any] = {"losses": losses, "columns": columns, "pairs": pairs}
+    progress("measuring", 1.0)
+    found["queries"] = usefulness.query_errors(truth, form, rate, rng, progress)
+    if asked is not None:
+        found["queries"].append(file_errors(truth, form, rate, asked))
+    if learn and usefulness.can_learn():
+        found["learning"] = usefulness.learning(truth, form, rng, progress)
+    else:
+        why = "not asked for" if not learn else "scikit-learn is not installed (pip install 'incrowd[experiments]')"
+        skipped.append(Skipped("learning", why))
+    return found, skipped
+
+
+def achieved(target: Target) -> dict[str, Any]:
+    """Return what the groups turn out to satisfy, whatever was asked for."""
+
+    if target.form.private:
+        return {}  # noisy counts are nobody's groups
+    found: dict[str, Any] = {}
+    names: Iterable[str | None] = target.view.sensitive or (None,)
+    for name in names:
+        seen = target.view.crowds(name)
+        whole = {} if name is None or target.truth is None else {name: target.truth.value_counts(name)}
+        sensitive = {} if name is None else {name: seen.values}
+        groups = Groups(seen.sizes, sensitive, whole, target.view.trees)
+        if "k" not in found:
+            found["k"] = int(KAnonymity(1).achieved(groups)) if len(groups) else 0
+        if name is not None and len(groups):
+            models = (DistinctLDiversity(1, column=name), EntropyLDiversity(1, column=name))
+            found[f"diversity of {name}"] = {
+                "distinct l": finite(models[0].achieved(groups)),
+                "entropy l": finite(models[1].achieved(groups)),
+                "probabilistic l": finite(ProbabilisticLDiversity(1, column=name).achieved(groups)),
+                "t": _reached(TCloseness(1.0, column=name), groups),
+            }
+    return found
+
+
+def _tallied_trees(target: Target) -> dict[str, Tree]:
+    return {name: target.form.tally.trees[name] for name in target.form.schema.tallied}
+
+
+def _reached(model: Any, groups: Groups) -> float | None:
+    try:
+        return finite(model.achieved(groups))
+    except IncrowdError:
+        return None
+
+
+def _ladder(target: Target, seed: int) -> list[dict[str, Any]]:
+    """Return one person's ladder; how few people are left is not told below a handful."""
+    if not len(target.people.tuples) or target.form.private:
+        return []
+    person = random_unusual_person(target, np.random.default_rng([seed, 20_000]))
+    return [
+        {"learnt": rung.learnt, "before": told(rung.before), "after": told(rung.after), "fewer than": FEW}
+        for rung in ladder(target, person)
+    ]
+
+
+def _about(release: Audited) -> dict[str, Any]:
+    schema = release.form.schema
+    return {
+        "form": release.form.name,
+        "method": {"name": release.method.name, "parameters": parameters(release.method)},
+        "rows": release.row_numbers,
+        "columns": {
+            "quasi-identifiers": list(schema.quasi),
+            "sensitive": list(schema.sensitive),
+            "kept": list(schema.kept),
+            "pseudonyms": list(schema.pseudonyms),
+        },
+        "seeded": release.seed is not None,
+    }

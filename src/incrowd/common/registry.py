@@ -1,0 +1,136 @@
+"""How models, methods, forms and the like are found by their names.
+
+A family is a package: every public class in it that implements the family's protocol is a member, so adding a file adds
+the class. Other packages add members by an entry point of the group `incrowd.FAMILY`, which names a class or a module.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar, Protocol, Self
+
+from incrowd.common.plain import parameters
+from incrowd.errors import RecipeError
+
+
+class Named(Protocol):
+    """What a member of a family is: a frozen dataclass with a name, that recipes can hold."""
+
+    name: ClassVar[str]
+    """Its name in recipes and on the command line."""
+    listed: ClassVar[bool] = True
+    """Whether recipes and commands may name it; what only other parts use is not listed."""
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """Old names of its parameters, which still work and warn; see `common.renaming`."""
+
+    @classmethod
+    def recipe_keys(cls) -> Mapping[str, bool]:
+        """Return the keys that a recipe may give it, and whether each is needed; by default, its parameters."""
+        return {
+            field.name: field.default is MISSING and field.default_factory is MISSING
+            for field in fields(cls)  # type: ignore[arg-type]
+        }
+
+    @classmethod
+    def from_recipe(cls, given: Mapping[str, Any], base: Path) -> Self:
+        """Make one from the keys of a recipe; `base` is where relative paths in it start. By default, they are its
+        parameters.
+        """
+        return cls(**given)
+
+    def to_recipe(self) -> dict[str, Any]:
+        """Return the keys that make it again. TOML has no null, so what is None or empty is left out."""
+        return {name: value for name, value in parameters(self).items() if value is not None and value != []}
+
+
+@dataclass(frozen=True)
+class Family:
+    """A kind of part: what it is called, where its members are, and the protocol that they implement."""
+
+    name: str
+    package: str
+    protocol: type
+    one: str
+    """What one member is called in messages."""
+
+
+@cache
+def members(family: Family) -> Mapping[str, Any]:
+    """Return the classes of a family by name, with those of other packages; sorted by name."""
+    found: dict[str, Any] = {}
+    for cls in (*_built_in(family), *_plugins(family)):
+        if found.get(cls.name, cls) is not cls:
+            raise RecipeError(
+                f"two {family.name} are called '{cls.name}': {found[cls.name].__module__} and {cls.__module__}."
+            )
+        found[cls.name] = cls
+    return dict(sorted(found.items()))
+
+
+def classes_in(module: ModuleType, belongs: Callable[[type], bool]) -> Iterator[Any]:
+    """Yield the public classes of a module, or of a package of the same name, that belong to a family."""
+    for name, cls in vars(module).items():
+        here = inspect.isclass(cls) and cls.__module__.startswith(module.__name__)
+        if here and name == cls.__name__ and not name.startswith("_") and belongs(cls):
+            yield cls
+
+
+def modules_of(package: str) -> Iterator[ModuleType]:
+    """Import and yield the modules of a package, in the order of their names; not those of packages inside of it."""
+    for found in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
+        yield import_module(found.name)
+
+
+def find_in_package(package: str, name: str) -> Any:
+    """Return what one of a package's modules defines under a public name."""
+    if not name.startswith("_") and find_spec(f"{package}.{name}") is None:  # a module is imported, not looked for
+        for module in modules_of(package):
+            found = vars(module).get(name)
+            if found is not None and (getattr(found, "__module__", None) == module.__name__):
+                return found
+    raise AttributeError(f"module '{package}' has no attribute '{name}'")
+
+
+def names_in_package(package: str) -> list[str]:
+    """Return the public names that a package's modules define."""
+    found = {
+        name
+        for module in modules_of(package)
+        for name, value in vars(module).items()
+        if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__
+    }
+    return sorted(found)
+
+
+def _belongs(family: Family, cls: type) -> bool:
+    """Whether a class is a member: it implements the protocol, and has a name of its own."""
+    named: Any = cls
+    return family.protocol in cls.__mro__[1:] and isinstance(vars(cls).get("name"), str) and named.listed
+
+
+def _built_in(family: Family) -> Iterator[Any]:
+    for module in modules_of(family.package):
+        yield from classes_in(module, lambda cls: _belongs(family, cls))
+
+
+def _plugins(family: Family) -> Iterator[Any]:
+    for entry in entry_points(group=f"incrowd.{family.name}"):
+        loaded = entry.load()
+        if isinstance(loaded, ModuleType):
+            yield from classes_in(loaded, lambda cls: _belongs(family, cls))
+        elif family.protocol in loaded.__mro__:
+            yield loaded
+        else:
+            raise RecipeError(
+                f"the entry point '{entry.name}' of incrowd.{family.name} is no {family.one}: {loaded.__module__}."
+                f"{loaded.__qualname__} does not implement {family.protocol.__module__}.{family.protocol.__name__}."
+            )

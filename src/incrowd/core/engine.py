@@ -1,0 +1,189 @@
+"""What an engine is: where rows live, who counts them, and who turns them into published rows.
+
+Methods never see rows, so that this is all that another home for rows has to bring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+import polars as pl
+
+from incrowd.common.arrays import Counts, Ints
+from incrowd.common.progress import Progress
+from incrowd.common.registry import Named
+from incrowd.core.form import Form, FormOutline
+from incrowd.core.method import AnyMethod
+from incrowd.core.model import Guarantee, Model
+from incrowd.core.pseudonyms import PseudonymKey
+from incrowd.core.recoding import Recoding, Showing
+from incrowd.core.schema import Schema
+from incrowd.core.source import Origin, ReadOptions
+from incrowd.core.tally import Tally, code_table
+from incrowd.errors import EmptyTable, SourceError
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """A table's tally, and the raw tuples that each of its tuples stands for, so that rows can be found again.
+
+    Where no row will be looked for again, `raw` has no columns.
+    """
+
+    tally: Tally
+    raw: pl.DataFrame
+    tuple_of: Ints
+
+
+@dataclass(frozen=True)
+class ReleaseTexts:
+    """What is written beside the published rows."""
+
+    tables: Mapping[str, pl.DataFrame]
+    recipe: Callable[[str, Path | None], str]
+    """The recipe for a format, as it reads from a directory; None for a place that is none of this machine's."""
+    summary: str
+    separator: str
+
+
+class PublishedRows(Protocol):
+    """The published rows, made when they are asked for."""
+
+    shown_at_once: ClassVar[bool] = True
+    """Whether a look at the first rows starts no work elsewhere."""
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """Yield them, batch by batch, in an order that says nothing."""
+        ...
+
+    def frame(self) -> Any:
+        """Return them as a frame of the engine's own; None where they only come in batches."""
+        return None
+
+    def save(
+        self, texts: ReleaseTexts, target: str | Path, *, format: str | None, force: bool, progress: Progress
+    ) -> Path | str | None:
+        """Write the release where the rows are, and return the place of its data; None where this machine writes it."""
+        return None
+
+
+@dataclass(frozen=True)
+class PartsTask:
+    """What to publish of a table whose tally is too large for one machine."""
+
+    schema: Schema
+    require: Sequence[Model]
+    method: AnyMethod
+    form: Showing | None
+    rate: Fraction
+    has_population: bool
+    key: PseudonymKey | None
+    progress: Progress
+    tuples: int
+    """How many distinct tuples it has."""
+    limit: int
+    """How many one machine is to hold."""
+
+
+@dataclass(frozen=True)
+class MadeInParts:
+    """What came of it, verified where the rows are."""
+
+    form: FormOutline
+    guarantees: tuple[Guarantee, ...]
+    rows: PublishedRows
+
+
+class Engine(Named, Protocol):
+    """Rows that can be counted, and published. Implementations are frozen dataclasses that inherit from this."""
+
+    fallback: ClassVar[bool] = False
+    """Whether it is asked only when no other engine takes what was given."""
+    has_catalogue: ClassVar[bool] = False
+    """Whether it knows tables by name."""
+
+    source: Origin
+    """Where the rows come from."""
+
+    @classmethod
+    def takes(cls, given: object) -> bool:
+        """Whether rows that are given in this way, or a session that is, are this engine's."""
+        ...
+
+    @classmethod
+    def open(cls, given: Any, options: ReadOptions) -> Self:
+        """Open a table."""
+        ...
+
+    @classmethod
+    def open_described(cls, session: Any, described: Mapping[str, Any]) -> Origin | None:
+        """Open what a recipe's [source] describes in a session of the engine's; None where it has no sessions."""
+        return None
+
+    def distinct(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
+        """Return the distinct tuples of some columns and how many rows have each, in one pass over the rows."""
+        ...
+
+    def count(self, schema: Schema, population: Engine | None = None) -> Counted:
+        """Count the distinct tuples of the quasi-identifiers and sensitive columns.
+
+        Of a population that the table's people belong to, the quasi-identifiers are counted beside them.
+        """
+        raw, counts = self.distinct(schema.tallied)
+        if raw.height == 0:
+            raise EmptyTable("the table has columns but no rows.")
+        hierarchies = {**schema.quasi, **schema.sensitive}
+        people = people_counts = None
+        if population is not None:
+            people, people_counts = population.distinct(tuple(schema.quasi))
+            if people.height == 0:
+                raise EmptyTable("the population has columns but no rows.")
+            people = _as_the_table_spells(people, raw)
+        tally, tuple_of = code_table(raw, counts, hierarchies, people=people, people_counts=people_counts)
+        if schema.kept or schema.pseudonyms:
+            return Counted(tally, raw, tuple_of)
+        return Counted(tally, pl.DataFrame(), tuple_of[:0])  # no row will be looked for again
+
+    def rows_of(self, form: Form) -> PublishedRows:
+        """Return the published rows of a form whose counts hold all there is to publish."""
+        ...
+
+    def joined(
+        self, counted: Counted, recoding: Recoding, form: Form, key: PseudonymKey | None, *, shuffle: int | None
+    ) -> PublishedRows:
+        """Return the published rows with columns that are kept, or under a pseudonym: found again in the table.
+
+        Of rows that only such columns tell apart, `shuffle` decides which ones a sample takes: the same each time.
+        """
+        ...
+
+    def in_parts(self, task: PartsTask) -> MadeInParts | None:
+        """Publish a table that is too large to be counted; None where the engine cannot."""
+        return None
+
+
+def empty_tally(schema: Schema) -> Tally:
+    """Return the tally of a table without rows."""
+    nobody = pl.DataFrame(schema=dict.fromkeys(schema.tallied, pl.String))
+    return code_table(nobody, np.empty(0, dtype=np.int64), {**schema.quasi, **schema.sensitive})[0]
+
+
+def _as_the_table_spells(people: pl.DataFrame, raw: pl.DataFrame) -> pl.DataFrame:
+    """Give the population's columns the table's types, so that equal values are equal."""
+    columns = {}
+    for name in people.columns:
+        if people[name].dtype == raw[name].dtype:
+            columns[name] = people[name]
+            continue
+        try:
+            columns[name] = people[name].cast(raw[name].dtype)
+        except pl.exceptions.PolarsError:
+            raise SourceError(
+                f"column '{name}' of the population holds {people[name].dtype}, that of the table {raw[name].dtype}."
+            ) from None
+    return pl.DataFrame(columns)

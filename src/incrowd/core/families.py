@@ -1,0 +1,78 @@
+"""All kinds of parts that a release is made, attacked and measured with, and where each kind's members are found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from incrowd.common.registry import Family, members
+from incrowd.common.renaming import with_new_names
+from incrowd.core.attack import Attack
+from incrowd.core.engine import Engine
+from incrowd.core.form import Form
+from incrowd.core.method import AnyMethod
+from incrowd.core.metric import Metric
+from incrowd.core.model import Model
+from incrowd.core.recoding import Showing
+from incrowd.core.sink import Sink
+from incrowd.core.source import Source
+from incrowd.errors import RecipeError, did_you_mean
+from incrowd.hierarchies.hierarchy import Hierarchy
+
+FAMILIES = {
+    family.name: family
+    for family in (
+        Family("models", "incrowd.models", Model, "model"),
+        Family("methods", "incrowd.methods", AnyMethod, "method"),
+        Family("forms", "incrowd.forms", Showing, "form"),
+        Family("metrics", "incrowd.metrics", Metric, "metric"),
+        Family("attacks", "incrowd.attacks", Attack, "attack"),
+        Family("hierarchies", "incrowd.hierarchies", Hierarchy, "hierarchy"),
+        Family("sources", "incrowd.sources", Source, "source"),
+        Family("sinks", "incrowd.publishing.sinks", Sink, "sink"),
+        Family("engines", "incrowd.engines", Engine, "engine"),
+    )
+}
+_PUBLISHED_FORMS = Family("forms", "incrowd.forms", Form, "form")
+
+
+def registered(family: str) -> Mapping[str, Any]:
+    """Return the classes of a family by name, with plugins.
+
+    Families are `models`, `methods`, `forms`, `metrics`, `attacks`, `hierarchies`, `sources`, `sinks` and `engines`.
+
+    >>> registered("models")["k-anonymity"](5)
+    KAnonymity(k=5)
+    """
+    return members(FAMILIES[family])
+
+
+def published_forms() -> Mapping[str, type[Form]]:
+    """Return the forms that releases are published in, by the name that their summary gives."""
+    return members(_PUBLISHED_FORMS)
+
+
+def make_registered(family: str, described: Any, *, key: str = "name", base: Path | None = None) -> Any:
+    """Build a registered object from what a recipe says: its name, or a table with its name and parameters."""
+    noun = FAMILIES[family].one
+    if not isinstance(described, (str, Mapping)):
+        raise RecipeError(f"[{noun}] is a table, not {type(described).__name__}.")
+    given: dict[str, Any] = {key: described} if isinstance(described, str) else dict(described)
+    name = given.pop(key, None)
+    known = registered(family)
+    if not isinstance(name, str) or name not in known:
+        said = f"without a {key}" if name is None else f"called {name!r}"
+        raise RecipeError(f"there is no {noun} {said}.{did_you_mean(str(name), known)}")
+    cls = known[name]
+    given = with_new_names(f"{noun} '{name}'", given, cls.renamed)
+    keys = cls.recipe_keys()
+    for unknown in (parameter for parameter in given if parameter not in keys):
+        raise RecipeError(f"{noun} '{name}' has no '{unknown}'.{did_you_mean(unknown, keys)}")
+    lacking = [parameter for parameter, needed in keys.items() if needed and parameter not in given]
+    if lacking:
+        raise RecipeError(f"{noun} '{name}' needs {' and '.join(lacking)}.")
+    try:
+        return cls.from_recipe(given, base or Path())
+    except (TypeError, ValueError) as error:
+        raise RecipeError(f"{noun} '{name}': a parameter is of the wrong kind ({error}).") from error

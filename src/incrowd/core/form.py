@@ -1,0 +1,158 @@
+"""What every form of a release can do: tell what is published, answer questions, be checked, attacked and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import polars as pl
+
+from incrowd.common.arrays import Codes, Counts, Floats
+from incrowd.common.registry import Named
+from incrowd.core.labelled import Labelled
+from incrowd.core.model import Guarantee, Model
+from incrowd.core.query import Query
+from incrowd.core.schema import Schema
+from incrowd.core.source import OpenedTable
+from incrowd.core.tally import Tally
+from incrowd.core.view import View
+
+
+class FormOutline(Named, Protocol):
+    """What is known of a published form wherever its rows are: enough to write it and to sum it up."""
+
+    private: ClassVar[bool] = False
+    """Whether what is published are noisy counts: no row is anybody's, and the table's number of rows is a secret."""
+
+    # Plain attributes, since dataclasses have them as fields, and a property here would stand before these.
+    schema: Schema
+    """The role of every column of the table."""
+    rows_in: int
+    """Rows that were to be published: those of the table, or of a sample of it."""
+
+    @property
+    def counted(self) -> Form | None:
+        """The form itself, if what it publishes is counted here; None if it is only known by its groups' sizes."""
+        return None
+
+    @property
+    def rows(self) -> int:
+        """Rows that are published."""
+        ...
+
+    @property
+    def withheld(self) -> int:
+        """Rows that are not."""
+        ...
+
+    @property
+    def group_sizes(self) -> Counts:
+        """Rows in each group of people who hide together."""
+        ...
+
+    def tables(self) -> Mapping[str, pl.DataFrame]:
+        """Return what is published besides the rows, by name."""
+        return {}
+
+    def losses(self) -> dict[str, Any]:
+        """Return what was lost, as numbers that suit the form; where there are none, its labels are measured."""
+        return {}
+
+    def warnings(self) -> list[str]:
+        """Return what a careful reader should know before signing."""
+        return []
+
+
+class Form(FormOutline, Protocol):
+    """Published rows in one of the ways to show who hides together, as counts; rows are made when asked for.
+
+    Implementations are frozen dataclasses that inherit from this. Everything that depends on the form is here: what
+    an adversary sees, rows to learn from, losses, reading back from files.
+    """
+
+    other_tables: ClassVar[tuple[str, ...]] = ()
+    """The names of tables that it may publish besides the rows."""
+
+    tally: Tally
+    """The table before."""
+
+    @property
+    def counted(self) -> Form | None:
+        """The form itself."""
+        return self
+
+    @property
+    def knows_table(self) -> bool:
+        """Whether `tally` is the table's own; otherwise it is what is published."""
+        return True
+
+    @property
+    def labelled(self) -> Labelled | None:
+        """The form itself where it is groups with labels, which loss metrics measure."""
+        return None
+
+    @property
+    def spread(self) -> Labelled | None:
+        """Labels that its rows are taken to be spread evenly over; None where exact values are published."""
+        return self.labelled
+
+    def verify(self, require: Sequence[Model], before: Tally) -> list[Guarantee]:
+        """Check every model on what is published; return the guarantees, or refuse the release."""
+        ...
+
+    def count(self, query: Query) -> float:
+        """Estimate how many published rows satisfy every condition."""
+        ...
+
+    def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
+        """Yield the published rows in an order that says nothing about the table's."""
+        ...
+
+    def view(self) -> View:
+        """Return what a reader sees of it, which is what adversaries match people with."""
+        ...
+
+    def reconstruct(self, rng: np.random.Generator) -> tuple[dict[str, Codes], Floats]:
+        """Return the codes of rows that could be behind it, column by column, and what each row weighs."""
+        ...
+
+    def as_read(self, before: Tally) -> Form:
+        """Return it as its readers see it, where what was decided says a little more than what is written."""
+        return self
+
+    @classmethod
+    def recognizes(cls, files: PublishedFiles) -> bool:
+        """Whether files that do not name their form can be read as this one, by the columns that they have."""
+        return False
+
+    @classmethod
+    def read_back(cls, files: PublishedFiles) -> tuple[Form, list[str]]:
+        """Read it from its files; return what is to be said about how they were read, too."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedFiles:
+    """The files of a release, opened, and what is known of them."""
+
+    data: OpenedTable
+    """The published rows."""
+    others: Mapping[str, OpenedTable]
+    """What else is published, by name."""
+    schema: Schema
+    described: frozenset[str]
+    """All columns that have a role, also those that the schema leaves out."""
+    summary: Mapping[str, Any]
+    """What the release says of itself; empty for a file that was not made here."""
+    asked: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters of the method, and of the form that was asked for."""
+    slices: Sequence[Sequence[str]] | None = None
+    """Which columns were permuted together, if that is described."""
+    known: Tally | None = None
+    """The table before, if it is given."""
+    rows_in: int | None = None
+    """How many of its rows were to be published."""
+    external: OpenedTable | None = None
+    """A table that tells which values there are, if the table before does not."""

@@ -1,0 +1,186 @@
+"""Who hides together: the sizes of groups and what their members' sensitive values are. Models look at nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.common.arrays import Codes, Counts, Ints
+from incrowd.core.tally import Tally
+from incrowd.errors import SchemaError
+from incrowd.hierarchies.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """How often each sensitive value occurs in each group, without the zeros.
+
+    Group g has the entries `offsets[g]:offsets[g + 1]` of `values` (codes) and `counts` (all above 0).
+    """
+
+    offsets: NDArray[np.int64]
+    values: NDArray[np.int32]
+    counts: Counts
+
+    @cached_property
+    def group_of(self) -> Ints:
+        """Group of each entry."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    @cached_property
+    def distinct(self) -> NDArray[np.int64]:
+        """Number of different values in each group."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def largest(self) -> Counts:
+        """Count of the most frequent value in each group."""
+        largest = np.zeros(len(self.offsets) - 1, dtype=np.int64)
+        filled = self.distinct > 0
+        if filled.any():
+            largest[filled] = np.maximum.reduceat(self.counts, self.offsets[:-1][filled])
+        return largest
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """What the labels of each group may stand for: in `columns[j]`, the codes `lows[g, j]` to `highs[g, j] - 1`.
+
+    While a method searches, these are the group's own values, since whatever it will show holds at least them.
+    """
+
+    columns: tuple[str, ...]
+    lows: Codes
+    highs: Codes
+
+    def of(self, rows: NDArray[np.integer]) -> Regions:
+        """Return the regions of some of the groups."""
+        return Regions(self.columns, self.lows[rows], self.highs[rows])
+
+    def mass(self, column: str, weights: NDArray[np.floating], groups: Ints) -> NDArray[np.float64]:
+        """Return the sum of the weights of the codes that each of some groups may stand for."""
+        place = self.columns.index(column)
+        # Extended precision: the share of a rare value is a small difference of two large sums.
+        before = np.concatenate(([0], np.cumsum(weights, dtype=np.longdouble)))
+        return np.asarray(before[self.highs[groups, place]] - before[self.lows[groups, place]], dtype=np.float64)
+
+    def mass_by_value(
+        self, column: str, weights: NDArray[np.floating], groups: Ints, values: NDArray[np.int32]
+    ) -> NDArray[np.float64]:
+        """As `mass`, with weights of the codes (rows) that differ by sensitive value (columns)."""
+        place = self.columns.index(column)
+        before = np.zeros((len(weights) + 1, weights.shape[1]), dtype=np.longdouble)
+        np.cumsum(weights, axis=0, dtype=np.longdouble, out=before[1:])
+        lows, highs = self.lows[groups, place], self.highs[groups, place]
+        return np.asarray(before[highs, values] - before[lows, values], dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRegions(Regions):
+    """Regions that are read off labels, which may stand for any codes: `masks[j][label_of[g, j]]` in `columns[j]`."""
+
+    label_of: NDArray[np.int64]
+    masks: tuple[NDArray[np.bool_], ...]
+
+    def mass(self, column: str, weights: NDArray[np.floating], groups: Ints) -> NDArray[np.float64]:
+        """Return the sum of the weights of the codes that each of some groups may stand for."""
+        place = self.columns.index(column)
+        return np.asarray((self.masks[place] @ weights)[self.label_of[groups, place]], dtype=np.float64)
+
+    def mass_by_value(
+        self, column: str, weights: NDArray[np.floating], groups: Ints, values: NDArray[np.int32]
+    ) -> NDArray[np.float64]:
+        """As `mass`, with weights of the codes (rows) that differ by sensitive value (columns)."""
+        place = self.columns.index(column)
+        return np.asarray((self.masks[place] @ weights)[self.label_of[groups, place], values], dtype=np.float64)
+
+    def of(self, rows: NDArray[np.integer]) -> LabelledRegions:
+        """Return the regions of some of the groups."""
+        return replace(self, lows=self.lows[rows], highs=self.highs[rows], label_of=self.label_of[rows])
+
+
+def own_regions(columns: tuple[str, ...], codes: Codes, group_of: Ints, groups: int) -> Regions:
+    """Return the smallest regions that hold the codes of each group's tuples."""
+    from incrowd.kernels.regions import bounds  # Numba takes long to import
+
+    return Regions(columns, *bounds(codes, np.arange(len(codes)), group_of, groups))
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Sizes of groups, and a histogram of each sensitive column over them.
+
+    `whole[name]` counts the rows of the whole table by the column's codes, withheld ones included; where it is not
+    given, the groups are the whole table. `trees` are the sensitive columns' hierarchies, for distances between values.
+    `joint` counts the combinations of all sensitive columns together, each by any number of its own. `table` is the
+    tally that the groups are made of, and `regions` what their labels stand for, for models that know more than sizes.
+    """
+
+    sizes: Counts
+    sensitive: Mapping[str, Histogram] = field(default_factory=dict)
+    whole: Mapping[str, Counts] = field(default_factory=dict)
+    trees: Mapping[str, Tree] = field(default_factory=dict)
+    joint: Callable[[], Histogram] | None = None
+    table: Tally | None = None
+    regions: Callable[[], Regions] | None = None
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def shares(self, name: str) -> NDArray[np.float64]:
+        """Return each value's share of the whole table, by code."""
+        if name in self.whole:
+            counts = self.whole[name].astype(np.float64)
+        else:
+            entries = self.sensitive[name]
+            counts = np.bincount(entries.values, weights=entries.counts).astype(np.float64)
+        total = counts.sum()
+        return counts / total if total else counts
+
+    @cached_property
+    def population(self) -> Counts:
+        """How many people of the population each group's labels may stand for."""
+        from incrowd.kernels.boxes_and_points import points_in_boxes  # Numba takes long to import
+
+        if self.table is None or self.table.population is None or self.regions is None:
+            raise SchemaError(
+                "there is no population to compare the table with.  "
+                'Hint: name one when the table is read: population="register.csv".'
+            )
+        people, regions = self.table.population, self.regions()
+        order = [regions.columns.index(name) for name in people.columns]
+        lows, highs = np.ascontiguousarray(regions.lows[:, order]), np.ascontiguousarray(regions.highs[:, order])
+        return np.asarray(points_in_boxes(lows, highs, people.codes, people.counts), dtype=np.int64)
+
+
+class LazyHistograms(Mapping[str, Histogram]):
+    """Histograms that are counted when a model first asks for one: k-anonymity alone never does."""
+
+    def __init__(self, names: tuple[str, ...], count: Callable[[str], Histogram]) -> None:
+        self._names = names
+        self._count = count
+        self._counted: dict[str, Histogram] = {}
+
+    def __getitem__(self, name: str) -> Histogram:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._counted:
+            self._counted[name] = self._count(name)
+        return self._counted[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def histogram(group_of: Ints, codes: NDArray[np.int32], counts: Counts, groups: int) -> Histogram:
+    """Count values per group; `group_of`, `codes` and `counts` are aligned, one entry per tuple."""
+    from incrowd.kernels.histograms import count_values  # Numba takes long to import
+
+    return Histogram(*count_values(group_of, codes, counts, groups))

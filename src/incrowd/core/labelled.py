@@ -1,0 +1,110 @@
+"""Groups with labels, as every part that looks at labels sees them: loss metrics, views, engines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import polars as pl
+
+from incrowd.common.arrays import Codes, Counts, Ints
+from incrowd.core.groups import Regions
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
+
+Shown = Literal["region", "hierarchy", "level", "tight"]
+"""How a run of codes is written: as the region between cuts, as the lowest nodes of the hierarchy, as nodes of a level
+that all groups share, or as the tight range of the group's own values."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShownGroups:
+    """Groups as a reader can tell them apart: two groups of the method that show the same labels are one.
+
+    `labels[name][g]` is what group g shows in a column, `lows`/`highs` the codes behind it. Groups are numbered in the
+    order of what they show, so that listing them in order says nothing more. `group_of` is each part's group.
+    """
+
+    columns: tuple[str, ...]
+    labels: Mapping[str, pl.Series]
+    lows: Codes
+    highs: Codes
+    group_of: Ints
+
+    def __len__(self) -> int:
+        return len(self.lows)
+
+
+class Labelled(Protocol):
+    """Groups of rows with labels, as counts of distinct published rows.
+
+    Line i is `counts[i]` rows of group `groups[i]` with the sensitive codes `sensitive[i]`.
+    """
+
+    @property
+    def schema(self) -> Schema:
+        """The role of every column of the table."""
+        ...
+
+    @property
+    def tally(self) -> Tally:
+        """The table before."""
+        ...
+
+    @property
+    def shown(self) -> ShownGroups:
+        """The groups and their labels."""
+        ...
+
+    @property
+    def groups(self) -> Ints:
+        """The group of each line."""
+        ...
+
+    @property
+    def sensitive(self) -> Codes:
+        """The sensitive codes of each line."""
+        ...
+
+    @property
+    def written(self) -> Shown:
+        """How its labels are written."""
+        ...
+
+    @property
+    def counts(self) -> Counts:
+        """The rows of each line."""
+        ...
+
+    @property
+    def rows_in(self) -> int:
+        """Rows that were to be published."""
+        ...
+
+    @property
+    def rows(self) -> int:
+        """Rows that are published."""
+        ...
+
+    @property
+    def withheld(self) -> int:
+        """Rows that are not."""
+        ...
+
+    @property
+    def group_sizes(self) -> Counts:
+        """Rows in each group."""
+        ...
+
+    def group_regions(self) -> Regions:
+        """Return the codes that the labels of each group stand for."""
+        ...
+
+    def stands_for(self) -> Regions:
+        """Return the codes that the labels of each line stand for."""
+        ...
+
+    def lines(self) -> pl.DataFrame:
+        """Return the distinct published rows (labels and sensitive values) with their counts."""
+        ...

@@ -1,0 +1,80 @@
+"""What every method can do: search a tally for a recoding that satisfies the models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from incrowd.common.progress import Progress
+from incrowd.common.registry import Named
+from incrowd.core.groups import Groups
+from incrowd.core.model import Model, Promise
+from incrowd.core.recoding import Recoding
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
+from incrowd.errors import Unsatisfiable
+
+
+class AnyMethod(Named, Protocol):
+    """What is known of a method before it starts, whatever it publishes."""
+
+    private: ClassVar[bool] = False
+    """Whether it publishes noisy counts: nothing of its release, not even the number of rows, is the table's own."""
+    judges_all_groups: ClassVar[bool] = False
+    """Whether it makes all groups at once, and so can judge what holds of all of them together."""
+
+    @property
+    def allows_empty(self) -> bool:
+        """Whether a table without rows is one like any other: a refusal would tell that nobody is in it."""
+        return False
+
+    @property
+    def guarantees(self) -> tuple[Model, ...]:
+        """What every release of it satisfies, whatever else is required."""
+        return ()
+
+    def promise(self, rate: Fraction, *, note: str = "") -> Promise | None:
+        """Return what publishing a sample at this rate promises by construction, or refuse the rate.
+
+        A method that makes a promise shows generalized values and nothing else.
+        """
+        return None
+
+    def counted_as(self, schema: Schema) -> Schema:
+        """Return the schema by which the table is counted: by default, its own."""
+        return schema
+
+
+class Method(AnyMethod, Protocol):
+    """How to get a safe table. Implementations are frozen dataclasses that inherit from this, one file each.
+
+    They never see rows.
+    """
+
+    def search(
+        self,
+        tally: Tally,
+        schema: Schema,
+        require: Sequence[Model],
+        *,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Recoding:
+        """Return who hides together and what they show, or raise `Unsatisfiable`."""
+        ...
+
+
+def require_possible(require: Sequence[Model], whole: Groups) -> None:
+    """Raise `Unsatisfiable` if even all rows in one group fail a model."""
+    failing = [model for model in require if not model.satisfied(whole).all()]
+    if failing:
+        reached = "; ".join(
+            f"{model}: all {int(whole.sizes.sum())} rows together reach {model.achieved(whole):.4g}"
+            for model in failing
+        )
+        raise Unsatisfiable(
+            f"no grouping satisfies what is required. {reached}.  Hint: ask for less, or give more rows."
+        )

@@ -1,0 +1,207 @@
+"""What every model can do: judge groups. And what a release may say of itself: guarantees, promises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Literal, Protocol, cast
+
+import numpy as np
+
+from incrowd.common.arrays import Bools, Floats
+from incrowd.common.registry import Named
+from incrowd.core.groups import Groups, Histogram
+from incrowd.core.schema import Schema
+from incrowd.errors import SchemaError, did_you_mean
+
+Basis = Literal["verified", "by construction"]
+
+
+class Statement(Named, Protocol):
+    """Something that can be said of a release: `str` is how a reader is told."""
+
+    by_construction: ClassVar[bool] = False
+    """Whether only the method's own making can give it: no table can be checked for it, so it cannot be required."""
+
+    def __str__(self) -> str: ...
+
+
+class Model(Statement, Protocol):
+    """What *safe* means for a group. Implementations are frozen dataclasses that inherit from this, one file each."""
+
+    monotone: ClassVar[bool]
+    """Whether joining groups that satisfy it always gives a group that satisfies it."""
+    hereditary: ClassVar[bool]
+    """Whether a group that fails it has only subgroups that fail it, so that splitting never helps."""
+    looks_at_values: ClassVar[bool] = True
+    """Whether it needs sensitive values; without, the sizes of groups are enough."""
+    covers_all_columns: ClassVar[bool] = False
+    """Whether it speaks of all that is published, so that columns may not be kept as they are."""
+    needs_table: ClassVar[bool] = False
+    """Whether it judges groups only together with their labels and the table before."""
+    judges_entries: ClassVar[bool] = False
+    """Whether it tells safe values of a group from unsafe ones, so that single rows can be withheld."""
+    over_matches: ClassVar[bool] = False
+    """Whether it bounds the guess of a person's value by 1/`diversity` over all buckets that the person could be in."""
+
+    @property
+    def whole_table(self) -> bool:
+        """Whether the verdict on a group depends on the others."""
+        return False
+
+    @property
+    def needs_everybody(self) -> bool:
+        """Whether nobody of the population may be left out."""
+        return False
+
+    @property
+    def for_each_group(self) -> Model:
+        """A model that implies this one if every single group satisfies it: itself, unless it is `whole_table`."""
+        return self
+
+    @property
+    def column(self) -> str | None:
+        """The sensitive column that it is about; None for every one of them."""
+        return None
+
+    @property
+    def diversity(self) -> float:
+        """ℓ: among how many values a person's own has to hide; 1 if that is not what it asks for."""
+        return 1
+
+    @property
+    def min_group(self) -> int:
+        """No group with fewer rows can satisfy it; methods use this to stop early."""
+        ...
+
+    def satisfied(self, groups: Groups) -> Bools:
+        """Return one verdict per group."""
+        ...
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the strongest parameter that all groups satisfy (k = 7)."""
+        ...
+
+    def satisfied_entries(self, groups: Groups, column: str, histogram: Histogram) -> Bools:
+        """Return one verdict per entry of a column's histogram: by default, that on its group."""
+        verdicts: Bools = self.satisfied(groups)[histogram.group_of]
+        return verdicts
+
+    def failing_rows(self, groups: Groups) -> int:
+        """Return how many rows are unsafe: by default, all those of groups that fail."""
+        return int(groups.sizes[~self.satisfied(groups)].sum())
+
+    def least_failing(self, groups: Groups) -> Floats:
+        """Return the share of each group that fails however the group is split, as far as the model knows.
+
+        Searches that withhold rows use it to rule out what is more specific.
+        """
+        return (~self.satisfied(groups)).astype(np.float64) if self.hereditary else np.zeros(len(groups))
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What a release satisfies, and on what ground: verified on the published table, or by the method's construction."""
+
+    model: Statement
+    basis: Basis
+    achieved: float
+    note: str = ""
+    """What takes away from it: a seeded run of a private method is not for publication."""
+
+    def __str__(self) -> str:
+        note = f"; {self.note}" if self.note else ""
+        if self.basis == "by construction":
+            return f"{self.model} (by construction{note})"
+        return f"{self.model} ({self.basis}; achieved {self.achieved:.4g}{note})"
+
+
+class Promise(Protocol):
+    """A guarantee that a method's own making gives, said before anybody looks at the table.
+
+    What is published under one must not tell how many rows the table has, so a release that carries a promise leaves
+    out every number that is not made from its published rows.
+    """
+
+    guarantee: Guarantee
+    """What is guaranteed."""
+    told: Mapping[str, Any]
+    """What else a reader may want to know of it, as plain values."""
+
+    def warnings(self, rows: int, rate: Fraction) -> list[str]:
+        """Return what a careful reader should know, where `rows` were published of a sample at `rate`."""
+        ...
+
+
+def histograms(groups: Groups, column: str | None) -> Mapping[str, Histogram]:
+    """Return the histograms that a model looks at: one sensitive column's, or all of them."""
+    if column is not None:
+        if column not in groups.sensitive:
+            raise SchemaError(f"'{column}' is not a sensitive column.{did_you_mean(column, groups.sensitive)}")
+        return {column: groups.sensitive[column]}
+    if not groups.sensitive:
+        raise SchemaError("diversity needs a sensitive column, and there is none.  Hint: name one as sensitive.")
+    return groups.sensitive
+
+
+def all_satisfied(verdicts: Iterable[Bools], groups: Groups) -> Bools:
+    """Return, for each group, whether every verdict is yes."""
+    together = np.ones(len(groups), dtype=bool)
+    for verdict in verdicts:
+        together &= verdict
+    return together
+
+
+def satisfies_all(models: Sequence[Model], groups: Groups) -> Bools:
+    """Return, for each group, whether it satisfies every model."""
+    return all_satisfied((model.satisfied(groups) for model in models), groups)
+
+
+def any_looks_at_values(models: Iterable[Model]) -> bool:
+    """Whether any of the models needs to know sensitive values; if none does, rows need not be told apart by them."""
+    return any(model.looks_at_values for model in models)
+
+
+def least_failing(models: Iterable[Model], groups: Groups) -> Floats:
+    """Return the share of each group's rows that fail however the group is split, as far as the models know."""
+    share = np.zeros(len(groups))
+    for model in models:
+        share = np.maximum(share, model.least_failing(groups))
+    return share
+
+
+def for_each_group(models: Sequence[Model]) -> tuple[Model, ...]:
+    """Replace models of the whole table by those that imply them group by group."""
+    return tuple(model.for_each_group for model in models)
+
+
+def smallest(values: Iterable[Floats]) -> float:
+    """Return the smallest of all values; infinity when there is no group to fail."""
+    return min((float(array.min()) for array in values if array.size), default=float("inf"))
+
+
+def refuse_unverifiable(models: Sequence[Statement]) -> None:
+    """Refuse, before any work, what no table can be checked for."""
+    for model in models:
+        if model.by_construction:
+            raise SchemaError(
+                f"{model} is a promise of the method: it cannot be checked on a table, nor required of one.  "
+                "Hint: use a method that has it, such as DiffGen."
+            )
+
+
+def refuse_uncovered(models: Sequence[Model], schema: Schema) -> None:
+    """Refuse columns that are published as they are where a model speaks of all that is published."""
+    uncovered = (*schema.kept, *schema.pseudonyms)
+    for model in models:
+        if uncovered and model.covers_all_columns:
+            raise SchemaError(
+                f"{model} speaks of every published column, and '{uncovered[0]}' would be published outside of it.  "
+                "Hint: make it sensitive or a quasi-identifier, or drop it."
+            )
+
+
+def verified_models(guarantees: Sequence[Guarantee]) -> tuple[Model, ...]:
+    """Return the models among guarantees: those that were verified, and so can be required again."""
+    return tuple(cast("Model", guarantee.model) for guarantee in guarantees if guarantee.basis == "verified")

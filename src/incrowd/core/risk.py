@@ -1,0 +1,120 @@
+"""What an attack achieves: how often the adversary is right, how sure that is, and what they would guess anyway."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol
+
+Threat = Literal["singling out", "linkability", "inference"]
+"""The three things that data-protection authorities ask about (Article 29 Working Party, Opinion 05/2014)."""
+
+_QUANTILE = 1.959963984540054
+"""Of the normal distribution, for intervals that hold with 95 %."""
+
+GUESSING = "guessing without the release"
+
+NOTICEABLE = 0.01
+"""An attack that is right this much more often than guessing, beyond doubt, has got through."""
+
+
+@dataclass(frozen=True)
+class Risk:
+    """The outcome of one attack: a rate, its 95 % interval, and the rate of somebody who has not seen the release.
+
+    `against` says what the baseline is, where it is more than guessing: an attack that adds a trick to what the release
+    shows anyway is held against the release without the trick. `people` were attacked; `worst` is the adversary's
+    certainty about the person who is best known to them. `says` is the outcome as a sentence, and `details` are further
+    numbers under names of their own.
+    """
+
+    attack: str
+    threat: Threat
+    value: float
+    low: float
+    high: float
+    baseline: float
+    people: int
+    says: str
+    column: str | None = None
+    worst: float | None = None
+    against: str = GUESSING
+    details: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def advantage(self) -> float:
+        """How much of what guessing leaves open the attack finds out: 0 for nothing more, 1 for everything."""
+        if self.baseline >= 1:
+            return 0.0
+        return max(0.0, (self.value - self.baseline) / (1 - self.baseline))
+
+    @property
+    def got_through(self) -> bool:
+        """Whether the release helps the adversary, beyond chance."""
+        return bool(self.low > self.baseline + NOTICEABLE)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and texts."""
+        return {
+            "attack": self.attack,
+            "threat": self.threat,
+            **({} if self.column is None else {"column": self.column}),
+            "value": self.value,
+            "interval": [self.low, self.high],
+            "baseline": self.baseline,
+            "baseline is": self.against,
+            "advantage": self.advantage,
+            "got through": self.got_through,
+            "people": self.people,
+            **({} if self.worst is None else {"worst": self.worst}),
+            "says": self.says,
+            **({"details": dict(self.details)} if self.details else {}),
+        }
+
+
+class WithThreat(Protocol):
+    """What an attack says of itself."""
+
+    name: ClassVar[str]
+    threat: ClassVar[Threat]
+
+
+def risk_of(
+    attack: WithThreat,
+    *,
+    value: float,
+    baseline: float,
+    people: int,
+    says: str,
+    column: str | None = None,
+    worst: float | None = None,
+    against: str = GUESSING,
+    details: Mapping[str, float] | None = None,
+    trials: int | None = None,
+    sure: bool = False,
+) -> Risk:
+    """Return an attack's outcome with its interval: that of so many `trials`, or of as many as there are people.
+
+    It is `sure` where nobody could be attacked, since there is nobody.
+    """
+    low, high = (value, value) if sure else wilson(value, people if trials is None else trials)
+    return Risk(
+        attack.name, attack.threat, value, low, high, baseline, people, says, column, worst, against, details or {}
+    )
+
+
+def wilson(rate: float, number: float) -> tuple[float, float]:
+    """Return the 95 % interval of a rate among so many independent trials (Wilson 1927).
+
+    >>> tuple(round(end, 4) for end in wilson(0.5, 100))
+    (0.4038, 0.5962)
+    >>> wilson(0.0, 0)
+    (0.0, 1.0)
+    """
+    if number <= 0:
+        return 0.0, 1.0
+    z2 = _QUANTILE**2
+    middle = (rate + z2 / (2 * number)) / (1 + z2 / number)
+    spread = _QUANTILE * math.sqrt(rate * (1 - rate) / number + z2 / (4 * number**2)) / (1 + z2 / number)
+    return max(0.0, min(middle - spread, rate)), min(1.0, max(middle + spread, rate))

@@ -1,0 +1,116 @@
+"""What every column is: identifier, quasi-identifier, sensitive or other; and how it may become less specific."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from incrowd.errors import SchemaError, did_you_mean
+from incrowd.hierarchies.automatic import Automatic
+from incrowd.hierarchies.flat import Exact
+from incrowd.hierarchies.hierarchy import Hierarchy
+
+Others = Literal["keep", "drop"]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The role of every column.
+
+    `quasi` and `sensitive` map a column to its hierarchy. `removed` columns are read by nobody and published nowhere;
+    `pseudonyms` are identifiers that are published under a keyed pseudonym; `kept` columns are published as they are.
+    """
+
+    quasi: Mapping[str, Hierarchy]
+    sensitive: Mapping[str, Hierarchy] = field(default_factory=dict)
+    pseudonyms: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """Columns of the release, in the order in which they are written."""
+        return (*self.pseudonyms, *self.quasi, *self.sensitive, *self.kept)
+
+    @property
+    def tallied(self) -> tuple[str, ...]:
+        """Columns that methods and models look at."""
+        return (*self.quasi, *self.sensitive)
+
+    @classmethod
+    def of(
+        cls,
+        columns: Sequence[str],
+        *,
+        quasi: Iterable[str] = (),
+        sensitive: Iterable[str] = (),
+        identifiers: Iterable[str] = (),
+        pseudonyms: Iterable[str] = (),
+        keep: Iterable[str] = (),
+        drop: Iterable[str] = (),
+        others: Others | None = None,
+        hierarchies: Mapping[str, Hierarchy] | None = None,
+    ) -> Schema:
+        """Give every column of a table its role; a column without one is an error unless `others` says otherwise.
+
+        >>> Schema.of(["age", "sex", "flu"], quasi=["age"], sensitive=["flu"])
+        Traceback (most recent call last):
+        incrowd.errors.SchemaError: column 'sex' has no role.  Hint: name it, or say others="keep" or others="drop".
+        """
+        hierarchies = dict(hierarchies or {})
+        roles = {
+            "quasi": _names(quasi, "quasi"),
+            "sensitive": _names(sensitive, "sensitive"),
+            "identifiers": _names(identifiers, "identifiers"),
+            "pseudonyms": _names(pseudonyms, "pseudonyms"),
+            "keep": _names(keep, "keep"),
+            "drop": _names(drop, "drop"),
+        }
+        role_of = _one_role_each(columns, roles)
+        for name in hierarchies:
+            if role_of.get(name) not in ("quasi", "sensitive"):
+                raise SchemaError(
+                    f"column '{name}' has a hierarchy but is neither quasi-identifier nor sensitive."
+                    + did_you_mean(name, [*roles["quasi"], *roles["sensitive"]])
+                )
+        rest = tuple(name for name in columns if name not in role_of)
+        if others not in ("keep", "drop", None):
+            raise SchemaError(f'others is "keep" or "drop", not "{others}".')
+        if rest and others is None:
+            listed = ", ".join(f"'{name}'" for name in rest[:5]) + (", …" if len(rest) > 5 else "")
+            raise SchemaError(
+                (f"column {listed} has no role." if len(rest) == 1 else f"{len(rest)} columns have no role: {listed}.")
+                + '  Hint: name it, or say others="keep" or others="drop".'
+            )
+        return cls(
+            quasi={name: hierarchies.get(name, Automatic()) for name in roles["quasi"]},
+            sensitive={name: hierarchies.get(name, Exact()) for name in roles["sensitive"]},
+            pseudonyms=roles["pseudonyms"],
+            kept=roles["keep"] + (rest if others == "keep" else ()),
+            removed=roles["identifiers"] + roles["drop"] + (rest if others == "drop" else ()),
+        )
+
+
+def _names(names: Iterable[str], role: str) -> tuple[str, ...]:
+    if isinstance(names, str):
+        raise SchemaError(f'{role} is a list of column names.  Hint: write {role}=["{names}"].')
+    names = tuple(names)
+    for name in names:
+        if not isinstance(name, str):
+            raise SchemaError(f"{role} is a list of column names, which are text, not {name!r}.")
+    return names
+
+
+def _one_role_each(columns: Sequence[str], roles: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    role_of: dict[str, str] = {}
+    known = set(columns)
+    for role, names in roles.items():
+        for name in names:
+            if name not in known:
+                raise SchemaError(f"column '{name}' ({role}) is not in the table.{did_you_mean(name, columns)}")
+            if name in role_of:
+                both = role if role_of[name] == role else f"{role_of[name]} and {role}"
+                raise SchemaError(f"column '{name}' is named twice: {both}.  Hint: give it one role.")
+            role_of[name] = role
+    return role_of

@@ -1,0 +1,25 @@
+"""What every kind of file that a release is written to can do: take its tables, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+import polars as pl
+
+from incrowd.common.registry import Named
+
+
+class Sink(Named, Protocol):
+    """A kind of file. Implementations are frozen dataclasses that inherit from this, one file each.
+
+    Its name is what `format=` takes, and how the names of its files end.
+    """
+
+    suffixes: ClassVar[tuple[str, ...]]
+    """How the names of such files may end: a table that came from one of these is published in this kind."""
+
+    def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
+        """Write all batches into one new file; `separator` is for kinds that have one."""
+        ...

@@ -1,0 +1,133 @@
+"""Where tables come from: what an opened table is, how it may be read, and what every kind of source can do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+import polars as pl
+
+from incrowd.common.registry import Named
+from incrowd.errors import SourceError
+
+
+class Origin(Protocol):
+    """What is known of a table that was opened, wherever its rows are."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of all columns."""
+        ...
+
+    @property
+    def native(self) -> str:
+        """What the caller handed in, so that a result can be given back as the same kind."""
+        ...
+
+    @property
+    def description(self) -> Mapping[str, object]:
+        """What opens the same table again, in types that TOML knows, and never a password."""
+        ...
+
+    @property
+    def found_out(self) -> tuple[str, ...]:
+        """Which of the description's keywords nobody stated: they were read off the rows, and so may tell of one."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedTable:
+    """A table on this machine that can be read, as often as needed, and what is known of it before its rows are.
+
+    `description` holds what opens the same table again: the path or the URL and the keywords of `open_source`, in
+    types that TOML knows, and never a password. A frame that came from the caller has only its kind.
+    """
+
+    frame: pl.LazyFrame
+    """All columns, normalized: no NaN, no negative zero, no category, nothing nested. Every column of a CSV is text."""
+    columns: tuple[str, ...]
+    native: str
+    """What the caller handed in, so that a result can be given back as the same kind."""
+    description: Mapping[str, object]
+    in_memory: bool
+    """Whether the rows are in memory already; otherwise each collect reads them from where they are."""
+    found_out: tuple[str, ...] = ()
+    """Which of the description's keywords nobody stated: they were read off the rows, and so may tell of one."""
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a source is to be read; what is None is found out.
+
+    `query` is a SELECT or a table's name; `separator`, `quote` (empty: no field is quoted) and `encoding` are those of
+    a text file; texts that are listed in `missing`, for example "?" or "NA", are null.
+    """
+
+    query: str | None = None
+    separator: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+    missing: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        # A text is a sequence of texts too, and "NA" would become "N" and "A".
+        if isinstance(self.missing, str) or not all(isinstance(word, str) for word in self.missing):
+            raise SourceError("missing= takes a list of texts, for example missing=['?', 'NA'].")
+        object.__setattr__(self, "missing", tuple(self.missing))
+
+    @property
+    def dialect(self) -> dict[str, str | None]:
+        """What is stated of a text file."""
+        return {"separator": self.separator, "quote": self.quote, "encoding": self.encoding}
+
+    def refuse_all_but(self, used: Iterable[str], what: str) -> None:
+        """Raise a `SourceError` if a keyword is stated that means nothing for a source."""
+        unused = [one.name for one in fields(self) if one.name not in (*used, "missing")]
+        names = [f"{name}=" for name in unused if getattr(self, name) is not None]
+        if names:
+            raise SourceError(f"{what}, so {' and '.join(names)} cannot be used.")
+
+
+@dataclass(frozen=True)
+class Location:
+    """Where a table is: what the caller gave, and what can be told of it without opening it."""
+
+    given: object
+    path: Path | None = None
+    """The file, folder or pattern of files that a path names."""
+    scheme: str = ""
+    """What a URL begins with, in lower case: `sqlite` of `sqlite:///people.db`."""
+    head: bytes = field(default=b"", repr=False)
+    """The first bytes of a file."""
+
+    @property
+    def suffix(self) -> str:
+        """How a file's name ends, in lower case: `.csv`."""
+        return "" if self.path is None else self.path.suffix.lower()
+
+
+class Source(Named, Protocol):
+    """A kind of place that tables come from. Implementations are frozen dataclasses that inherit from this, one file
+    each: they are asked in turn, and the first that recognizes a location opens it.
+    """
+
+    fallback: ClassVar[bool] = False
+    """Whether it is asked only when no other one recognizes a location."""
+    accepts: ClassVar[str]
+    """What it opens, for messages: "a Parquet file"."""
+    suffixes: ClassVar[tuple[str, ...]] = ()
+    """How the names of its files end: `.parquet`."""
+    schemes: ClassVar[tuple[str, ...]] = ()
+    """What its URLs begin with: `sqlite` of `sqlite:///people.db`."""
+
+    def recognizes(self, location: Location) -> bool:
+        """Whether a location is of this kind, told without reading more than its first bytes; by its suffix or scheme,
+        unless a kind knows better.
+        """
+        return (location.suffix or None) in self.suffixes or (location.scheme or None) in self.schemes
+
+    def open(self, location: Location, options: ReadOptions) -> OpenedTable:
+        """Open it, or raise `SourceError` without quoting what is in it."""
+        ...

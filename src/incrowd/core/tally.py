@@ -1,0 +1,173 @@
+"""The table as counts of distinct coded tuples: all that methods and models ever see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from incrowd.common.arrays import Codes, Counts
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.tree import MISSING, Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Everybody whom a row could be: distinct tuples of the quasi-identifiers, and how many people have each.
+
+    Codes are those of the table's own trees, which hold the population's values too.
+    """
+
+    columns: tuple[str, ...]
+    codes: Codes
+    counts: Counts
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Distinct tuples of coded values and how many rows have each.
+
+    `codes[i, j]` is the code of tuple i in `columns[j]`, a leaf of `trees[columns[j]]`. Tuples are sorted by the codes
+    of their columns in the order of the columns' names: neither the rows' order nor the columns' order leaves a trace.
+    `rate` is the probability with which a row of the table was counted, where the tally is that of a sample, and
+    `drawn_from` the tally of all rows.
+    """
+
+    columns: tuple[str, ...]
+    codes: Codes
+    counts: Counts
+    trees: Mapping[str, Tree]
+    rate: Fraction = Fraction(1)
+    population: Population | None = None
+    drawn_from: Tally | None = None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows that were counted."""
+        return int(self.counts.sum())
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def column(self, name: str) -> Codes:
+        """Return one column's codes."""
+        codes: Codes = self.codes[:, self.columns.index(name)]
+        return codes
+
+    def project(self, columns: Sequence[str]) -> tuple[Tally, NDArray[np.int64]]:
+        """Return the tally of some columns alone, and for each tuple its place in it."""
+        names = tuple(sorted(columns))
+        codes = np.stack([self.column(name) for name in names], axis=1)
+        index, first = group_tuples(codes, [self.trees[name].size for name in names])
+        counts = np.bincount(index, weights=self.counts, minlength=len(first)).astype(np.int64)
+        return replace(self, columns=names, codes=np.ascontiguousarray(codes[first]), counts=counts), index
+
+    def joint_codes(self, names: Sequence[str]) -> Codes:
+        """Number the combinations of some columns; return each tuple's number."""
+        codes = np.stack([self.column(name) for name in names], axis=1)
+        return group_tuples(codes, [self.trees[name].size for name in names])[0].astype(np.int32)
+
+    def value_counts(self, name: str) -> Counts:
+        """Return how many rows have each code of a column."""
+        if name not in self._value_counts:
+            counts = np.bincount(self.column(name), weights=self.counts, minlength=self.trees[name].size)
+            self._value_counts[name] = counts.astype(np.int64)
+            self._value_counts[name].setflags(write=False)  # shared by all who ask
+        return self._value_counts[name]
+
+    @cached_property
+    def _value_counts(self) -> dict[str, Counts]:
+        return {}
+
+    def has_missing(self, name: str) -> bool:
+        """Whether any row misses a value in the column."""
+        return bool((self.column(name) == 0).any())
+
+
+def code_table(
+    distinct: pl.DataFrame,
+    counts: Counts,
+    hierarchies: Mapping[str, Hierarchy],
+    *,
+    people: pl.DataFrame | None = None,
+    people_counts: Counts | None = None,
+) -> tuple[Tally, NDArray[np.int64]]:
+    """Code a table of distinct raw tuples; return the tally and, for each raw tuple, its place in it.
+
+    Two raw tuples may be one: the texts `39` and `39.0` are the same number. `people` are the distinct tuples of a
+    population that the rows were drawn from, in some of the table's columns.
+    """
+    columns = tuple(sorted(hierarchies))
+    known = () if people is None else tuple(name for name in columns if name in people.columns)
+    trees: dict[str, Tree] = {}
+    codes = np.empty((distinct.height, len(columns)), dtype=np.int32)
+    people_codes = np.empty((0 if people is None else people.height, len(known)), dtype=np.int32)
+    for place, name in enumerate(columns):
+        raw = distinct[name].alias("")  # without its name, since Polars takes "*" and "^a.*$" for patterns
+        if people is not None and name in known:
+            raw = pl.concat([raw, people[name].alias("")])
+        trees[name], coded = _code_column(name, raw, hierarchies[name])
+        codes[:, place] = coded[: distinct.height]
+        if name in known:
+            people_codes[:, known.index(name)] = coded[distinct.height :]
+    population = None
+    if people is not None and people_counts is not None:
+        index, first = group_tuples(people_codes, [trees[name].size for name in known])
+        totals = np.bincount(index, weights=people_counts, minlength=len(first)).astype(np.int64)
+        population = Population(known, np.ascontiguousarray(people_codes[first]), totals)
+    index, first = group_tuples(codes, [trees[name].size for name in columns])
+    totals = np.bincount(index, weights=counts, minlength=len(first)).astype(np.int64)
+    return Tally(columns, np.ascontiguousarray(codes[first]), totals, trees, population=population), index
+
+
+def _code_column(name: str, raw: pl.Series, hierarchy: Hierarchy) -> tuple[Tree, Codes]:
+    """Build a column's tree and code its values; text is parsed once per distinct value, since that is slow."""
+    if raw.dtype != pl.String:
+        return hierarchy.build(name, raw)
+    values = raw.unique()
+    tree, value_codes = hierarchy.build(name, values)
+    known = values.is_not_null()
+    # Polars numbers the values of an Enum in the order given, which is faster than a join.
+    place = raw.cast(pl.Enum(values.filter(known))).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+    codes = np.append(value_codes[known.to_numpy()], np.int32(MISSING))  # -1 is the last
+    return tree, codes[place]
+
+
+def group_tuples(codes: Codes, sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the distinct rows of `codes` in sorted order; return each row's number and one row of each kind.
+
+    `sizes[j]` bounds the codes of column j. Columns are packed into one 64-bit key while they fit; where they do not,
+    the key so far is first renumbered to as few values as there are distinct ones.
+    """
+    rows = codes.shape[0]
+    key = np.zeros(rows, dtype=np.int64)
+    room = 1
+    for place, size in enumerate(sizes):
+        if room * max(size, 1) >= 2**62:
+            distinct, key = np.unique(key, return_inverse=True)
+            room = len(distinct)
+        key = key * max(size, 1) + codes[:, place]
+        room *= max(size, 1)
+    return _number_keys(key, room)
+
+
+def _number_keys(key: NDArray[np.int64], room: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number distinct keys below `room` in sorted order; return each one's number and the first place of each."""
+    bits = max(len(key) - 1, 0).bit_length()
+    if room << bits >= 2**63:
+        _, first, index = np.unique(key, return_index=True, return_inverse=True)
+        return index, first
+    # Key and place in one number: sorting values is several times faster than sorting places by their keys.
+    ordered = np.sort((key << bits) | np.arange(len(key)))
+    place = ordered & ((1 << bits) - 1)
+    ordered >>= bits
+    new = np.ones(len(key), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    index = np.empty(len(key), dtype=np.int64)
+    index[place] = np.cumsum(new) - 1
+    return index, place[new]

@@ -1,0 +1,126 @@
+"""A published table of labels as a generalized form: what shows the same is a group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import polars.selectors as cs
+
+from incrowd.common.arrays import Codes, Counts, Ints
+from incrowd.core.form import PublishedFiles
+from incrowd.core.labelled import ShownGroups
+from incrowd.core.schema import Schema
+from incrowd.core.source import OpenedTable
+from incrowd.core.tally import Tally, group_tuples
+from incrowd.errors import EmptyTable, SchemaError
+from incrowd.forms.reading.foreign_labels import our_way
+from incrowd.forms.reading.trees import tree_of_labels
+from incrowd.forms.verify import COUNT
+from incrowd.hierarchies.meaning import label_masks
+from incrowd.hierarchies.tree import Tree
+from incrowd.sources.reading import reading
+
+
+@dataclass(frozen=True, eq=False)
+class ReadLines:
+    """Distinct published rows: line i is `counts[i]` rows of group `groups[i]` with the sensitive codes `sensitive[i]`.
+
+    `widened` are columns with labels that were read as more than they say.
+    """
+
+    shown: ShownGroups
+    groups: Ints
+    sensitive: Codes
+    counts: Counts
+    widened: list[str]
+
+
+def count_lines(published: OpenedTable, schema: Schema) -> pl.DataFrame:
+    """Count the distinct published rows."""
+    for name in schema.tallied:
+        if name not in published.columns:
+            raise SchemaError(f"the published table has no column '{name}', which the description names.")
+    with reading(published):
+        counted = (
+            published.frame.group_by(cs.by_name(*schema.tallied)).agg(pl.len().alias(COUNT)).collect(engine="streaming")
+        )
+    if not counted.height:
+        raise EmptyTable("the published table has columns but no rows.")
+    return counted
+
+
+def read_labels(
+    counted: pl.DataFrame, schema: Schema, tally: Tally, *, known: bool
+) -> ReadLines:
+    """Read the labels of distinct rows by the trees of a tally, which is the table's own where that is `known`."""
+    columns = tuple(sorted(schema.quasi))
+    numbers, lows, highs, widened = [], [], [], []
+    label_lists: dict[str, pl.Series] = {}
+    for name in columns:
+        label_of, labels = number_labels(counted[name])
+        low, high, exact = runs_of_labels(name, tally.trees[name], labels)
+        if known and not tally.has_missing(name):  # then `*` is any of the known values
+            low = np.where(high - low > 1, np.maximum(low, 1), low).astype(np.int32)
+        numbers.append(label_of)
+        lows.append(low)
+        highs.append(high)
+        label_lists[name] = labels
+        if not exact:
+            widened.append(name)
+    label_codes = np.stack(numbers, axis=1).astype(np.int32)
+    groups, first = group_tuples(label_codes, [len(label_lists[name]) for name in columns])
+    shown = ShownGroups(
+        columns,
+        {name: label_lists[name].gather(label_codes[first, place]) for place, name in enumerate(columns)},
+        np.stack([low[label_codes[first, place]] for place, low in enumerate(lows)], axis=1),
+        np.stack([high[label_codes[first, place]] for place, high in enumerate(highs)], axis=1),
+        np.zeros(0, dtype=np.int64),
+    )
+    secrets = [codes_of_labels(name, tally.trees[name], counted[name]) for name in schema.sensitive]
+    sensitive = np.stack(secrets, axis=1) if secrets else np.zeros((counted.height, 0), dtype=np.int32)
+    counts = counted[COUNT].to_numpy().astype(np.int64)
+    # Labels that read alike may be written in two ways: what is counted are lines of groups and values.
+    lines = np.concatenate([groups[:, None].astype(np.int32), sensitive], axis=1)
+    index, kept = group_tuples(lines, [max(len(first), 1), *(tally.trees[name].size for name in schema.sensitive)])
+    totals = np.bincount(index, weights=counts, minlength=len(kept)).astype(np.int64)
+    return ReadLines(shown, groups[kept], sensitive[kept], totals, widened)
+
+
+def number_labels(shown: pl.Series) -> tuple[Ints, pl.Series]:
+    """Return each row's label by number, and the distinct labels."""
+    labels = shown.alias("").unique().sort(nulls_last=False)
+    numbered = pl.DataFrame({"label": labels}).with_row_index("number")
+    found = pl.DataFrame({"label": shown.alias("")}).join(
+        numbered, on="label", how="left", nulls_equal=True, maintain_order="left"
+    )
+    return found["number"].to_numpy().astype(np.int64), labels
+
+
+def runs_of_labels(name: str, tree: Tree, labels: pl.Series) -> tuple[Codes, Codes, bool]:
+    """Return the run of codes that each label stands for, and whether that is all that it stands for."""
+    masks = label_masks(name, tree, our_way(tree, labels))
+    lows = masks.argmax(axis=1).astype(np.int32)
+    highs = (masks.shape[1] - masks[:, ::-1].argmax(axis=1)).astype(np.int32)
+    return lows, highs, bool((masks.sum(axis=1) == highs - lows).all())
+
+
+def codes_of_labels(name: str, tree: Tree, shown: pl.Series) -> Codes:
+    """Return the code of each value, or the first one of the node that a label names."""
+    label_of, labels = number_labels(shown)
+    codes: Codes = label_masks(name, tree, our_way(tree, labels)).argmax(axis=1).astype(np.int32)[label_of]
+    return codes
+
+
+def tally_of_nobody(trees: Mapping[str, Tree]) -> Tally:
+    """Return the tally of a table that is not known: its values, and nobody."""
+    names = tuple(sorted(trees))
+    return Tally(names, np.zeros((0, len(names)), dtype=np.int32), np.zeros(0, dtype=np.int64), trees)
+
+
+def trees_of_labels(files: PublishedFiles, rows: pl.DataFrame) -> dict[str, Tree]:
+    """Return the trees by which labels are read where the table before is not known."""
+    hierarchies = {**files.schema.quasi, **files.schema.sensitive}
+    return {name: tree_of_labels(name, hierarchy, rows[name], files.external) for name, hierarchy in hierarchies.items()}

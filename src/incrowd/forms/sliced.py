@@ -1,0 +1,307 @@
+"""A release in sliced form: values are exact, and within a bucket each column of attributes is in an order of its own.
+
+Whoever is in a bucket could have any of its values in each column, so what a bucket says of a combination is the
+product over columns of how often its part occurs there. Bucketization is the case of two columns, with the sensitive
+attribute alone in one (Li, Li, Zhang & Molloy 2012).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+import polars as pl
+
+from incrowd.common.arrays import Bools, Codes, Floats
+from incrowd.common.randomness import permutation
+from incrowd.core.form import Form, PublishedFiles
+from incrowd.core.groups import Groups, Histogram, LazyHistograms, histogram
+from incrowd.core.model import Guarantee, Model
+from incrowd.core.query import Query, matching_codes
+from incrowd.core.recoding import WITHHELD, Recoding, Showing
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
+from incrowd.errors import ConformanceError, QueryError, RecipeError, SchemaError, did_you_mean
+from incrowd.forms.reading.slices import bucket_column, read_slices, written_rows
+from incrowd.forms.sliced_view import SlicedView
+from incrowd.forms.slices.diversity import guess
+from incrowd.forms.slices.fake_tuples import Fakes, count_fakes
+from incrowd.forms.slices.permutation import permute_columns
+from incrowd.forms.slices.sliced_rows import Columns, SlicedRows
+from incrowd.forms.slices.slices import Buckets
+
+Sliced = TypeVar("Sliced", bound="SlicedTable")
+
+
+@dataclass(frozen=True)
+class ShowSlices(Showing):
+    """Groups become buckets, and `columns` says which attributes stay together; all others are columns of their own.
+
+    `levels` shows an attribute at a level of its hierarchy in place of its values. With `overlapping`, an attribute may
+    be in several columns: it then tells more about each, and is published once in every one of them.
+    """
+
+    columns: Columns = ()
+    levels: Mapping[str, int] = field(default_factory=dict, hash=False)
+    overlapping: bool = False
+    name: ClassVar[str] = "sliced"
+
+    def __post_init__(self) -> None:
+        if any(isinstance(column, str) for column in self.columns):
+            raise RecipeError("sliced: columns is a list of lists of attributes.")
+        object.__setattr__(self, "columns", tuple(tuple(column) for column in self.columns))
+
+    def show(
+        self, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int, rng: np.random.Generator
+    ) -> SlicedTable:
+        """Permute every column within groups."""
+        columns = all_columns(self.columns, schema, overlapping=self.overlapping)
+        return sliced(SlicedTable, tally, schema, recoding, columns, rows_in=rows_in, rng=rng, levels=self.levels)
+
+
+@dataclass(frozen=True, eq=False)
+class SlicedTable(SlicedRows, Form):
+    """A sliced table that is published: see `SlicedRows` for what it is made of."""
+
+    name: ClassVar[str] = "sliced"
+
+    @property
+    def bucket_name(self) -> str:
+        """What the column of bucket numbers is called."""
+        taken = set(self.schema.tallied)
+        return next(name for name in ("bucket", "bucket number", "_bucket") if name not in taken)
+
+    def groups(self) -> Groups:
+        """Return buckets as models of groups see them: who is in one, and what sensitive values there are."""
+        whole = {name: self.shown.value_counts(name) for name in self.histograms}
+        return Groups(self.group_sizes, self.histograms, whole, self.shown.trees)
+
+    @cached_property
+    def histograms(self) -> LazyHistograms:
+        """How often each sensitive value occurs in each bucket."""
+        buckets, number = self.buckets, len(self.buckets)
+
+        def count(name: str) -> Histogram:
+            codes = np.ascontiguousarray(self.shown.column(name))[buckets.tuples]
+            return histogram(buckets.bucket_of, codes, buckets.counts, number)
+
+        return LazyHistograms(tuple(sorted(self.schema.sensitive)), count)
+
+    def verify(self, require: Sequence[Model], before: Tally) -> list[Guarantee]:
+        """Check every model on the buckets; return the guarantees, or refuse the release."""
+        return [self._verified(model) for model in require]
+
+    def _verified(self, model: Model) -> Guarantee:
+        if model.over_matches:
+            return self._verified_over_matches(model)
+        if model.looks_at_values and not self._secrets_are_alone:
+            raise SchemaError(
+                f"{model} speaks of groups in which all quasi-identifiers are known, and here some are published "
+                "together with a sensitive column.  Hint: ask for SlicedDiversity."
+            )
+        if model.needs_table or model.covers_all_columns:
+            raise SchemaError(f"{model} speaks of labels or whole rows, and a sliced table has neither.")
+        groups = self.groups()
+        if not model.satisfied(groups).all():
+            raise ConformanceError(f"the buckets do not satisfy {model}; nothing was published.")
+        return Guarantee(model, "verified", model.achieved(groups))
+
+    def _verified_over_matches(self, model: Model) -> Guarantee:
+        """Check a bound on guesses over all buckets that a person could be in."""
+        if not self.slices.secrets:
+            raise SchemaError(f"{model} needs a sensitive column, and there is none.  Hint: name one as sensitive.")
+        found = guess(self.slices, self.buckets, Fraction(str(model.diversity)))
+        if not found.diverse:
+            raise ConformanceError(f"the sliced table does not satisfy {model}; nothing was published.")
+        return Guarantee(model, "verified", 1 / found.worst if found.worst else float("inf"))
+
+    @property
+    def _secrets_are_alone(self) -> bool:
+        secret = set(self.schema.sensitive)
+        return all(secret.isdisjoint(column) or secret.issuperset(column) for column in self.columns)
+
+    def count(self, query: Query) -> float:
+        """Estimate how many rows satisfy every condition: bucket by bucket, columns taken as independent."""
+        sizes = self.group_sizes.astype(np.float64)
+        estimate = sizes.copy()
+        asked = dict(query)
+        # An attribute that is in several columns is asked for where most of the others are.
+        for column in sorted(self.columns, key=lambda column: -len(asked.keys() & set(column))):
+            fits: Floats | None = None
+            for name in [name for name in column if name in asked]:
+                share = self.matching_shares(name, matching_codes(name, self.tally.trees[name], asked.pop(name)))
+                share = share[self.shown.column(name)]
+                fits = share if fits is None else fits * share
+            if fits is not None:
+                rows = fits[self.buckets.tuples] * self.buckets.counts
+                estimate *= np.bincount(self.buckets.bucket_of, rows, minlength=len(sizes)) / np.maximum(sizes, 1)
+        if asked:
+            name = next(iter(asked))
+            raise QueryError(f"'{name}' is not a column of the release.{did_you_mean(name, self.schema.tallied)}")
+        return float(estimate.sum())
+
+    def matching_shares(self, name: str, matches: Bools) -> Floats:
+        """Return how much of what each code of a column is shown as satisfies a condition, values taken as even.
+
+        `matches` has an entry for each of the column's own codes in its last axis, and so has what is returned.
+        """
+        tree, level = self.tally.trees[name], self.levels.get(name, 0)
+        if not level:
+            return matches.astype(np.float64)
+        before = np.zeros((*matches.shape[:-1], matches.shape[-1] + 1), dtype=np.int64)
+        np.cumsum(matches, axis=-1, out=before[..., 1:])
+        starts, ends = tree.starts[level], tree.ends[level]
+        return np.asarray((before[..., ends] - before[..., starts]) / (ends - starts))
+
+    def values(self, name: str) -> pl.Series:
+        """Return what each code of a column is shown as."""
+        tree, level = self.tally.trees[name], self.levels.get(name, 0)
+        return tree.values if not level else tree.names[level].gather(tree.nodes[level])
+
+    def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
+        """Yield the rows bucket by bucket; in each bucket every column is in an order of its own."""
+        places = self._shown_places()
+        values = {name: self.values(name) for name, _ in places.values()}
+        codes = {name: np.ascontiguousarray(self.shown.column(name)) for name in values}
+        for first in range(0, max(self.rows, 1), rows_per_batch):
+            rows = slice(first, min(first + rows_per_batch, self.rows))
+            shown = {
+                written: values[name].gather(codes[name][self.permuted.tuples[place, rows]])
+                for written, (name, place) in places.items()
+            }
+            yield pl.DataFrame({self.bucket_name: self.permuted.bucket_of[rows], **shown})
+
+    def _shown_places(self) -> dict[str, tuple[str, int]]:
+        """Return what is written in which order: the attribute's name, and which column of attributes it is from."""
+        first = {name: place for place, column in reversed(list(enumerate(self.columns))) for name in column}
+        found = {name: (name, first[name]) for name in self.schema.tallied}
+        for place, column in enumerate(self.columns):
+            found |= {f"{name} (column {place + 1})": (name, place) for name in column if first[name] != place}
+        return found
+
+    def view(self) -> SlicedView:
+        """Return the buckets that have a person's value in each column."""
+        return SlicedView(self)
+
+    def reconstruct(self, rng: np.random.Generator) -> tuple[dict[str, Codes], Floats]:
+        """Return the rows as they are written, which is one of the ways in which a bucket's columns may go together."""
+        places = {name: place for place, column in reversed(list(enumerate(self.columns))) for name in column}
+        found = {name: self.shown.column(name)[self.permuted.tuples[place]] for name, place in places.items()}
+        for name, level in self.levels.items():
+            tree = self.tally.trees[name]
+            found[name] = rng.integers(tree.starts[level, found[name]], tree.ends[level, found[name]]).astype(np.int32)
+        return found, np.ones(self.rows)
+
+    @classmethod
+    def recognizes(cls, files: PublishedFiles) -> bool:
+        """Whether a column numbers buckets."""
+        return bucket_column(files) is not None and not files.others
+
+    @classmethod
+    def read_back(cls, files: PublishedFiles) -> tuple[Form, list[str]]:
+        """Read rows as they are written, bucket by bucket."""
+        return read_slices(cls, files, cls._written_rows(files)), []
+
+    @classmethod
+    def _written_rows(cls, files: PublishedFiles) -> pl.DataFrame:
+        return written_rows(files)
+
+    def losses(self) -> dict[str, Any]:
+        """Return the sizes of buckets and how many tuples they match that are in no row."""
+        found: dict[str, Any] = {
+            "columns": [list(column) for column in self.columns],
+            "average group size": self.rows / max(len(self.group_sizes), 1),
+        }
+        return found if self._shows_people else {**found, "fake-original ratio": self.fakes.ratio}
+
+    @property
+    def _shows_people(self) -> bool:
+        """Whether all that may be known of a person is in one column, as it is."""
+        return any(set(self.schema.quasi) <= set(column) for column in self.columns)
+
+    @cached_property
+    def fakes(self) -> Fakes:
+        """How many tuples the buckets match, and how many of these are people's own."""
+        return count_fakes(self.slices, self.buckets)
+
+    def warnings(self) -> list[str]:
+        """Return what a careful reader should know before signing."""
+        if self._shows_people:
+            return ["Quasi-identifiers are published together and as they are: the release tells who is in the table."]
+        bare = int(self.group_sizes[self.fakes.ratio_by_bucket == 0].sum())
+        if not bare:
+            return []
+        return [
+            f"{bare:,} rows are in buckets that match nobody but the people in them: permuting columns hides nothing "
+            "there, neither who is in the table nor which values go together."
+        ]
+
+
+def all_columns(columns: Sequence[Sequence[str]], schema: Schema, *, overlapping: bool = False) -> Columns:
+    """Return columns of attributes, completed by those that are not mentioned."""
+    seen: set[str] = set()
+    for name in (name for column in columns for name in column):
+        if name not in schema.tallied:
+            raise SchemaError(f"sliced: '{name}' is no attribute.{did_you_mean(name, schema.tallied)}")
+        if name in seen and not overlapping:
+            raise SchemaError(f"sliced: '{name}' is in two columns.  Hint: say overlapping=True if that is meant.")
+        seen.add(name)
+    for column in columns:
+        if len(set(column)) < len(column):
+            raise SchemaError("sliced: a column names an attribute twice.")
+    return (*(tuple(column) for column in columns if column), *((name,) for name in schema.tallied if name not in seen))
+
+
+def sliced(
+    kind: type[Sliced],
+    tally: Tally,
+    schema: Schema,
+    recoding: Recoding,
+    columns: Columns,
+    *,
+    rows_in: int,
+    rng: np.random.Generator,
+    levels: Mapping[str, int] | None = None,
+) -> Sliced:
+    """Make a sliced table of a kind; buckets get numbers by chance, so that these tell nothing."""
+    for name in (*schema.kept, *schema.pseudonyms):
+        raise SchemaError(
+            f"column '{name}' is kept as it is and would link what slicing takes apart.  "
+            "Hint: drop it, or make it a quasi-identifier or sensitive."
+        )
+    published = recoding.groups != WITHHELD
+    groups = recoding.groups[published]
+    is_bucket = np.zeros(int(groups.max(initial=-1)) + 1, dtype=bool)
+    is_bucket[groups] = True
+    numbers = np.zeros(len(is_bucket), dtype=np.int64)
+    numbers[is_bucket] = permutation(rng, int(is_bucket.sum()))
+    buckets = Buckets(recoding.tuples[published], recoding.counts[published], numbers[groups])
+    levels = dict(levels or {})
+    return kind(
+        schema=schema,
+        tally=tally,
+        shown=at_levels(tally, levels),
+        levels=levels,
+        columns=columns,
+        buckets=buckets,
+        permuted=permute_columns(rng, buckets, len(columns)),
+        rows_in=rows_in,
+    )
+
+
+def at_levels(tally: Tally, levels: Mapping[str, int]) -> Tally:
+    """Return a tally whose codes are those of the first value of each node that is shown."""
+    codes = tally.codes
+    for name, level in levels.items():
+        if name not in tally.columns:
+            raise SchemaError(f"sliced: '{name}' is no attribute.{did_you_mean(name, tally.columns)}")
+        tree, place = tally.trees[name], tally.columns.index(name)
+        if not 0 <= level <= tree.height:
+            raise SchemaError(f"column '{name}': levels go from 0 to {tree.height}; {level} was asked for.")
+        codes = codes.copy()
+        codes[:, place] = tree.starts[level, codes[:, place]]
+    return replace(tally, codes=codes)

@@ -1,0 +1,110 @@
+"""A table cut both ways: its attributes into columns, its rows into buckets. Numbers only; no value is needed.
+
+What an adversary may know of a tuple in a column is the column's value without its sensitive attributes. Every such
+*known part* has a number of its own in its column, and a tuple is the vector of its known parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from incrowd.common.arrays import Codes, Counts, Ints
+from incrowd.core.tally import Tally, group_tuples
+
+_MOST_SLOTS = 1 << 24
+"""Combinations of attributes are numbered by looking them up in a table while it stays this small, else by sorting."""
+
+
+@dataclass(frozen=True, eq=False)
+class Secret:
+    """A sensitive attribute: the column that it is published in, and each tuple's value of it."""
+
+    column: int
+    codes: Codes
+
+
+@dataclass(frozen=True, eq=False)
+class Slices:
+    """The distinct tuples of a table, cut into columns.
+
+    `known[i, c]` numbers the known part of tuple i in column c, from 0 on without gaps; it is 0 throughout in a column
+    that holds nothing but sensitive attributes. `counts[i]` rows of the table are tuple i.
+    """
+
+    known: Codes
+    secrets: tuple[Secret, ...]
+    counts: Counts
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return int(self.known.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Buckets:
+    """Who is permuted with whom: part p is `counts[p]` rows of tuple `tuples[p]`, in bucket `bucket_of[p]`.
+
+    Buckets are numbered from 0 on, and none is empty.
+    """
+
+    tuples: Ints
+    counts: Counts
+    bucket_of: Ints
+
+    def __len__(self) -> int:
+        return int(self.bucket_of.max(initial=-1)) + 1
+
+    @property
+    def sizes(self) -> Counts:
+        """Rows of each bucket."""
+        return np.bincount(self.bucket_of, weights=self.counts, minlength=len(self)).astype(np.int64)
+
+
+def slice_tally(tally: Tally, columns: Sequence[Sequence[str]], sensitive: Sequence[str] = ()) -> Slices:
+    """Cut a tally into columns of attributes. An attribute may be in several columns; a secret must be in one.
+
+    A sensitive attribute that is in several columns is one secret in each of them.
+    """
+    secret = set(sensitive)
+    known = np.empty((len(tally), len(columns)), dtype=np.int32)
+    for place, names in enumerate(columns):
+        known[:, place] = number_combinations(tally, [name for name in names if name not in secret])
+    secrets = tuple(
+        Secret(place, np.ascontiguousarray(tally.column(name)))
+        for name in sorted(secret)
+        for place, names in enumerate(columns)
+        if name in names
+    )
+    return Slices(known, secrets, tally.counts)
+
+
+def number_combinations(tally: Tally, names: Sequence[str]) -> Codes:
+    """Number the combinations of some attributes' values that occur, in the order of their codes."""
+    names = sorted(names)
+    slots = 1
+    for name in names:
+        slots *= tally.trees[name].size
+    if slots > _MOST_SLOTS:
+        codes = np.stack([tally.column(name) for name in names], axis=1)
+        return group_tuples(codes, [tally.trees[name].size for name in names])[0].astype(np.int32)
+    key = np.zeros(len(tally), dtype=np.int64)
+    for name in names:
+        key = key * tally.trees[name].size + tally.column(name)
+    occurs = np.zeros(slots, dtype=bool)
+    occurs[key] = True
+    number: Codes = (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[key]
+    return number
+
+
+def whole_values(slices: Slices) -> Slices:
+    """Return the same columns with nothing held back: the sensitive attributes are part of what is known."""
+    known = slices.known.copy()
+    for secret in slices.secrets:
+        both = np.stack([known[:, secret.column], secret.codes], axis=1)
+        sizes = [int(codes.max(initial=-1)) + 1 for codes in both.T]
+        known[:, secret.column] = group_tuples(both, sizes)[0]
+    return Slices(known, (), slices.counts)

@@ -1,0 +1,34 @@
+"""The class attribute that a release should still tell: what some methods keep as much as they can of."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally, group_tuples
+from incrowd.errors import RecipeError, SchemaError, did_you_mean
+
+
+def require_target(owner: str, target: object) -> None:
+    """Refuse a target that cannot be a column's name."""
+    if target is not None and (not isinstance(target, str) or not target):
+        raise RecipeError(f"{owner}: target is a column's name, not {target!r}.")
+
+
+def classes_of(tally: Tally, schema: Schema, target: str | None) -> tuple[NDArray[np.int64], int]:
+    """Return the class of each tuple and the number of classes; missing is a class like any other.
+
+    The classes are the values of a sensitive column or quasi-identifier; without a target, the combinations of all
+    sensitive columns' values, which is one and the same class for everybody where there is none.
+    """
+    if target is not None and target not in schema.tallied:
+        raise SchemaError(
+            f"target '{target}' is not a quasi-identifier or sensitive column.{did_you_mean(target, schema.tallied)}"
+        )
+    names = tuple(sorted(schema.sensitive)) if target is None else (target,)
+    if not names:
+        return np.zeros(len(tally), dtype=np.int64), 1
+    codes = np.stack([tally.column(name) for name in names], axis=1)
+    found, first = group_tuples(codes, [tally.trees[name].size for name in names])
+    return found.astype(np.int64), len(first)

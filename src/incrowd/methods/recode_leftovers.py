@@ -1,0 +1,111 @@
+"""Local recoding by level vectors: every group has levels of its own, as low as its people allow.
+
+Round after round, the vector that loses least among those not yet tried gives the remaining rows the groups that are
+large enough at it, and the rest go on to the next (in the manner of the iterated full-domain recoding of Prasser et al.
+2020). Groups that are large enough and still fail a model then join others (`joining.py`). Cost: vectors × remaining
+distinct tuples, which fall off quickly, and the joining.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from incrowd.common.arrays import Ints
+from incrowd.common.progress import Progress
+from incrowd.core.model import Model
+from incrowd.core.recoding import WITHHELD, Recoding
+from incrowd.errors import Unsatisfiable
+from incrowd.methods.deadline import Deadline
+from incrowd.methods.lattice import Lattice, Levels
+from incrowd.methods.leftover_groups import LocalGroups
+from incrowd.methods.leftover_joining import Joining
+from incrowd.methods.shortfall import describe_shortfall
+
+_MOST_VECTORS = 100_000
+_VECTORS_FOR_JOINING = 64
+_VECTORS_AT_ONCE = 256
+"""Between two looks at the clock."""
+
+
+def recode_locally(
+    lattice: Lattice, require: Sequence[Model], *, most_withheld: int, deadline: Deadline, progress: Progress
+) -> Recoding:
+    """Return groups with levels of their own, at most `most_withheld` rows withheld, or raise `Unsatisfiable`."""
+    min_group = max((model.min_group for model in require), default=1)
+    nodes = _by_loss(lattice)
+    start = _sweep(lattice, nodes, min_group, deadline, progress)
+    some = nodes[np.unique(np.linspace(0, len(nodes) - 1, _VECTORS_FOR_JOINING).astype(np.int64))]
+    # Withholding where it costs less may use up what groups need that cannot be published at all.
+    for may_withhold in dict.fromkeys((most_withheld, 0)):
+        groups = LocalGroups(lattice, start.copy(), require)
+        Joining(groups, some, most_withheld=may_withhold).run(deadline, progress)
+        withheld = int(lattice.tally.rows - groups.sizes[~groups.failing].sum())
+        if withheld <= most_withheld:
+            groups.replace(np.where(groups.failing, WITHHELD, np.arange(len(groups))))
+            return groups.recoding()
+    said = describe_shortfall(
+        "no recoding was found that satisfies",
+        require,
+        groups.as_groups(),
+        withheld=withheld,
+        most_withheld=most_withheld,
+        rows=lattice.tally.rows,
+    )
+    raise Unsatisfiable(said)
+
+
+def _sweep(lattice: Lattice, nodes: Levels, min_group: int, deadline: Deadline, progress: Progress) -> Ints:
+    """Return the group of each row; what no vector puts into a large enough group is left in small ones."""
+    rows = lattice.all_rows()
+    first_keys = lattice.keys_of(nodes)
+    group_of = np.full(len(rows.counts), -1, dtype=np.int64)
+    left = np.arange(len(rows.counts))
+    here, sizes = np.empty_like(left), np.empty_like(left)
+    groups = 0
+    try:
+        for start in range(0, len(nodes), _VECTORS_AT_ONCE):
+            many, groups = lattice.kernel.sweep_sizes(
+                rows.codes, rows.counts, left, lattice.keys, first_keys[start : start + _VECTORS_AT_ONCE], min_group,
+                group_of, groups, here, sizes, lattice.slots, lattice.slot_keys, lattice.used,
+            )  # fmt: skip
+            left = left[:many]
+            progress("recoding", max(start / len(nodes), 1.0 - many / len(group_of)))
+            if not many or deadline.passed():
+                break
+    except KeyboardInterrupt:
+        deadline.stop()
+    # People with the same quasi-identifiers stay together; in a hurry, all that may be joined do.
+    levels = nodes[-1] if deadline.passed() else nodes[0]
+    remaining = np.flatnonzero(group_of < 0)
+    keys = lattice.keys[lattice.keys_of(levels[None])[0] + rows.codes[remaining]].sum(axis=1)
+    group_of[remaining] = groups + np.unique(keys, return_inverse=True)[1]
+    return group_of
+
+
+def _by_loss(lattice: Lattice) -> Levels:
+    """Return vectors in the order of what they lose, from the lowest to the highest levels.
+
+    Where there would be too many, every other level of the highest hierarchies is left out; where that is not enough,
+    columns that lose little go up together.
+    """
+    steps = lattice.mean_steps()
+    blocks = [[np.array([level], dtype=np.int8) for level in allowed] for allowed in lattice.levels]
+    order = [[place] for place in range(len(blocks))]
+    while np.prod([float(len(block)) for block in blocks]) > _MOST_VECTORS:
+        longest = max(range(len(blocks)), key=lambda at: len(blocks[at]))
+        if len(blocks[longest]) > 2:
+            blocks[longest] = [*blocks[longest][:-1:2], blocks[longest][-1]]
+            continue
+        moving = [at for at in range(len(blocks)) if len(blocks[at]) == 2]
+        cheap, other = sorted(moving, key=lambda at: sum(float(steps[place][-1]) for place in order[at]))[:2]
+        blocks[cheap] = [np.concatenate(pair) for pair in zip(blocks[cheap], blocks[other], strict=True)]
+        order[cheap] += order[other]
+        del blocks[other], order[other]
+    nodes = np.zeros((1, 0), dtype=np.int8)
+    for block in blocks:
+        rows = np.stack(block)
+        nodes = np.concatenate([np.repeat(nodes, len(rows), axis=0), np.tile(rows, (len(nodes), 1))], axis=1)
+    nodes = nodes[:, np.argsort(np.concatenate(order))]
+    return nodes[np.lexsort((*nodes.T[::-1], lattice.mean_losses(nodes)))]

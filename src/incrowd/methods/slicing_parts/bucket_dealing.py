@@ -1,0 +1,131 @@
+"""Deal the rows of a bucket out to smaller ones in which every sensitive value is as rare as it must be.
+
+Cuts between values end where a side would have too few different sensitive values. The rows of such a bucket that share
+their known part in the sensitive column are dealt out as Xiao & Tao's Anatomy deals out a table: so each new bucket
+has about ℓ rows. Which of several rows with the same sensitive value go where is left to chance, and tells nothing.
+
+Cost: a few passes over the rows that are dealt out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.common.arrays import Ints
+from incrowd.common.randomness import words
+from incrowd.forms.slices.chance import shuffle_within
+from incrowd.forms.slices.slices import Buckets, Slices
+from incrowd.methods.slicing_parts.anatomy_buckets import longest_first
+
+
+def deal(rng: np.random.Generator, slices: Slices, buckets: Buckets, *, each: int, least: int) -> Buckets:
+    """Deal buckets out to new ones of at least `least` rows, which join groups of `each` sensitive values each.
+
+    Left as they are: buckets in which some value is too frequent for that; buckets too small for two new ones; and
+    those in which all rows look alike, where permuting hides nothing and smaller buckets would show no more. A table
+    with no secret, or with several, is left as it is: Anatomy deals by one.
+    """
+    if len(slices.secrets) != 1 or not len(buckets):
+        return buckets
+    from incrowd.kernels import anatomy
+
+    runs = _Runs.of(slices, buckets)
+    together = -(-least // each)
+    chosen = runs.varying & runs.eligible(each) & (runs.groups(each) // together >= 2)
+    is_dealt = chosen[buckets.bucket_of]
+    rest = np.flatnonzero(~is_dealt)
+    if not chosen.any():
+        return buckets
+    dealt = runs.only(chosen)
+    rows = shuffle_within(rng, np.repeat(dealt.parts, buckets.counts[dealt.parts]), dealt.run_starts)
+    chance = words(rng, each * (len(dealt.segment_starts) - 1)).reshape(-1, each)
+    group_of, groups = anatomy.deal_segments(
+        dealt.run_starts,
+        longest_first(dealt.run_starts, dealt.segment_starts),
+        dealt.segment_starts,
+        dealt.box_starts,
+        each,
+        together,
+        chance,
+    )
+    return Buckets(
+        np.concatenate([buckets.tuples[rows], buckets.tuples[rest]]),
+        np.concatenate([np.ones(len(rows), dtype=np.int64), buckets.counts[rest]]),
+        np.concatenate([group_of, groups + (np.cumsum(~chosen) - 1)[buckets.bucket_of[rest]]]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Runs:
+    """The parts of buckets, sorted by bucket (*box*), known part (*segment*) and sensitive value (*run*).
+
+    `run_starts` counts rows, `segment_starts` runs, and `box_starts` segments; `part_runs` is the run of each part.
+    """
+
+    parts: Ints
+    part_runs: Ints
+    run_starts: Ints
+    segment_starts: Ints
+    box_starts: Ints
+    varying: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, slices: Slices, buckets: Buckets) -> _Runs:
+        from incrowd.kernels.slicing_index import sort_by_key
+
+        (secret,) = slices.secrets
+        known = slices.known[buckets.tuples]
+        code, segment = secret.codes[buckets.tuples], known[:, secret.column]
+        parts = np.arange(len(buckets.tuples), dtype=np.int64)
+        for key in (code, np.ascontiguousarray(segment), buckets.bucket_of):
+            parts = sort_by_key(parts, key, int(key.max()) + 1)
+        box, segment, code, known = buckets.bucket_of[parts], segment[parts], code[parts], known[parts]
+        opens_box = _changes(box)
+        opens_segment = opens_box | _changes(segment)
+        opens_run = opens_segment | _changes(code)
+        box_parts = np.flatnonzero(opens_box)
+        return cls(
+            parts,
+            np.cumsum(opens_run) - 1,
+            np.concatenate(([0], np.cumsum(np.add.reduceat(buckets.counts[parts], np.flatnonzero(opens_run))))),
+            np.append(np.flatnonzero(opens_segment[opens_run]), opens_run.sum()),
+            np.append(np.flatnonzero(opens_box[opens_segment]), opens_segment.sum()),
+            (np.maximum.reduceat(known, box_parts) != np.minimum.reduceat(known, box_parts)).any(axis=1),
+        )
+
+    def eligible(self, each: int) -> NDArray[np.bool_]:
+        """Whether no value is more than one in `each` rows of any segment, box by box."""
+        most = np.maximum.reduceat(np.diff(self.run_starts), self.segment_starts[:-1])
+        return np.logical_and.reduceat(each * most <= self._segment_rows(), self.box_starts[:-1])
+
+    def groups(self, each: int) -> Ints:
+        """How many groups the segments of each box can be dealt out to."""
+        found: Ints = np.add.reduceat(self._segment_rows() // each, self.box_starts[:-1])
+        return found
+
+    def _segment_rows(self) -> Ints:
+        return np.diff(self.run_starts[self.segment_starts])
+
+    def only(self, chosen: NDArray[np.bool_]) -> _Runs:
+        """Return some boxes alone."""
+        segments = np.repeat(chosen, np.diff(self.box_starts))
+        runs = np.repeat(segments, np.diff(self.segment_starts))
+        stays = runs[self.part_runs]
+        return _Runs(
+            self.parts[stays],
+            (np.cumsum(runs) - 1)[self.part_runs[stays]],
+            np.concatenate(([0], np.cumsum(np.diff(self.run_starts)[runs]))),
+            np.concatenate(([0], np.cumsum(np.diff(self.segment_starts)[segments]))),
+            np.concatenate(([0], np.cumsum(np.diff(self.box_starts)[chosen]))),
+            self.varying[chosen],
+        )
+
+
+def _changes(values: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Whether each value differs from the one before; the first one does."""
+    changes = np.ones(len(values), dtype=bool)
+    changes[1:] = values[1:] != values[:-1]
+    return changes

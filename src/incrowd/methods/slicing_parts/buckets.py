@@ -1,0 +1,190 @@
+"""The tuple partition of slicing: buckets as small as ℓ-diversity allows (Li, Li, Zhang & Molloy, TKDE 2012).
+
+Li et al. cut as Mondrian does and keep a cut if the whole sliced table is still ℓ-diverse. Here a cut is kept if both
+sides are diverse *by themselves*: among the rows of a bucket that share their known part in the sensitive column, no
+sensitive value is more frequent than 1/ℓ. This is enough, because what an adversary believes of a person is a mean over
+the buckets that match; and it gives up next to nothing, because few buckets match: on census tables of 2,000 and 5,000
+rows the two rules leave as many buckets, within 7 %. It needs no look at other buckets, so one pass per depth will do.
+Buckets that cannot be cut are then dealt out (`dealing`), and the exact check over all matching buckets (`diversity`)
+has the last word.
+
+The table as a whole must be diverse in this sense, or it is refused: if a known part goes with one sensitive value in
+more than 1/ℓ of its rows, the sensitive column, published as it is, gives the people away who have it, whatever the
+buckets are. (Li et al.'s formula can be met all the same, by buckets of very different sizes. It hides nothing then.)
+
+Cost: about depth × distinct tuples × attributes for the cuts; all else is linear.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from incrowd.common.arrays import Ints
+from incrowd.common.parameters import require_number, require_whole
+from incrowd.common.progress import Progress, silent
+from incrowd.core.tally import Tally, group_tuples
+from incrowd.errors import ConformanceError, Unsatisfiable
+from incrowd.forms.slices.diversity import Guesses, as_bound, guess
+from incrowd.forms.slices.slices import Buckets, Slices
+from incrowd.methods.slicing_parts.bucket_dealing import deal
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Buckets, and what the exact check found in them."""
+
+    buckets: Buckets
+    guesses: Guesses
+
+
+def make_buckets(
+    tally: Tally,
+    slices: Slices,
+    attributes: Sequence[str],
+    l: float | Fraction,
+    *,
+    rng: np.random.Generator,
+    least: int = 1,
+    dealing: bool = True,
+    published: NDArray[np.bool_] | None = None,
+    progress: Progress = silent,
+) -> Partition:
+    """Partition the rows of a sliced table into buckets of at least `least` rows, so that the table is l-diverse.
+
+    Cuts are made in `attributes`, which are those of the known parts; `dealing=False` leaves it at that. Tuples that
+    are not `published` are in no bucket, but nothing may be learnt from the table about them either. Raise
+    `Unsatisfiable` if no partition will do.
+    """
+    require_number("slicing", "l", float(l), least=1)
+    require_whole("slicing", "least", least, at_least=1)
+    bound = as_bound(l, int(slices.counts.sum()))
+    each = math.ceil(bound) if slices.secrets else 1
+    least = max(least, each)
+    tuples = np.arange(len(tally)) if published is None else np.flatnonzero(published)
+    rows = int(slices.counts[tuples].sum())
+    if not rows:
+        return Partition(_nobody(), guess(slices, _nobody(), bound))
+    _require_possible(slices, tuples, bound, least, rows)
+    progress("cutting into buckets", 0.0)
+    buckets = _cut(tally, slices, attributes, tuples, bound, least)
+    if dealing:
+        progress("dealing rows out", 0.0)
+        buckets = deal(rng, slices, buckets, each=each, least=least)
+    progress("checking every match", 0.0)
+    guesses = guess(slices, buckets, bound)
+    if not guesses.diverse:
+        raise ConformanceError(f"slicing: the buckets are not {float(l):g}-diverse. Nothing was released.")
+    progress("checking every match", 1.0)
+    return Partition(buckets, guesses)
+
+
+def largest_l(slices: Slices, tuples: Ints | None = None) -> Fraction | None:
+    """Return the largest l for which there are buckets, or None if there is no secret or no row."""
+    chosen = np.arange(len(slices.counts)) if tuples is None else tuples
+    found = [_shares(slices, place, chosen) for place in range(len(slices.secrets))] if len(chosen) else []
+    return min((_smallest_ratio(*shares) for shares in found), default=None)
+
+
+def too_certain(slices: Slices, l: float | Fraction) -> NDArray[np.bool_]:
+    """Return which tuples have a known part whose rows share a sensitive value more often than 1/l.
+
+    Without them there are l-diverse buckets for the rest; with them there are none. Where there are several secrets,
+    one tuple's departure may make others too certain, which then go as well.
+    """
+    bound = as_bound(l, int(slices.counts.sum()))
+    stays = np.ones(len(slices.counts), dtype=bool)
+    before = -1
+    while before != (before := int(stays.sum())):
+        for place, secret in enumerate(slices.secrets):
+            tuples = np.flatnonzero(stays)
+            if not len(tuples):
+                break
+            of_known, of_pair = _shares(slices, place, tuples)
+            known = slices.known[:, secret.column]
+            bad = known[tuples[bound.numerator * of_pair > bound.denominator * of_known]]
+            stays &= ~np.isin(known, bad)
+    return ~stays
+
+
+def _nobody() -> Buckets:
+    nothing = np.empty(0, dtype=np.int64)
+    return Buckets(nothing, nothing, nothing)
+
+
+def _smallest_ratio(of_known: Ints, of_pair: Ints) -> Fraction:
+    at = int(np.argmax(of_pair / of_known))
+    return Fraction(int(of_known[at]), int(of_pair[at]))
+
+
+def _pair_numbers(slices: Slices, secret: int, tuples: Ints) -> Ints:
+    known, codes = slices.known[tuples, slices.secrets[secret].column], slices.secrets[secret].codes[tuples]
+    return group_tuples(np.stack([known, codes], axis=1), [int(known.max()) + 1, int(codes.max()) + 1])[0]
+
+
+def _shares(slices: Slices, secret: int, tuples: Ints) -> tuple[Ints, Ints]:
+    """Return, tuple by tuple, the rows with its known part in a secret's column, and those with its secret as well."""
+    known, counts = slices.known[tuples, slices.secrets[secret].column], slices.counts[tuples]
+    pair = _pair_numbers(slices, secret, tuples)
+    of_known = np.bincount(known, weights=counts).astype(np.int64)
+    of_pair = np.bincount(pair, weights=counts).astype(np.int64)
+    return of_known[known], of_pair[pair]
+
+
+def _require_possible(slices: Slices, tuples: Ints, bound: Fraction, least: int, rows: int) -> None:
+    possible = largest_l(slices, tuples)
+    if possible is not None and possible < bound:
+        share = f"1/{float(bound):g}"
+        if any(slices.known[tuples, secret.column].any() for secret in slices.secrets):
+            reason = (
+                "since what some people's sensitive column shows beside the sensitive value goes with one such value "
+                f"in more than {share} of its rows"
+            )
+            hint = "ask for less, give the sensitive attribute less company in its column, or withhold these people."
+        else:
+            reason = f"since one sensitive value is more than {share} of the {rows} rows"
+            hint = "ask for less, or group sensitive values."
+        raise Unsatisfiable(
+            f"slicing: {float(bound):g}-diversity is impossible with these columns, {reason}; the largest l that is "
+            f"possible is {math.floor(possible)}.  Hint: {hint}"
+        )
+    if rows < least:
+        raise Unsatisfiable(
+            f"slicing: the table has {rows} rows, and a bucket at least {least}.  "
+            "Hint: ask for smaller buckets, or give more rows."
+        )
+
+
+def _cut(tally: Tally, slices: Slices, attributes: Sequence[str], tuples: Ints, bound: Fraction, least: int) -> Buckets:
+    from incrowd.kernels.slicing_cuts import cut_buckets
+
+    trees = [tally.trees[name] for name in attributes]
+    sizes = np.array([tree.size for tree in trees], dtype=np.int64)
+    counts = slices.counts[tuples]
+    if not trees:
+        return Buckets(tuples, counts, np.zeros_like(tuples))
+    secrets = range(len(slices.secrets))
+    known = [slices.known[tuples, secret.column].astype(np.int64) for secret in slices.secrets]
+    pairs = [_pair_numbers(slices, secret, tuples) for secret in secrets]
+    order, starts = cut_buckets(
+        np.stack([tally.column(name)[tuples] for name in attributes], axis=1, dtype=np.int32),
+        counts,
+        np.concatenate([tree.positions for tree in trees]),
+        np.cumsum([0, *sizes[:-1]]),
+        np.array([tree.span if tree.ordered else 0.0 for tree in trees]),
+        sizes,
+        np.stack(known) if known else np.empty((0, len(tuples)), dtype=np.int64),
+        np.stack(pairs) if pairs else np.empty((0, len(tuples)), dtype=np.int64),
+        max((int(array.max()) + 1 for array in known), default=0),
+        max((int(array.max()) + 1 for array in pairs), default=0),
+        least,
+        bound.numerator,
+        bound.denominator,
+    )
+    bucket_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    return Buckets(tuples[order], counts[order], bucket_of)

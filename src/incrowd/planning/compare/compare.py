@@ -1,0 +1,147 @@
+"""Publish and audit every candidate, several at once; what is finished is kept, so that an interrupted comparison goes
+on where it stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import asdict, replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from incrowd.common.progress import Progress, silent
+from incrowd.errors import IncrowdError
+from incrowd.planning.compare.candidates import Candidate, candidates_of, refuse_same_names
+from incrowd.planning.compare.comparison import Comparison, Outcome, threats_of
+from incrowd.publishing.recipe import Recipe
+
+
+def compare(
+    recipes: Sequence[Candidate | str | Path],
+    *,
+    risk: str = "mean",
+    loss: str = "queries",
+    learn: bool = False,
+    keep: Path | None = None,
+    jobs: int | None = None,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Comparison:
+    """Publish and audit what recipes ask for: files, or candidates that were made of them.
+
+    `keep` is a directory for finished results, found again the next time.
+    Chance comes from the `seed`, so that the comparison can be repeated: make the release that is published anew.
+    """
+    Comparison((), risk, loss)  # refused before the work, not after it
+    made = [recipe for recipe in recipes if isinstance(recipe, Candidate)]
+    files = [Path(recipe) for recipe in recipes if not isinstance(recipe, Candidate)]
+    candidates = [*made, *(candidates_of(files) if files or not made else [])]
+    refuse_same_names(candidates)
+    outcomes: dict[str, Outcome] = {}
+    waiting: list[Candidate] = []
+    for candidate in candidates:
+        kept = _kept(keep, candidate, seed, learn)
+        if kept is None:
+            waiting.append(candidate)
+        else:
+            outcomes[candidate.name] = kept
+    progress("comparing", len(outcomes) / max(len(candidates), 1))
+    workers = min(jobs or os.cpu_count() or 1, max(len(waiting), 1))
+    for candidate, outcome in _run(waiting, workers, seed, learn):
+        outcomes[candidate.name] = outcome
+        _keep(keep, candidate, seed, learn, outcome)
+        progress("comparing", len(outcomes) / len(candidates))
+    return Comparison(tuple(outcomes[candidate.name] for candidate in candidates), risk, loss)
+
+
+def try_candidate(candidate: Candidate, seed: int, learn: bool) -> Outcome:
+    """Publish, audit, and keep the numbers alone; a candidate that cannot be had says why."""
+    started = time.perf_counter()
+    nothing = Outcome(candidate.name, "", "", (), 0, None, {}, {}, "", 0.0)
+    try:
+        recipe = Recipe.from_dict(dict(candidate.recipe), base=candidate.base)
+        table = recipe.table()
+        release = recipe.run(seed=seed)
+        made = time.perf_counter() - started
+        original = table.engine.source if release.hides_rows else None
+        found = release.audit(original=original, learn=learn, seed=seed).to_dict()
+    except IncrowdError as error:
+        return replace(nothing, failed=str(error), seconds=round(time.perf_counter() - started, 3))
+    rows, strongest = found["release"]["rows"], found["verdict"]["strongest attack"]
+    return Outcome(
+        name=candidate.name,
+        method=release.method.name,
+        form=release.form.name,
+        promises=tuple(found["verdict"]["guaranteed"]),
+        rows=rows["published"],
+        withheld=rows.get("withheld"),
+        risks=threats_of(found["attacks"]),
+        losses=_losses(found["usefulness"]),
+        strongest="" if strongest is None else strongest["attack"],
+        seconds=round(made, 3),
+    )
+
+
+def _losses(useful: dict[str, Any]) -> dict[str, float]:
+    """Return what is lost, each from 0 on."""
+    found: dict[str, float] = {}
+    by_size = {line["queries"]: line["median error"] for line in useful.get("queries", [])}
+    if by_size:
+        found["queries"] = by_size.get("unbounded", next(iter(by_size.values())))
+    for name in ("columns", "pairs"):
+        lines = useful.get(name, [])
+        if lines:
+            found[name] = sum(line["total variation"] for line in lines) / len(lines)
+    learnt = useful.get("learning", [])
+    if learnt:
+        best, raw = (max(line[key] for line in learnt) for key in ("accuracy", "accuracy on raw data"))
+        found["learning"] = max(raw - best, 0.0)
+    return found
+
+
+def _run(candidates: Sequence[Candidate], workers: int, seed: int, learn: bool) -> Iterator[tuple[Candidate, Outcome]]:
+    if workers <= 1:
+        for candidate in candidates:
+            yield candidate, try_candidate(candidate, seed, learn)
+        return
+    # A fresh process each: libraries that use threads must not be forked.
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_one_thread_each) as pool:
+        running = {pool.submit(try_candidate, candidate, seed, learn): candidate for candidate in candidates}
+        try:
+            while running:
+                done, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield running.pop(future), future.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _one_thread_each() -> None:
+    os.environ.setdefault("POLARS_MAX_THREADS", "2")
+
+
+def _kept(keep: Path | None, candidate: Candidate, seed: int, learn: bool) -> Outcome | None:
+    if keep is None:
+        return None
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        data = json.loads((keep / f"{candidate.key(seed=seed, learn=learn)}.json").read_text(encoding="utf-8"))
+        return replace(Outcome.from_dict(data), name=candidate.name)
+    return None
+
+
+def _keep(keep: Path | None, candidate: Candidate, seed: int, learn: bool, outcome: Outcome) -> None:
+    """Write a result down, all of it or nothing."""
+    if keep is None:
+        return
+    keep.mkdir(parents=True, exist_ok=True)
+    path = keep / f"{candidate.key(seed=seed, learn=learn)}.json"
+    fresh = path.with_suffix(".new")
+    fresh.write_text(json.dumps(asdict(outcome), allow_nan=False), encoding="utf-8")
+    fresh.replace(path)

@@ -1,0 +1,86 @@
+"""What a column holds, judged by its name."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from incrowd.planning.profile.vocabulary import (
+    BARE_NAME_WORDS,
+    CONCEPTS,
+    ID_WORDS,
+    NAME_WORDS,
+    PERSON_ID,
+    PERSON_NAME,
+    PERSON_WORDS,
+    ROW_NUMBER_WORDS,
+    SOME_ID,
+    Concept,
+)
+
+_CAMEL_CASE = re.compile(r"(?<=[a-zß-ÿ0-9])(?=[A-ZÀ-Þ])|(?<=[A-ZÀ-Þ])(?=[A-ZÀ-Þ][a-zß-ÿ])")
+_WORD = re.compile(r"[^\W\d_]+|\d+")
+
+
+def words_of(name: str) -> tuple[str, ...]:
+    """Return the words of a column's name, in lower case and without accents.
+
+    >>> words_of("dateOfBirth"), words_of("Âge (années)"), words_of("zip5"), words_of("patientID")
+    (('date', 'of', 'birth'), ('age', 'annees'), ('zip', '5'), ('patient', 'id'))
+    """
+    # A name in capitals is one word; one of mixed case has a word for each hump.
+    spaced = name if name.isupper() else _CAMEL_CASE.sub(" ", name)
+    decomposed = unicodedata.normalize("NFKD", spaced.casefold())
+    return tuple(_WORD.findall("".join(c for c in decomposed if not unicodedata.combining(c))))
+
+
+def concept_of_name(name: str) -> Concept | None:
+    """Return what a column of this name usually holds.
+
+    >>> concept_of_name("Geburtsdatum").key, concept_of_name("zip_code").key, concept_of_name("language").key
+    ('birth', 'postal code', 'language')
+    >>> concept_of_name("product_name") is None
+    True
+    """
+    words = words_of(name)
+    if not words:
+        # Row names that were written by R or pandas come under an empty name.
+        return SOME_ID if not name.strip() else None
+    if _names_a_person(words):
+        return PERSON_NAME
+    stands_for_person = bool(ID_WORDS & set(words)) and bool(PERSON_WORDS & set(words))
+    for concept in CONCEPTS:
+        if any(_fits(pattern, words) for pattern in concept.words):
+            return PERSON_ID if stands_for_person and concept.role != "sensitive" else concept
+    if stands_for_person:
+        return PERSON_ID
+    if ID_WORDS & set(words) or words[-1] in ROW_NUMBER_WORDS or words[0] in ROW_NUMBER_WORDS:
+        return SOME_ID
+    return None
+
+
+def _names_a_person(words: tuple[str, ...]) -> bool:
+    if NAME_WORDS & set(words):
+        return True
+    others = set(words) - BARE_NAME_WORDS
+    return len(others) < len(set(words)) and all(word in PERSON_WORDS or word.isdigit() for word in others)
+
+
+def _fits(pattern: str, words: tuple[str, ...]) -> bool:
+    wanted = pattern.split(" ")
+    for start in range(len(words) - len(wanted) + 1):
+        if all(_is(want, word) for want, word in zip(wanted, words[start:], strict=False)):
+            return True
+    together = "".join(wanted)
+    return together in words or together == "".join(words)
+
+
+def _is(pattern: str, word: str) -> bool:
+    stem = pattern.strip("*")
+    if pattern.startswith("*") and pattern.endswith("*"):
+        return stem in word
+    if pattern.endswith("*"):
+        return word.startswith(stem)
+    if pattern.startswith("*"):
+        return word.endswith(stem)
+    return word == pattern

@@ -1,0 +1,199 @@
+"""A table's profile: for every column a role and, where it needs one, a hierarchy; and which columns tell people apart.
+
+Cost: one pass of the file for up to a million rows, a handful beyond (see `survey`); then a group-by for each set of
+columns that is looked at, on at most a million rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from incrowd.common.progress import Progress, silent
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.planning.profile import notes
+from incrowd.planning.profile.facts import ColumnFacts
+from incrowd.planning.profile.number_levels import propose_hierarchy
+from incrowd.planning.profile.patterns import Finding, recognise
+from incrowd.planning.profile.readable import listed
+from incrowd.planning.profile.roles import ENOUGH_ROWS, Proposal, propose_role
+from incrowd.planning.profile.separation import Separation, best_pairs, measure, repeats, separating_sets
+from incrowd.planning.profile.survey import Survey, survey
+from incrowd.planning.profile.vocabulary import Role
+from incrowd.publishing.recipe_format import hierarchy_to_dict
+from incrowd.sources import open_source
+
+_LEAST_TO_REPEAT = 3
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """One column: what is in it, and what is proposed for it."""
+
+    name: str
+    role: Role
+    reason: str
+    unsure: bool
+    concept: str | None
+    """What it was taken for (`birth`, `money`, …), if it was recognised."""
+    distinct: int
+    """Distinct values, not counting missing."""
+    distinct_exact: bool
+    missing: int
+    largest_share: float | None
+    """Share of rows that hold the most frequent value, where that was counted."""
+    separation: float
+    hierarchy: Hierarchy | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON; values of the table appear only as leaves of proposed categories."""
+        return {
+            "name": self.name,
+            "role": self.role,
+            "reason": self.reason,
+            "unsure": self.unsure,
+            "concept": self.concept,
+            "distinct": self.distinct,
+            "distinct_exact": self.distinct_exact,
+            "missing": self.missing,
+            "largest_share": self.largest_share,
+            "separation": self.separation,
+            "hierarchy": None if self.hierarchy is None else hierarchy_to_dict(self.hierarchy),
+        }
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What is known and proposed about a table."""
+
+    source: Mapping[str, object]
+    """What opens the table again, in the words of a recipe's [source]."""
+    rows: int
+    measured_rows: int
+    """Rows on which sets of columns were measured; fewer than `rows` where that was a sample."""
+    columns: tuple[ColumnProfile, ...]
+    sets: tuple[Separation, ...]
+    """Sets of columns that tell rows apart better and better, each grown from the one before."""
+    pairs: tuple[Separation, ...]
+    """The pairs of columns that tell rows apart best."""
+    quasi: Separation | None
+    """All proposed quasi-identifiers together."""
+    notes: tuple[str, ...]
+
+    def named(self, role: Role) -> list[ColumnProfile]:
+        """Return the columns that a role is proposed for."""
+        return [column for column in self.columns if column.role == role]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "format": 1,
+            "source": dict(self.source),
+            "rows": self.rows,
+            "measured_rows": self.measured_rows,
+            "columns": [column.to_dict() for column in self.columns],
+            "sets": [found.to_dict() for found in self.sets],
+            "pairs": [found.to_dict() for found in self.pairs],
+            "quasi": None if self.quasi is None else self.quasi.to_dict(),
+            "notes": list(self.notes),
+        }
+
+
+def profile(
+    source: object,
+    *,
+    query: str | None = None,
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] = (),
+    progress: Progress = silent,
+) -> Profile:
+    """Propose a role for every column of a table and a hierarchy for every quasi-identifier.
+
+    `source` and the keywords are those of `incrowd.read`.
+
+    >>> import incrowd as ic
+    >>> found = profile(ic.datasets.census(2000))
+    >>> [column.name for column in found.columns if column.role == "sensitive"]
+    ['salary']
+    """
+    opened = open_source(
+        source, query=query, separator=separator, quote=quote, encoding=encoding, missing=tuple(missing)
+    )
+    surveyed = survey(opened, progress)
+    progress("comparing columns", 0.0)
+    columns = _propose(surveyed)
+    published = [column.name for column in columns if column.role not in ("identifier", "drop")]
+    quasi = [column.name for column in columns if column.role == "quasi"]
+    made = Profile(
+        source=dict(opened.description),
+        rows=surveyed.rows,
+        measured_rows=surveyed.coded.rows,
+        columns=tuple(columns),
+        sets=tuple(separating_sets(surveyed.coded, published)),
+        pairs=tuple(best_pairs(surveyed.coded, published)),
+        quasi=measure(surveyed.coded, quasi) if quasi else None,
+        notes=tuple(notes.about(surveyed, columns)),
+    )
+    progress("comparing columns", 1.0)
+    return made
+
+
+def _propose(surveyed: Survey) -> list[ColumnProfile]:
+    findings = {name: recognise(facts) for name, facts in surveyed.columns.items()}
+    alone = {name: found.separation for name, found in surveyed.alone.items()}
+    proposals = {name: propose_role(facts, findings[name], alone[name]) for name, facts in surveyed.columns.items()}
+    proposals |= _drop_repeated(surveyed, proposals)
+    proposals |= _need_one_quasi(proposals)
+    return [_column(facts, findings[name], proposals[name], alone[name]) for name, facts in surveyed.columns.items()]
+
+
+def _drop_repeated(surveyed: Survey, proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:
+    """Of two quasi-identifiers that say the same, drop the code and keep the words, else drop the second."""
+    facts = surveyed.columns
+    quasi = [
+        name
+        for name, proposal in proposals.items()
+        if proposal.role == "quasi" and _LEAST_TO_REPEAT <= facts[name].distinct <= surveyed.rows / 2
+    ]
+    if surveyed.rows < ENOUGH_ROWS:
+        return {}
+    dropped: dict[str, Proposal] = {}
+    for first, second in repeats(surveyed.coded, quasi):
+        if first in dropped or second in dropped:
+            continue
+        repeated, kept = (
+            (first, second) if facts[first].is_numeric and not facts[second].is_numeric else (second, first)
+        )
+        dropped[repeated] = Proposal("drop", f"it says the same as {listed([kept])}, value for value")
+    return dropped
+
+
+def _need_one_quasi(proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:
+    """Where no column is a quasi-identifier, those that would be kept become one: a release needs one to guard."""
+    if any(proposal.role == "quasi" for proposal in proposals.values()):
+        return {}
+    return {
+        name: Proposal("quasi", f"{proposal.reason}; but a release needs a quasi-identifier", unsure=True)
+        for name, proposal in proposals.items()
+        if proposal.role == "keep"
+    }
+
+
+def _column(facts: ColumnFacts, finding: Finding | None, proposal: Proposal, separation: float) -> ColumnProfile:
+    concept = None if finding is None else finding.concept.key
+    made = ColumnProfile(
+        name=facts.name,
+        role=proposal.role,
+        reason=proposal.reason,
+        unsure=proposal.unsure,
+        concept=concept,
+        distinct=facts.distinct,
+        distinct_exact=facts.distinct_exact,
+        missing=facts.missing,
+        largest_share=facts.largest_share,
+        separation=separation,
+    )
+    return replace(made, hierarchy=propose_hierarchy(facts, concept)) if proposal.role == "quasi" else made

@@ -1,0 +1,214 @@
+"""A profile as a recipe that can be edited and run: TOML with a reason above every column.
+
+No comment quotes a value of the table, and no name, whatever it holds, can end a comment's line.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+import tomli_w
+
+from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.flat import Flat
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.planning.profile.notes import PROPOSED_K
+from incrowd.planning.profile.proposing import ColumnProfile, Profile
+from incrowd.planning.profile.readable import count, plain, share
+from incrowd.publishing.recipe_format import VERSION, hierarchy_to_dict
+
+MOST_ALIKE = 0.9
+"""Where one value fills more of a column, two values in every group would cost much detail: it is left to the user."""
+_LINE = 110
+_PLAIN_DIALECT = {"separator": ",", "quote": '"', "encoding": "utf-8"}
+_SQLITE = "sqlite:///"
+_ROLES = (
+    ("quasi", "outsiders may know it: it is generalized along its hierarchy"),
+    ("sensitive", "nobody should learn it: it is published, in diverse groups"),
+    ("identifier", "it points at one person: it is not published"),
+    ("pseudonym", "an identifier that is published under a code"),
+    ("drop", "it is not published"),
+    ("keep", "it is published as it is, outside of every guarantee"),
+)
+
+
+def recipe_text(profile: Profile, *, recipe_path: str | Path) -> str:
+    """Return the recipe for a profiled table, to be written to `recipe_path`; paths in it are relative to that."""
+    recipe_path = Path(recipe_path)
+    sections = [
+        _head(profile),
+        _source(profile.source, recipe_path.parent),
+        _models(profile),
+        '[method]\nname = "mondrian"',
+        _table("output", {"directory": f"{_stem(recipe_path)}-release"}),
+        "\n".join(_about_columns()),
+        *(_column(column, profile.rows) for column in profile.columns),
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def _head(profile: Profile) -> str:
+    lines = [f"A proposal for {count(profile.rows, 'row')}, made by looking at the table. Read it, edit it, run it."]
+    if profile.quasi is not None:
+        unique = share(profile.quasi.unique_rows, profile.quasi.rows)
+        lines.append(f"On the proposed quasi-identifiers together, {unique} of the rows are unique.")
+    lines += [f"Note: {note}" for note in profile.notes]
+    return "\n".join([*map(_comment, lines), f"incrowd = {VERSION}"])
+
+
+def _about_columns() -> Iterator[str]:
+    yield "# The columns, and why each has its role:"
+    for role, meaning in _ROLES:
+        yield f"#   {role:<11} {meaning}"
+    yield "# To group the values of a tree, write a line for each group, and groups in groups as tables:"
+    yield "#   [columns.NAME.hierarchy.tree]"
+    yield '#   "a group" = ["a value", "another"]'
+
+
+def _source(description: Mapping[str, object], directory: Path) -> str:
+    described = {
+        key: value for key, value in description.items() if value is not None and _PLAIN_DIALECT.get(key) != value
+    }
+    if "path" in described:
+        described["path"] = _relative(str(described["path"]), directory)
+    elif "url" in described:
+        described["url"] = _relative_url(str(described["url"]), directory)
+    else:
+        return _comment("The table was in memory: name its file or database here.") + '\n[source]\n# path = "table.csv"'
+    return _table("source", described)
+
+
+def _relative(path: str, directory: Path) -> str:
+    there = Path(path)
+    try:
+        # Resolved, since a step up from behind a symbolic link leads elsewhere.
+        return Path(os.path.relpath(there.parent.resolve() / there.name, directory.resolve())).as_posix()
+    except ValueError:  # another drive
+        return Path(path).absolute().as_posix()
+
+
+def _relative_url(url: str, directory: Path) -> str:
+    """A SQLite file is named relative to the recipe like any other; other databases are where they are."""
+    if url.startswith(_SQLITE) and not url.startswith(_SQLITE + "/"):
+        return _SQLITE + _relative(url.removeprefix(_SQLITE), directory)
+    return url
+
+
+def _models(profile: Profile) -> str:
+    models = [f'[[models]]\nname = "k-anonymity"\nk = {PROPOSED_K}']
+    sensitive = profile.named("sensitive")
+    models += [_diversity(column) for column in sensitive if column.distinct + (column.missing > 0) > 1]
+    if not sensitive:
+        why = "With a sensitive column, ask that every group holds at least two of its values:"
+        models.append(_comment(why) + '\n# [[models]]\n# name = "distinct-l-diversity"\n# l = 2')
+    return "\n\n".join(models)
+
+
+def _diversity(column: ColumnProfile) -> str:
+    model = '[[models]]\nname = "distinct-l-diversity"\nl = 2\n' + _entry("column", column.name)
+    largest = column.largest_share
+    if largest is None or largest <= MOST_ALIKE:
+        return model
+    why = f"One value fills {share(largest, 1)} of this column: two in every group cost much detail. To ask for them:"
+    return _comment(why) + "\n" + "\n".join(f"# {plain(line)}" for line in model.split("\n"))
+
+
+def _column(column: ColumnProfile, rows: int) -> str:
+    about = count(column.distinct, "distinct value")
+    if not column.distinct_exact:
+        about = "about " + about
+    missing = "none missing" if not column.missing else f"{share(column.missing, rows)} missing"
+    unsure = "Unsure: " if column.unsure else ""
+    lines = [
+        _comment(f"{about}, {missing}. {_capitalized(unsure + column.reason)}."),
+        f"[columns.{_key(column.name)}]",
+        _entry("role", column.role),
+    ]
+    if column.hierarchy is not None:
+        lines += _hierarchy(column.name, column.hierarchy)
+    return "\n".join(lines)
+
+
+def _hierarchy(name: str, hierarchy: Hierarchy) -> Iterator[str]:
+    described = {"kind": hierarchy.name, **_stated(hierarchy)}
+    inline = f"hierarchy = {_inline(described)}"
+    if not isinstance(hierarchy, Categories):
+        if isinstance(hierarchy, Flat):
+            yield _comment('Too many values to list here. To group them: { kind = "categories", file = "groups.csv" }.')
+        yield inline
+        return
+    tree = described["tree"]
+    if isinstance(tree, list) and len(inline) <= _LINE:
+        yield inline
+        return
+    header = f"columns.{_key(name)}.hierarchy"
+    yield f"\n[{header}]"
+    yield 'kind = "categories"'
+    if isinstance(tree, list):
+        yield f"tree = {_wrapped(tree)}"
+        return
+    yield f"\n[{header}.tree]"
+    for group, values in tree.items():
+        yield f"{_key(group)} = {_wrapped(values)}"
+
+
+def _stated(hierarchy: Hierarchy) -> dict[str, Any]:
+    """Return the parameters of a hierarchy that are not what they would be anyway."""
+    described = {key: value for key, value in hierarchy_to_dict(hierarchy).items() if key != "kind"}
+    defaults = {field.name: field.default for field in fields(hierarchy)}  # type: ignore[arg-type]
+    return {key: value for key, value in described.items() if value != defaults.get(key, MISSING)}
+
+
+def _wrapped(values: Sequence[str]) -> str:
+    """Return a list on one line, or on several of about the same length."""
+    items = [_value(value) + "," for value in values]
+    if sum(map(len, items)) + len(items) <= _LINE - 20:
+        return _value(list(values))
+    lines = [""]
+    for item in items:
+        if lines[-1] and len(lines[-1]) + len(item) >= _LINE:
+            lines.append("")
+        lines[-1] += f" {item}"
+    return "[\n" + "".join(f" {line}\n" for line in lines) + "]"
+
+
+def _table(name: str, entries: Mapping[str, Any]) -> str:
+    return "\n".join([f"[{name}]", *(_entry(key, value) for key, value in entries.items())])
+
+
+def _entry(key: str, value: Any) -> str:
+    return f"{_key(key)} = {_value(value)}"
+
+
+def _key(name: str) -> str:
+    """Return a name as a key of TOML, quoted where it must be."""
+    return tomli_w.dumps({name: 0}).removesuffix(" = 0\n")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)  # widths = [5, 10] is easier to read than [5.0, 10.0]
+    if isinstance(value, list):
+        return "[" + ", ".join(_value(item) for item in value) + "]"
+    return tomli_w.dumps({"x": value}).removeprefix("x = ").removesuffix("\n")
+
+
+def _inline(entries: Mapping[str, Any]) -> str:
+    return "{ " + ", ".join(_entry(key, value) for key, value in entries.items()) + " }"
+
+
+def _comment(text: str) -> str:
+    return "\n".join(f"# {line}" for line in wrap(plain(text), _LINE, break_long_words=False, break_on_hyphens=False))
+
+
+def _capitalized(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _stem(recipe_path: Path) -> str:
+    return recipe_path.name.removesuffix(".toml").removesuffix(".recipe") or "table"

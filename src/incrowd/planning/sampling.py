@@ -1,0 +1,124 @@
+"""Which share to sample, and how much distortion to allow: what each pair of the two would publish, and how well.
+
+A smaller sample leaves an adversary less sure that anybody is in the release at all, and publishes fewer rows; whether
+those need more or less distortion depends on the table, since both confidences fall (Sattar et al. 2014, section 5). A
+higher limit withholds fewer rows and publishes worse ones. Of the pairs, those are best that no other one beats in
+both: rows published and distortion. The doubt is not weighed: whoever wants it chooses the rate, and reads its lines.
+
+Cost: one search per pair; the table is counted once, and each sample is drawn once. Searches do not share their work,
+since withholding a row changes groups, save that a run in which no row was withheld and none came above a lower limit
+is also the run for that limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from incrowd.common.parameters import require_whole
+from incrowd.common.progress import Progress, silent
+from incrowd.common.randomness import randomness
+from incrowd.core.model import Model
+from incrowd.core.sampling import as_rate, draw_sample
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
+from incrowd.errors import RecipeError, Unsatisfiable
+from incrowd.forms.generalized import Generalized
+from incrowd.methods.local_recoding import LocalRecoding
+from incrowd.metrics.distortion import Distortion, group_distortions
+from incrowd.metrics.ncp import GlobalCertaintyPenalty
+from incrowd.models.expected_confidence import ExpectedConfidence
+from incrowd.publishing.table import Table
+
+RATES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+LIMITS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
+
+_ROUNDING = 1e-9
+
+
+def advise_sampling(
+    table: Table,
+    *,
+    rates: Sequence[float] = RATES,
+    limits: Sequence[float] = LIMITS,
+    require: Sequence[Model] = (),
+    method: LocalRecoding | None = None,
+    seed: int | None = None,
+    progress: Progress = silent,
+) -> pl.DataFrame:
+    """Return one line per sampling rate and distortion limit.
+
+    `published` is the share of the table's rows that a reader would see, `withheld` that of the sampled rows that would
+    be held back, `distortion` the mean distortion of what is published, and `gcp` the global certainty penalty of the
+    sample, for which a withheld row is a total loss. `best` marks the pairs that publish most with least distortion: no
+    other one publishes as many rows with less distortion, or more with as little. Models are expected confidence
+    unless `require` says otherwise; where nothing could be published, distortion and gcp are missing.
+
+    >>> import incrowd as ic
+    >>> people = ic.datasets.census(2000)
+    >>> table = ic.read(people, quasi=["age", "sex", "education"], sensitive=["occupation"], others="drop")
+    >>> advice = advise_sampling(table, rates=[0.5, 0.9], limits=[0.4, 0.8], seed=1)
+    >>> advice.columns
+    ['rate', 'limit', 'published', 'withheld', 'distortion', 'gcp', 'best']
+    >>> advice.height, advice["best"].any()
+    (4, True)
+    """
+    if not len(rates) or not len(limits):
+        raise RecipeError("there is nothing to compare: name at least one rate and one limit.")
+    if seed is not None:
+        require_whole("advise", "seed", seed, at_least=0)
+    models = tuple(require) or (ExpectedConfidence(),)
+    methods = [replace(method or LocalRecoding(), limit=limit) for limit in sorted(set(limits), reverse=True)]
+    exact = sorted({as_rate(rate) for rate in rates})
+    progress("reading", 0.0)
+    whole = table.engine.count(table.schema, table.population).tally
+    progress("reading", 1.0)
+    lines: list[dict[str, Any]] = []
+    for number, rate in enumerate(exact):
+        rng = randomness(seed)
+        sample = whole if rate == 1 else draw_sample(whole, rate, rng).tally
+        line: dict[str, Any] = {}
+        most = np.inf
+        for place, chosen in enumerate(methods):
+            progress("comparing", (number + place / len(methods)) / len(exact))
+            if not (line.get("withheld") == 0.0 and most <= chosen.limit + _ROUNDING):
+                line, most = _measure(sample, whole.rows, table.schema, models, chosen, rng)
+            lines.append({"rate": float(rate), "limit": float(chosen.limit), **line})
+    progress("comparing", 1.0)
+    found = pl.DataFrame(lines, schema_overrides={"distortion": pl.Float64, "gcp": pl.Float64}).sort("rate", "limit")
+    best = not_beaten(found["published"].to_numpy(), found["distortion"].fill_null(np.inf).to_numpy())
+    return found.with_columns(best=pl.Series(best & (found["published"] > 0).to_numpy()))
+
+
+def _measure(
+    sample: Tally, rows: int, schema: Schema, models: Sequence[Model], method: LocalRecoding, rng: np.random.Generator
+) -> tuple[dict[str, Any], float]:
+    """Return what a search would publish, and the largest distortion in it."""
+    try:
+        recoding = method.search(sample, schema, models, rng=rng, progress=silent)
+    except Unsatisfiable:
+        return {"published": 0.0, "withheld": 1.0, "distortion": None, "gcp": None}, np.inf
+    release = Generalized.of(sample, schema, recoding)
+    line = {
+        "published": release.rows / rows,
+        "withheld": release.withheld / release.rows_in,
+        "distortion": Distortion(published=True).measure(sample, release),
+        "gcp": GlobalCertaintyPenalty().measure(sample, release),
+    }
+    return line, float(group_distortions(sample, release).max(initial=0.0))
+
+
+def not_beaten(gain: NDArray[np.float64], cost: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which of several choices no other one beats: at least as good in both, and better in one.
+
+    >>> not_beaten(np.array([1.0, 2.0, 2.0, 3.0]), np.array([0.1, 0.1, 0.2, 0.3])).tolist()
+    [False, True, False, True]
+    """
+    better = (gain[None, :] >= gain[:, None]) & (cost[None, :] <= cost[:, None])
+    strictly = (gain[None, :] > gain[:, None]) | (cost[None, :] < cost[:, None])
+    return np.asarray(~(better & strictly).any(axis=1))

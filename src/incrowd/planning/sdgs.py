@@ -1,0 +1,129 @@
+"""Plan a release by sampling and suppression: what its parameters promise, and what a table would keep under them.
+
+Parameters alone (`dp/planning.py`) need no table. Which levels to choose does: for every rate, take the smallest k that
+gives (ε, δ), and for every level vector compute how many rows would be published on average (`expected_rows.py`). That
+looks at the table, and so its answer is not private. Cost: level vectors × rates, see `methods/schemes.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.common.parameters import require_whole
+from incrowd.common.progress import Progress, silent
+from incrowd.core.model import refuse_uncovered
+from incrowd.dp.exact import Exact
+from incrowd.dp.expected_rows import ExpectedRows
+from incrowd.dp.sampled_suppression import as_epsilon, as_rate, delta_of, least_epsilon
+from incrowd.dp.sdgs_parameters import Plan, smallest_k
+from incrowd.errors import RecipeError
+from incrowd.methods.schemes import Schemes
+from incrowd.methods.sdgs import refuse_undeclared
+from incrowd.models.full_k_anonymity import FullKAnonymity
+from incrowd.publishing.table import Table
+
+RATES = ("0.01", "0.02", "0.05", "0.1", "0.15", "0.2", "0.25", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9")
+LOOKED = (
+    "This looked at the table, so it is not private: what is chosen by it tells something about its people, which "
+    'ε and δ do not cover.  Hint: plan on a similar table, or have the levels chosen privately (scheme = "chosen").'
+)
+_AROUND = ("1/4", "1/2", "3/4", "1", "3/2", "2", "4")
+
+
+def curve_around(plan: Plan) -> list[dict[str, float]]:
+    """Return ε and δ around those of a plan, for its k and rate: all of them hold at once.
+
+    >>> from incrowd.dp.sdgs_parameters import plan
+    >>> [f"{point['epsilon']:g}: {point['delta']:.2g}" for point in curve_around(plan(epsilon=1, k=20, rate="0.2"))]
+    ['0.25: 0.0022', '0.5: 8e-06', '0.75: 1.9e-07', '1: 6e-09', '1.5: 4.8e-11', '2: 1.6e-12', '4: 1e-14']
+    """
+    least = least_epsilon(plan.rate)
+    asked = {float(Fraction(str(plan.epsilon)) * Fraction(times)) for times in _AROUND} | {plan.epsilon}
+    return [
+        {"epsilon": epsilon, "delta": delta_of(plan.k, plan.rate, epsilon)}
+        for epsilon in sorted(asked)
+        if epsilon >= least
+    ]
+
+
+def smallest_ks(epsilon: Exact, delta: Exact, rates: Sequence[Exact]) -> dict[Fraction, int]:
+    """Return the smallest k for each sampling rate that ε allows."""
+    exact = sorted({as_rate(rate) for rate in rates})
+    allowed = [rate for rate in exact if Fraction(str(least_epsilon(rate))) <= as_epsilon(epsilon)]
+    if not exact:
+        raise RecipeError("plan: there is no sampling rate to compare.  Hint: name at least one.")
+    if not allowed:
+        raise RecipeError(
+            f"plan: at a sampling rate of {float(exact[0]):g}, ε is at least −ln(1−β) = {least_epsilon(exact[0]):.6g}, "
+            f"not {float(as_epsilon(epsilon)):g}.  Hint: sample less, or accept a larger ε."
+        )
+    return {rate: smallest_k(epsilon=epsilon, delta=delta, rate=rate) for rate in allowed}
+
+
+def plan_release(
+    table: Table,
+    *,
+    epsilon: Exact,
+    delta: Exact,
+    rates: Sequence[Exact] = RATES,
+    k: int | None = None,
+    levels: Mapping[str, int] | None = None,
+    progress: Progress = silent,
+) -> tuple[pl.DataFrame, int]:
+    """Return which k, rates and levels keep most of a table at (ε, δ), and how many rows the table has.
+
+    Each line is a choice that no other one beats: `published` is the share of the table's rows that would be published
+    on average, `precision` that of their labels (1: as they are, 0: all `*`), `kept` the product of the two, and `best`
+    marks where that is largest. Columns named in `levels` stay at their level; with a `k`, rates that need a larger one
+    are left out.
+    """
+    ks = smallest_ks(epsilon, delta, rates)
+    if k is not None:
+        require_whole("plan", "k", k, at_least=1)
+        ks = {rate: k for rate, smallest in ks.items() if smallest <= k}
+        if not ks:
+            raise RecipeError(f"plan: k = {k} is too small for that ε and δ at any of the rates.  Hint: sample less.")
+    refuse_uncovered((FullKAnonymity(1),), table.schema)
+    progress("reading", 0.0)
+    tally = table.engine.count(table.schema, table.population).tally
+    progress("reading", 1.0)
+    refuse_undeclared(tally, table.schema)
+    schemes = Schemes(tally, table.schema, levels or {})
+    choices = [ExpectedRows(smallest, rate) for rate, smallest in ks.items()]
+    published = np.empty((len(schemes), len(choices)))
+    for place, sizes in enumerate(schemes.crowds()):
+        published[place] = [choice.published(sizes) for choice in choices]
+        if place % 64 == 0:
+            progress("comparing levels", place / len(schemes))
+    progress("comparing levels", 1.0)
+    return _front(schemes, choices, published / max(tally.rows, 1)), tally.rows
+
+
+def _front(schemes: Schemes, choices: Sequence[ExpectedRows], published: np.ndarray[Any, Any]) -> pl.DataFrame:
+    """Return the level vectors of which none is more precise and publishes as much, each at its best rate."""
+    at_rate = published.argmax(axis=1)
+    most = published.max(axis=1)
+    parts = schemes.precision_parts()
+    order = np.lexsort((-most, -parts))
+    # Going from the most precise down, a vector is worth telling where it publishes more than all before it.
+    best_so_far = np.maximum.accumulate(np.concatenate(([0.0], most[order])))
+    worth = order[most[order] > best_so_far[:-1]]
+    precision = parts[worth] / 1000
+    kept = most[worth] * precision
+    lines = {
+        "k": [choices[at].k for at in at_rate[worth]],
+        "rate": [float(choices[at].rate) for at in at_rate[worth]],
+        "levels": pl.Series(
+            [schemes.levels(int(place)) for place in worth], dtype=pl.Struct(dict.fromkeys(schemes.columns, pl.Int64))
+        ),
+        "published": most[worth],
+        "precision": precision,
+        "kept": kept,
+        "best": np.arange(len(worth)) == (int(kept.argmax()) if len(worth) else -1),
+    }
+    return pl.DataFrame(lines)

@@ -1,0 +1,163 @@
+"""Columns published separately: several narrow tables in place of a wide one, in which hardly two people are alike.
+
+The end of section 4 of Li, Qardaji & Su (2012): each set of columns is generalized, sampled and suppressed by itself,
+and what they cost adds up. The sum needs a sample of its own for every set: on one sample for all, somebody in it is in
+it for every table, and the tables together say more about that than the sum allows (with r for how much likelier one
+table is with the person sampled, (1−β) + β·r² is more than ((1−β) + β·r)²). Cost: that of SDGS, for each set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from incrowd.common.parameters import require_whole
+from incrowd.common.progress import Progress, silent
+from incrowd.core.model import Guarantee, refuse_uncovered
+from incrowd.core.sampling import as_rate
+from incrowd.core.schema import Schema
+from incrowd.dp.budget import Budget
+from incrowd.dp.exact import Exact
+from incrowd.dp.promise import PrivacyPromise
+from incrowd.dp.sampled_suppression import as_epsilon, least_epsilon
+from incrowd.errors import RecipeError, SchemaError, Unsatisfiable, did_you_mean
+from incrowd.methods.sdgs import SDGS
+from incrowd.models.differential_privacy import DifferentialPrivacy
+from incrowd.publishing.differential_privacy import SEEDED
+from incrowd.publishing.publish import publish
+from incrowd.publishing.table import Table
+
+if TYPE_CHECKING:
+    from incrowd.publishing.release import Release
+    from incrowd.publishing.saving import Format
+
+
+@dataclass(frozen=True, eq=False)
+class SeparateReleases:
+    """One release for each set of columns, and what all of them promise together.
+
+    Where no combination was seen k times there is no release; that, too, is an outcome, and is not tried again.
+    """
+
+    columns: tuple[tuple[str, ...], ...]
+    releases: tuple[Release | None, ...]
+    guarantee: Guarantee
+
+    def save(self, directory: str | Path, *, format: Format | None = None, force: bool = False) -> list[Path]:
+        """Write each release into a directory of its own below this one; return the paths of the data files."""
+        made = enumerate(self.releases, start=1)
+        return [
+            release.save(Path(directory) / f"columns-{number}", format=format, force=force)
+            for number, release in made
+            if release is not None
+        ]
+
+
+def publish_separately(
+    table: Table,
+    columns: Iterable[Sequence[str]],
+    *,
+    method: SDGS,
+    sample: float | Fraction,
+    seed: int | None = None,
+    progress: Progress = silent,
+) -> SeparateReleases:
+    """Publish sets of columns as tables of their own, each with its own sample and its own suppression.
+
+    The method's `epsilon` and `scheme_epsilon` are what all tables cost together, and each gets an equal share.
+
+    >>> import incrowd as ic
+    >>> declared = {"age": ic.Intervals(widths=(20, 40)), "sex": ic.Categories.from_tree(["Female", "Male"])}
+    >>> table = ic.read(
+    ...     ic.datasets.census(5000), quasi=["age", "sex"], sensitive=["race"], others="drop", hierarchies=declared
+    ... )
+    >>> parts = publish_separately(
+    ...     table, [["age", "race"], ["sex"]], method=SDGS(20, levels={"age": 1}, epsilon=2), sample=0.2
+    ... )
+    >>> parts.columns, str(parts.guarantee.model)
+    ((('age', 'race'), ('sex',)), 'differential privacy (ε = 2, δ = 1.21e-08)')
+    """
+    given = tuple(columns)
+    if any(isinstance(names, str) for names in given):
+        raise SchemaError('columns are published in sets of names, such as [["age", "sex"], ["zip"]].')
+    sets = tuple(tuple(names) for names in given)
+    if seed is not None:
+        require_whole("publish_separately", "seed", seed, at_least=0)
+    refuse_uncovered(method.guarantees, table.schema)
+    schemas = [_part_of(table.schema, names) for names in sets]
+    if not schemas:
+        raise RecipeError("there is nothing to publish: name at least one set of columns.")
+    unknown = sorted(set(method.levels) - {name for schema in schemas for name in schema.quasi})
+    if unknown:
+        raise SchemaError(f"'{unknown[0]}' has a level and is in no set of columns.")
+    rate = as_rate(sample)
+    methods = [_share(method, schema, len(schemas), rate) for schema in schemas]
+    together = _together([each.promise(rate) for each in methods], note="" if seed is None else SEEDED)
+    made: list[Release | None] = []
+    for place, (schema, each) in enumerate(zip(schemas, methods, strict=True)):
+        progress("publishing sets of columns", place / len(sets))
+        own_seed = None if seed is None else int(np.random.default_rng([seed, place]).integers(2**63))
+        try:
+            made.append(publish(replace(table, schema=schema), method=each, sample=rate, seed=own_seed))
+        except Unsatisfiable:
+            made.append(None)
+    progress("publishing sets of columns", 1.0)
+    if all(release is None for release in made):
+        raise Unsatisfiable(
+            "in no set of columns is a combination seen often enough to be published.  Hint: choose higher levels, a "
+            "smaller k, or smaller sets."
+        )
+    return SeparateReleases(sets, tuple(_promising(release, together) for release in made), together.guarantee)
+
+
+def _part_of(schema: Schema, names: Sequence[str]) -> Schema:
+    """Return the schema of some columns alone."""
+    for name in names:
+        if name not in schema.tallied:
+            raise SchemaError(f"'{name}' is not a published column.{did_you_mean(name, schema.tallied)}")
+    if len(set(names)) < len(names):
+        raise SchemaError("a set of columns names each column once.")
+    if not any(name in schema.quasi for name in names):
+        raise SchemaError("every set of columns has a quasi-identifier.  Hint: give its columns that role.")
+    return replace(
+        schema,
+        quasi={name: hierarchy for name, hierarchy in schema.quasi.items() if name in names},
+        sensitive={name: hierarchy for name, hierarchy in schema.sensitive.items() if name in names},
+        removed=(*schema.removed, *(name for name in schema.tallied if name not in names)),
+    )
+
+
+def _share(method: SDGS, schema: Schema, among: int, rate: Fraction) -> SDGS:
+    """Return the method for one of several sets of columns."""
+
+    def part(epsilon: Exact | None) -> str | None:
+        return None if epsilon is None else str(as_epsilon(epsilon) / among)
+
+    usual = max(Fraction(1, among), Fraction(str(least_epsilon(rate)))) if rate < 1 else None
+    return replace(
+        method,
+        levels={name: level for name, level in method.levels.items() if name in schema.quasi},
+        epsilon=part(method.epsilon) or (None if usual is None else str(usual)),
+        scheme_epsilon=part(method.scheme_epsilon),
+    )
+
+
+def _together(promises: Sequence[PrivacyPromise], *, note: str) -> PrivacyPromise:
+    total = sum((promise.price for promise in promises), start=Budget.nothing())
+    if total.delta >= 1:
+        raise RecipeError("δ adds up to 1 or more: nothing would be promised.  Hint: raise k, or sample less.")
+    model = DifferentialPrivacy(str(total.epsilon), str(total.delta))
+    told = {"tables published together": len(promises), "each": [dict(promise.told) for promise in promises]}
+    return PrivacyPromise(Guarantee(model, "by construction", float(total.epsilon), note=note), total, told)
+
+
+def _promising(release: Release | None, together: PrivacyPromise) -> Release | None:
+    """Return a release whose promise is that of all of them: nobody gets only one."""
+    if release is None:
+        return None
+    return replace(release, guarantees=(*release.guarantees[:-1], together.guarantee), promise=together)

@@ -1,0 +1,146 @@
+"""What any table achieves, also one that was not made here: the models' parameters, read off its groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import polars as pl
+import polars.selectors as cs
+
+from incrowd.common.plain import finite, size_distribution
+from incrowd.core.groups import Groups
+from incrowd.core.model import Model, refuse_unverifiable
+from incrowd.core.sampling import as_rate
+from incrowd.core.schema import Schema
+from incrowd.errors import EmptyTable, SchemaError
+from incrowd.forms.verify import COUNT, groups_of, read_regions
+from incrowd.models.distinct_l_diversity import DistinctLDiversity
+from incrowd.models.entropy_l_diversity import EntropyLDiversity
+from incrowd.models.k_anonymity import KAnonymity
+from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
+from incrowd.models.recursive_l_diversity import RecursiveLDiversity
+from incrowd.publishing.table import Table
+from incrowd.sources import open_source, reading
+
+
+@dataclass(frozen=True)
+class SensitiveCheck:
+    """How diverse a sensitive column is in the worst group; `recursive_c` is the bound below which (c,2) fails."""
+
+    distinct_l: int
+    entropy_l: float
+    probabilistic_l: float
+    recursive_c: float | None
+
+
+@dataclass(frozen=True)
+class ModelCheck:
+    """Whether a table satisfies a model, how far it gets, and how many of its groups and rows fail."""
+
+    statement: str
+    satisfied: bool
+    achieved: float | None
+    failing_groups: int
+    failing_rows: int
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a table achieves; `models` are those that it was asked about."""
+
+    rows: int
+    groups: int
+    k: int
+    unique_rows: int
+    by_size: dict[str, int]
+    sensitive: dict[str, SensitiveCheck]
+    models: tuple[ModelCheck, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {**asdict(self), "models": [asdict(model) for model in self.models]}
+
+
+def check(
+    source: object,
+    *,
+    quasi: Iterable[str] | None = None,
+    sensitive: Iterable[str] | None = None,
+    require: Sequence[Model] = (),
+    original: Table | None = None,
+    sample: float | Fraction | str = 1,
+    query: str | None = None,
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] = (),
+) -> Check:
+    """Read off what a table achieves; a missing value is a value like any other.
+
+    Models that compare a release with the table it was made from need the `original`, with its roles and hierarchies,
+    by which the labels are read; quasi-identifiers and sensitive columns are then the original's. `sample` is the share
+    of the original's rows that was sampled for the release.
+
+    >>> import incrowd as ic
+    >>> check(ic.datasets.senellart_patients(), quasi=["zip", "age"], sensitive=["disease"]).k
+    1
+    """
+    refuse_unverifiable(require)
+    opened = open_source(source, query=query, separator=separator, quote=quote, encoding=encoding, missing=missing)
+    if original is not None:
+        quasi = original.schema.quasi if quasi is None else quasi
+        sensitive = original.schema.sensitive if sensitive is None else sensitive
+    schema = Schema.of(opened.columns, quasi=quasi or (), sensitive=sensitive or (), others="drop")
+    if not schema.quasi:
+        raise SchemaError("no column is a quasi-identifier.  Hint: name those that outsiders may know.")
+    columns = cs.by_name(*schema.tallied)
+    with reading(opened):
+        counted = opened.frame.group_by(columns).agg(pl.len().alias(COUNT)).collect(engine="streaming")
+    if counted.height == 0:
+        raise EmptyTable("the table has columns but no rows.")
+    names = tuple(schema.quasi), tuple(schema.sensitive)
+    found = check_groups(groups_of(counted, *names))
+    if not require:
+        return found
+    if original is None:
+        groups = groups_of(counted, *names)
+    else:
+        before = original.engine.count(original.schema, original.population).tally
+        before = replace(before, rate=as_rate(sample))  # who was in the sample is not known, and need not be
+        groups = groups_of(counted, *names, before=before, stands_for=read_regions(counted, names[0], before))
+    return replace(found, models=tuple(_check_model(model, groups) for model in require))
+
+
+def _check_model(model: Model, groups: Groups) -> ModelCheck:
+    good = model.satisfied(groups)
+    return ModelCheck(
+        statement=str(model),
+        satisfied=bool(good.all()),
+        achieved=finite(model.achieved(groups)),
+        failing_groups=int(np.count_nonzero(~good)),
+        failing_rows=model.failing_rows(groups),
+    )
+
+
+def check_groups(groups: Groups) -> Check:
+    """Read off what groups achieve."""
+    return Check(
+        rows=int(groups.sizes.sum()),
+        groups=len(groups),
+        k=int(KAnonymity(1).achieved(groups)),
+        unique_rows=int(np.count_nonzero(groups.sizes == 1)),
+        by_size=size_distribution(groups.sizes),
+        sensitive={
+            name: SensitiveCheck(
+                distinct_l=int(DistinctLDiversity(1, column=name).achieved(groups)),
+                entropy_l=EntropyLDiversity(1, column=name).achieved(groups),
+                probabilistic_l=ProbabilisticLDiversity(1, column=name).achieved(groups),
+                recursive_c=finite(RecursiveLDiversity(1, 2, column=name).achieved(groups)),
+            )
+            for name in groups.sensitive
+        },
+    )

@@ -1,0 +1,199 @@
+"""A release that was written to files, here or by another tool, read back as an adversary and an analyst read it.
+
+What each column is comes from the recipe that a release of our own carries, or from a small description of the columns
+of a foreign one. Labels are read by the hierarchies that it names and by the values of the table before, of an external
+table, or of the labels themselves, whichever is there. How files of a form are read is the form's own business.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar
+
+import polars as pl
+
+from incrowd.auditing.reference_tables import read_truth
+from incrowd.core.engine import PublishedRows
+from incrowd.core.families import published_forms, registered
+from incrowd.core.form import Form, PublishedFiles
+from incrowd.core.method import AnyMethod
+from incrowd.core.model import Guarantee, Statement
+from incrowd.core.sampling import as_rate
+from incrowd.core.schema import Schema
+from incrowd.core.source import OpenedTable
+from incrowd.core.tally import Tally
+from incrowd.engines.local import LocalEngine
+from incrowd.errors import IncrowdError, SchemaError, SourceError
+from incrowd.forms.generalized import Generalized
+from incrowd.hierarchies.public import public_tree
+from incrowd.publishing.opening.description import Description
+from incrowd.publishing.release import Release
+from incrowd.sources import open_source, read_rows
+
+
+@dataclass(frozen=True)
+class Elsewhere(AnyMethod):
+    """The method of a release that was not made here."""
+
+    name: ClassVar[str] = "another tool"
+    listed: ClassVar[bool] = False
+
+
+@dataclass(frozen=True)
+class Stated(Statement):
+    """A promise that a release's summary states and no file can prove."""
+
+    statement: str
+    name: ClassVar[str] = "stated"
+    listed: ClassVar[bool] = False
+    by_construction: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        return self.statement
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOfFile(PublishedRows):
+    """Rows as they are in the published file."""
+
+    file: OpenedTable
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """Read them."""
+        yield read_rows(self.file)
+
+
+def open_release(
+    place: str | Path,
+    *,
+    description: str | Path | Description | None = None,
+    original: object = None,
+    external: object = None,
+) -> Release:
+    """Read a release from a directory of our own, or from any file with a `description` of its columns.
+
+    The values that labels stand for are those of the `original` or the `external` table, or whatever the hierarchies
+    and labels name. What the release is said to satisfy is checked again on what is in the file.
+    """
+    place = Path(place)
+    described = _described(place, description)
+    summary = _summary(place)
+    kind = published_forms().get(str(summary.get("form")))
+    known = None if original is None else _open_original(original, described, private=kind is not None and kind.private)
+    rate, rows_in = _sampled(summary, known)
+    files = _files(place, described, summary, known, rows_in, external)
+    kind = kind or next((kind for kind in published_forms().values() if kind.recognizes(files)), Generalized)
+    form, notes = kind.read_back(files)
+    guarantees, broken = _guarantees(described, form, known, summary)
+    return Release(
+        shown=form,
+        guarantees=guarantees,
+        method=described.method if summary and described.method is not None else Elsewhere(),
+        seed=None,
+        source=files.data,
+        published=RowsOfFile(files.data),
+        rate=rate,
+        foreign=known is None,
+        notes=(*notes, *broken),
+    )
+
+
+def _described(place: Path, description: str | Path | Description | None) -> Description:
+    if isinstance(description, Description):
+        return description
+    if description is not None:
+        return Description.load(description)
+    if place.is_dir() and (place / "recipe.toml").exists():
+        return Description.load(place / "recipe.toml")
+    raise SchemaError(
+        f"{place} does not say what its columns are.  Hint: describe them in a TOML file: [columns] with "
+        'age = "quasi", disease = "sensitive" (--description).'
+    )
+
+
+def _summary(place: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((place / "summary.json").read_text(encoding="utf-8")) if place.is_dir() else {}
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _files(
+    place: Path,
+    described: Description,
+    summary: dict[str, Any],
+    known: Tally | None,
+    rows_in: int | None,
+    external: object,
+) -> PublishedFiles:
+    data = _file(place, "data") if place.is_dir() else place
+    if data is None:
+        raise SourceError(f"{place} holds no release: there is no data file in it.")
+    names = {name for form in published_forms().values() for name in form.other_tables} if place.is_dir() else set()
+    others = {name: path for name in sorted(names) if (path := _file(place, name)) is not None}
+    return PublishedFiles(
+        data=_open(data, described),
+        others={name: _open(path, described) for name, path in others.items()},
+        schema=described.schema,
+        described=frozenset(described.roles),
+        summary=summary,
+        asked=described.asked,
+        slices=described.slices,
+        known=known,
+        rows_in=rows_in,
+        external=None if external is None else open_source(external),
+    )
+
+
+def _file(place: Path, name: str) -> Path | None:
+    return next((path for format in registered("sinks") if (path := place / f"{name}.{format}").exists()), None)
+
+
+def _open(path: Path, described: Description) -> OpenedTable:
+    return open_source(str(path), **described.reading if path.suffix.lower() == ".csv" else {})
+
+
+def _open_original(original: object, described: Description, *, private: bool) -> Tally:
+    is_file = isinstance(original, (str, Path)) and Path(original).suffix.lower() == ".csv"
+    opened = open_source(original, **described.reading if is_file else {})
+    schema: Schema = described.schema
+    for name in schema.tallied:
+        if name not in opened.columns:
+            raise SchemaError(f"the original has no column '{name}', which the description names.")
+    if private:  # its labels stand for the values that were declared, whether or not the table has them
+        hierarchies = {**schema.quasi, **schema.sensitive}
+        return read_truth(opened, schema.tallied, {name: public_tree(name, hierarchies[name]) for name in hierarchies})
+    return LocalEngine(opened).count(schema).tally
+
+
+def _sampled(summary: dict[str, Any], known: Tally | None) -> tuple[Fraction, int | None]:
+    """Return the rate at which rows were taken, as the summary says, and how many of the table's were."""
+    rows = summary.get("rows", {})
+    rate = as_rate(str(rows.get("sampling rate", 1)))
+    if known is None:
+        return rate, None
+    taken = rows.get("in")
+    return rate, taken if rate < 1 and isinstance(taken, int) and taken <= known.rows else known.rows
+
+
+def _guarantees(
+    described: Description, form: Form, known: Tally | None, summary: dict[str, Any]
+) -> tuple[tuple[Guarantee, ...], list[str]]:
+    """Return what holds of what is in the file, and what is claimed and does not."""
+    found: list[Guarantee] = []
+    broken = []
+    for model in described.models:
+        try:
+            found += form.verify([model], form.tally if known is None else known)
+        except IncrowdError as error:
+            broken.append(f"Claimed, and not found: {model} ({error})")
+    for entry in summary.get("guarantees", []):
+        if entry.get("basis") == "by construction":
+            note = "as its summary says; no file can prove it"
+            found.append(Guarantee(Stated(str(entry["statement"])), "by construction", entry.get("achieved") or 0.0, note=note))
+    return tuple(found), broken

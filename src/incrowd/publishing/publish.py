@@ -1,0 +1,198 @@
+"""The whole path, for every method and engine: count, sample, search, show, check."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import cast
+
+import numpy as np
+import polars as pl
+
+from incrowd.common.parameters import require_whole
+from incrowd.common.progress import Progress, silent
+from incrowd.common.randomness import is_secure, randomness, sample_counts, words
+from incrowd.core.engine import Counted, MadeInParts, PartsTask, PublishedRows, empty_tally
+from incrowd.core.form import Form, FormOutline
+from incrowd.core.method import AnyMethod, Method
+from incrowd.core.model import Guarantee, Model, Promise, for_each_group, refuse_uncovered, refuse_unverifiable
+from incrowd.core.pseudonyms import PseudonymKey
+from incrowd.core.recoding import Showing
+from incrowd.core.sampling import as_rate, draw_sample
+from incrowd.core.schema import Schema
+from incrowd.core.solutions import Solutions
+from incrowd.errors import EmptyTable, RecipeError, TallyTooLarge
+from incrowd.forms.generalized import ShowGeneralized
+from incrowd.methods.mondrian import Mondrian
+from incrowd.methods.private import PrivateMethod
+from incrowd.publishing.differential_privacy import SEEDED, noisy_counts_of, refuse_for_noisy_counts
+from incrowd.publishing.release import Release
+from incrowd.publishing.table import Table
+
+
+def publish(
+    table: Table,
+    require: Model | Sequence[Model] = (),
+    *,
+    method: AnyMethod | None = None,
+    form: Showing | None = None,
+    sample: float | Fraction = 1,
+    seed: int | None = None,
+    pseudonym_key: PseudonymKey | None = None,
+    progress: Progress = silent,
+) -> Release:
+    """Make a release of a table that satisfies every required model, or raise `Unsatisfiable`.
+
+    Parameters
+    ----------
+    table : what to publish, as `incrowd.read` opens it.
+    require : the models that the release must satisfy.
+    method : finds who hides together (default: `Mondrian()`).
+    form : how they are shown (default: the method's own, which is generalized values for most).
+    sample : below 1, each row is taken with that probability, independently, and the rest is not published.
+    seed : makes chance repeatable: the same table gives the same release (default: the operating system's chance).
+    pseudonym_key : makes pseudonyms that can be repeated (default: a key that is drawn now and forgotten).
+    progress : is told how far the work is.
+
+    >>> import incrowd as ic
+    >>> table = ic.read(ic.datasets.census(1000), quasi=["age", "sex"], sensitive=["occupation"], others="drop")
+    >>> release = ic.publish(table, [ic.KAnonymity(5), ic.LDiversity(2)])
+    >>> release.rows_in == release.rows + release.withheld
+    True
+    """
+    models = tuple(require) if isinstance(require, Sequence) else (require,)
+    method = method or Mondrian()
+    if seed is not None:
+        require_whole("publish", "seed", seed, at_least=0)
+    _refuse_impossible(table, models, method, form)
+    rate, rng = as_rate(sample), randomness(seed)
+    promise = _promised(method, form, rate, rng)
+    models += tuple(model for model in method.guarantees if model not in models)
+    key = pseudonym_key or (PseudonymKey.new() if table.schema.pseudonyms else None)
+    job = _Job(table, models, method, form, rate, rng, key, progress)
+    made = job.run()
+    return Release(
+        shown=made.form,
+        guarantees=(*made.guarantees, *(() if promise is None else (promise.guarantee,))),
+        method=method,
+        seed=seed,
+        source=table.engine.source,
+        published=made.rows,
+        pseudonym_key=None if key is None else key.path,
+        rate=rate,
+        asked_form=form,
+        population=None if table.population is None else table.population.source,
+        promise=promise,
+        solutions=None if made.explored is None else made.explored.table(),
+    )
+
+
+def _refuse_impossible(table: Table, models: Sequence[Model], method: AnyMethod, form: Showing | None) -> None:
+    """Refuse, before any work, what cannot be had."""
+    if not models and not method.private and not method.guarantees:
+        raise RecipeError("nothing is required of the release.  Hint: ask for a model, such as KAnonymity(5).")
+    refuse_unverifiable(models)
+    if method.private:
+        refuse_for_noisy_counts(method, models, form, table.schema)
+    refuse_uncovered((*models, *method.guarantees), table.schema)
+
+
+def _promised(
+    method: AnyMethod, form: Showing | None, rate: Fraction, rng: np.random.Generator
+) -> Promise | None:
+    """Return what a method promises by construction: made before anybody looks, and refused if it cannot be kept."""
+    promise = method.promise(rate, note="" if is_secure(rng) else SEEDED)
+    if promise is not None and form is not None and form != ShowGeneralized():
+        raise RecipeError(f"{method.name} publishes generalized values, and no other form.")
+    return promise
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What came of it all."""
+
+    form: FormOutline
+    guarantees: Sequence[Guarantee]
+    rows: PublishedRows
+    explored: Solutions | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """One release in the making."""
+
+    table: Table
+    models: tuple[Model, ...]
+    method: AnyMethod
+    form: Showing | None
+    rate: Fraction
+    rng: np.random.Generator
+    key: PseudonymKey | None
+    progress: Progress
+
+    def run(self) -> _Made:
+        """Count the table and make the release of it; a table that is too large is left to its engine."""
+        try:
+            counted = self._count()
+        except TallyTooLarge as found:
+            made = self._in_parts(found)
+            return _Made(made.form, made.guarantees, made.rows)
+        return self._noisy(counted) if self.method.private else self._grouped(counted)
+
+    def _count(self) -> Counted:
+        schema, population = self.method.counted_as(self.table.schema), self.table.population
+        self.progress("reading", 0.0)
+        try:
+            counted = self.table.engine.count(schema, None if self.method.private else population)
+        except EmptyTable:
+            if not self.method.allows_empty:
+                raise
+            counted = nobody(schema)
+        self.progress("reading", 1.0)
+        return counted
+
+    def _grouped(self, counted: Counted) -> _Made:
+        """Search for groups, show them, and check what is shown."""
+        method, schema = cast("Method", self.method), self.table.schema
+        drawn = None if self.rate == 1 else draw_sample(counted.tally, self.rate, self.rng)
+        tally = counted.tally if drawn is None else drawn.tally
+        # Only some methods make all groups at once, and can tell what holds of all of them together.
+        searched = self.models if method.judges_all_groups else for_each_group(self.models)
+        recoding = method.search(tally, schema, searched, rng=self.rng, progress=self.progress)
+        if drawn is not None:
+            recoding = drawn.extend(recoding)
+        showing = self.form or recoding.form or ShowGeneralized()
+        form = showing.show(counted.tally, schema, recoding, rows_in=tally.rows, rng=self.rng)
+        guarantees = form.verify(self.models, tally)
+        shuffle = None if drawn is None else int(words(self.rng, 1)[0])
+        engine = self.table.engine
+        if schema.kept or schema.pseudonyms:
+            rows = engine.joined(counted, recoding, form, self.key, shuffle=shuffle)
+        else:
+            rows = engine.rows_of(form)
+        return _Made(form, guarantees, rows, recoding.explored)
+
+    def _noisy(self, counted: Counted) -> _Made:
+        """Measure a table with noise; what is published is a promise of the method, and nothing to check."""
+        tally, method = counted.tally, cast("PrivateMethod", self.method)
+        if self.rate < 1:  # a sample may be empty, which is a secret too
+            tally = replace(tally, counts=sample_counts(self.rng, self.rate, tally.counts))
+        form: Form = noisy_counts_of(tally, self.table.schema, method, self.rate, self.rng, self.progress)
+        return _Made(form, form.verify(self.models, tally), self.table.engine.rows_of(form))
+
+    def _in_parts(self, found: TallyTooLarge) -> MadeInParts:
+        table = self.table
+        task = PartsTask(
+            table.schema, self.models, self.method, self.form, self.rate, table.population is not None, self.key,
+            self.progress, found.tuples, found.limit,
+        )  # fmt: skip
+        made = table.engine.in_parts(task)
+        if made is None:
+            raise found
+        return made
+
+
+def nobody(schema: Schema) -> Counted:
+    """Return a table without rows, counted."""
+    return Counted(empty_tally(schema), pl.DataFrame(), np.empty(0, dtype=np.int64))

@@ -1,0 +1,98 @@
+"""Recipes: a release's making as a TOML file that reads like the API and makes the same release again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from incrowd.common.progress import Progress, silent
+from incrowd.core.families import registered
+from incrowd.core.pseudonyms import PseudonymKey
+from incrowd.core.sampling import as_rate
+from incrowd.engines import open_in_session
+from incrowd.errors import RecipeError
+from incrowd.publishing.publish import publish
+from incrowd.publishing.recipe_format import ROLES, SQLITE, RecipeFields, is_relative_sqlite, is_remote
+from incrowd.publishing.release import Release
+from incrowd.publishing.table import Table, read
+from incrowd.sources import open_source
+
+
+@dataclass(frozen=True)
+class Recipe(RecipeFields):
+    """Everything that makes a release, and the making of it."""
+
+    def table(self, session: object | None = None) -> Table:
+        """Open the source, on this machine or in a session of another engine, and give its columns their roles."""
+        location, options, population = self._opened(session)
+        named: dict[str, list[str]] = {role: [] for role in ROLES}
+        for name, role in self.roles.items():
+            named[role].append(name)
+        return read(
+            location,
+            quasi=named["quasi"],
+            sensitive=named["sensitive"],
+            identifiers=named["identifier"],
+            pseudonyms=named["pseudonym"],
+            keep=named["keep"],
+            drop=named["drop"],
+            others=self.others,  # type: ignore[arg-type]
+            hierarchies=self.hierarchies,
+            population=population,
+            **options,
+        )
+
+    def _opened(self, session: object | None) -> tuple[object, dict[str, Any], object]:
+        """Return where the table is, how it is to be read, and its population."""
+        if session is not None:
+            people = open_in_session(session, self._located_absolutely(self.population)) if self.population else None
+            return open_in_session(session, self._located_absolutely(self.source)), {}, people
+        location, options = self._located("source", self.source)
+        if not self.population:
+            return location, options, None
+        there, how = self._located("population", self.population)
+        return location, options, open_source(there, **how)
+
+    def _located_absolutely(self, described: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a source as another engine finds it: files of this machine by their whole path."""
+        options = dict(described)
+        if "path" in options and not is_remote(options["path"]):
+            options["path"] = str((self.base / options["path"]).absolute())
+        return options
+
+    def _located(self, name: str, described: Mapping[str, Any]) -> tuple[object, dict[str, Any]]:
+        """Return where a table is, seen from the recipe, and how it is to be read."""
+        options = dict(described)
+        if "table" in options:
+            engines = [engine for engine, kind in registered("engines").items() if kind.has_catalogue]
+            raise RecipeError(
+                f"[{name}] names a table of a catalogue.  Hint: publish it with --engine {' or '.join(engines)}."
+            )
+        if ("path" in options) == ("url" in options):
+            raise RecipeError(f'[{name}] names either a path or a url.  Hint: path = "patients.csv".')
+        if "path" in options:
+            return str(self.base / options.pop("path")), options
+        return self._url(options.pop("url")), options
+
+    def _url(self, url: str) -> str:
+        """A SQLite file is named relative to the recipe like any other."""
+        return SQLITE + str(self.base / url.removeprefix(SQLITE)) if is_relative_sqlite(url) else url
+
+    def run(
+        self, *, seed: int | None = None, progress: Progress = silent, session: object | None = None
+    ) -> Release:
+        """Make the release, in a session of another engine where one is given."""
+        table = self.table(session)  # first: where it cannot be opened, no key is made
+        wants_key = self.pseudonym_key and table.schema.pseudonyms
+        key = PseudonymKey.load_or_create(self.base / str(self.pseudonym_key)) if wants_key else None
+        return publish(
+            table,
+            self.models,
+            method=self.method,
+            form=self.form,
+            sample=as_rate(self.sample),
+            seed=self.seed if seed is None else seed,
+            pseudonym_key=key,
+            progress=progress,
+        )

@@ -1,0 +1,347 @@
+"""Recipes as files: what they may say, read from TOML and written to it. Nothing here runs anything.
+
+Relative paths in a recipe are relative to the recipe.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+import tomli_w
+
+from incrowd.common.parameters import require_whole
+from incrowd.core.families import make_registered, registered
+from incrowd.core.method import AnyMethod
+from incrowd.core.model import Guarantee, Model, verified_models
+from incrowd.core.recoding import Showing
+from incrowd.core.sampling import as_rate
+from incrowd.core.schema import Schema
+from incrowd.core.source import Origin
+from incrowd.errors import IncrowdError, RecipeError, did_you_mean
+from incrowd.hierarchies.automatic import Automatic
+from incrowd.hierarchies.flat import Exact
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.methods.mondrian import Mondrian
+
+VERSION = 1
+ROLES = ("quasi", "sensitive", "identifier", "pseudonym", "keep", "drop")
+_KEYS = (
+    "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
+    "compare",  # other ways to publish the same table: see planning/compare/candidates.py
+)  # fmt: skip
+_SOURCE_KEYS = ("path", "url", "table", "query", "separator", "quote", "encoding", "missing")
+_OUTPUT_KEYS = ("directory", "format")
+_DEFAULT_HIERARCHY = {"quasi": Automatic(), "sensitive": Exact()}
+SQLITE = "sqlite:///"
+
+
+class Publication(Protocol):
+    """What a recipe is written down from: a release, as far as it says how it was made."""
+
+    @property
+    def schema(self) -> Schema:
+        """The role of every column."""
+        ...
+
+    @property
+    def source(self) -> Origin:
+        """Where the table was."""
+        ...
+
+    @property
+    def guarantees(self) -> tuple[Guarantee, ...]:
+        """What it satisfies."""
+        ...
+
+    @property
+    def method(self) -> AnyMethod:
+        """How it was made."""
+        ...
+
+    @property
+    def asked_form(self) -> Showing | None:
+        """The form that was asked for, where it is not the method's own."""
+        ...
+
+    @property
+    def seed(self) -> int | None:
+        """The seed that chance came from, if any."""
+        ...
+
+    @property
+    def rate(self) -> Fraction:
+        """The share of the rows that was sampled."""
+        ...
+
+    @property
+    def pseudonym_key(self) -> Path | None:
+        """The file of the pseudonyms' key."""
+        ...
+
+    @property
+    def population(self) -> Origin | None:
+        """Where the population was, if there is one."""
+        ...
+
+    @property
+    def hides_rows(self) -> bool:
+        """Whether the number of the table's rows must not be told."""
+        ...
+
+
+@dataclass(frozen=True)
+class RecipeFields:
+    """What a recipe says: the source, the columns' roles, the models, the method, the output. `Recipe` also runs it."""
+
+    source: Mapping[str, Any]
+    roles: Mapping[str, str]
+    hierarchies: Mapping[str, Hierarchy]
+    models: tuple[Model, ...]
+    method: AnyMethod = field(default_factory=Mondrian)
+    form: Showing | None = None
+    others: str | None = None
+    seed: int | None = None
+    sample: str | int | float = 1
+    output: Mapping[str, Any] = field(default_factory=dict)
+    pseudonym_key: str | None = None
+    population: Mapping[str, Any] = field(default_factory=dict)
+    base: Path = field(default_factory=Path)
+    """The directory that relative paths start from."""
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a recipe file."""
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            raise RecipeError(f"recipe {path} cannot be read: {reason}.") from error
+        try:
+            return cls.from_dict(tomllib.loads(text), base=path.parent)
+        except tomllib.TOMLDecodeError as error:
+            raise RecipeError(f"recipe {path} is not TOML: {error}.") from error
+        except RecipeError as error:
+            raise RecipeError(f"recipe {path}: {error}") from error
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], *, base: Path = Path()) -> Self:
+        """Read a recipe from nested tables."""
+        data = dict(data)
+        version = data.pop("incrowd", None)
+        if version != VERSION:
+            raise RecipeError(f"a recipe starts with `incrowd = {VERSION}`; this one says {version!r}.")
+        _refuse_unknown("the recipe", data, _KEYS)
+        source, population = _read_source("source", data), _read_source("population", data)
+        output = _table("output", data.get("output", {}))
+        _refuse_unknown("[output]", output, _OUTPUT_KEYS)
+        _require_texts("[output]", output)
+        formats = registered("sinks")
+        if output.get("format", "csv") not in formats:
+            raise RecipeError(f"[output] format is one of {', '.join(formats)}, not {output['format']!r}.")
+        pseudonyms = _table("pseudonyms", data.get("pseudonyms", {}))
+        _refuse_unknown("[pseudonyms]", pseudonyms, ("key",))
+        _require_texts("[pseudonyms]", pseudonyms)
+        if "seed" in data:
+            require_whole("the recipe", "seed", data["seed"], at_least=0)
+        as_rate(data.get("sample", 1))
+        roles, hierarchies = read_columns(_table("columns", data.get("columns", {})), base)
+        models = data.get("models", [])
+        method = make_registered("methods", data["method"], base=base) if "method" in data else Mondrian()
+        if not isinstance(models, list) or not (models or method.private or method.guarantees):
+            raise RecipeError('no model is required.  Hint: add [[models]] with name = "k-anonymity" and k = 5.')
+        return cls(
+            source=source,
+            roles=roles,
+            hierarchies=hierarchies,
+            models=tuple(make_registered("models", model, base=base) for model in models),
+            method=method,
+            form=make_registered("forms", data["form"], base=base) if "form" in data else None,
+            others=data.get("others"),
+            seed=data.get("seed"),
+            sample=data.get("sample", 1),
+            output=output,
+            pseudonym_key=pseudonyms.get("key"),
+            population=population,
+            base=base,
+        )
+
+    @classmethod
+    def of(cls, release: Publication, *, format: str | None = None) -> Self:
+        """Write down how a release was made."""
+        schema = release.schema
+        roles = {
+            **dict.fromkeys(schema.quasi, "quasi"),
+            **dict.fromkeys(schema.sensitive, "sensitive"),
+            **dict.fromkeys(schema.pseudonyms, "pseudonym"),
+            **dict.fromkeys(schema.kept, "keep"),
+            **dict.fromkeys(schema.removed, "drop"),
+        }
+        return cls(
+            source=_described(release.source, stated_only=release.hides_rows),
+            roles={name: roles[name] for name in release.source.columns},
+            hierarchies={**schema.quasi, **schema.sensitive},
+            models=verified_models(release.guarantees),
+            method=release.method,
+            form=release.asked_form,
+            seed=release.seed,
+            sample=_written_rate(release.rate),
+            output={} if format is None else {"format": format},
+            pseudonym_key=None if release.pseudonym_key is None else str(release.pseudonym_key),
+            population={} if release.population is None else _described(release.population),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the recipe as nested tables."""
+        columns: dict[str, Any] = {}
+        for name, role in self.roles.items():
+            columns[name] = {"role": role}
+            hierarchy = self.hierarchies.get(name)
+            if hierarchy is not None and hierarchy != _DEFAULT_HIERARCHY.get(role):
+                columns[name]["hierarchy"] = hierarchy_to_dict(hierarchy)
+        data: dict[str, Any] = {"incrowd": VERSION}
+        if self.others is not None:
+            data["others"] = self.others
+        if self.seed is not None:
+            data["seed"] = self.seed
+        if self.sample != 1:
+            data["sample"] = self.sample
+        data["source"] = dict(self.source)
+        if self.population:
+            data["population"] = dict(self.population)
+        if self.models:
+            data["models"] = [{"name": model.name, **model.to_recipe()} for model in self.models]
+        data["method"] = {"name": self.method.name, **self.method.to_recipe()}
+        if self.form is not None:
+            data["form"] = {"name": self.form.name, **self.form.to_recipe()}
+        if self.pseudonym_key is not None:
+            data["pseudonyms"] = {"key": self.pseudonym_key}
+        if self.output:
+            data["output"] = dict(self.output)
+        data["columns"] = columns
+        return data
+
+    def to_toml(self) -> str:
+        """Return the recipe as the text of a TOML file."""
+        return tomli_w.dumps(self.to_dict(), indent=2)
+
+    def relative_to(self, directory: Path) -> Self:
+        """Return the recipe as it reads from another directory."""
+
+        def moved(path: object) -> str:
+            if is_remote(path):
+                return str(path)
+            # Resolved, since a step up from behind a symbolic link leads elsewhere.
+            there = self.base / str(path)
+            return Path(os.path.relpath(there.parent.resolve() / there.name, directory.resolve())).as_posix()
+
+        def moved_source(source: Mapping[str, Any]) -> dict[str, Any]:
+            source = dict(source)
+            if "path" in source:
+                source["path"] = moved(source["path"])
+            if is_relative_sqlite(str(source.get("url", ""))):
+                source["url"] = SQLITE + moved(source["url"].removeprefix(SQLITE))
+            return source
+
+        output = dict(self.output)
+        if "directory" in output:
+            output["directory"] = moved(output["directory"])
+        key = None if self.pseudonym_key is None else moved(self.pseudonym_key)
+        return replace(
+            self,
+            source=moved_source(self.source),
+            population=moved_source(self.population),
+            output=output,
+            pseudonym_key=key,
+            base=directory,
+        )
+
+
+def recipe_of(release: Publication, *, format: str, seen_from: Path | None) -> str:
+    """Write down how a release was made, as it reads from a directory if one is given."""
+    recipe = RecipeFields.of(release, format=format)
+    return (recipe if seen_from is None else recipe.relative_to(seen_from)).to_toml()
+
+
+def _read_source(name: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    source = _table(name, data.get(name, {}))
+    _refuse_unknown(f"[{name}]", source, _SOURCE_KEYS)
+    _require_texts(f"[{name}]", {key: value for key, value in source.items() if key != "missing"})
+    return source
+
+
+def _described(source: Origin, *, stated_only: bool = False) -> dict[str, Any]:
+    """Return what opens a table again; of a private release's, nothing that only its rows told (an encoding, say)."""
+    untold = source.found_out if stated_only else ()
+    return {key: value for key, value in source.description.items() if key in _SOURCE_KEYS and key not in untold}
+
+
+def _written_rate(rate: Fraction) -> str | int | float:
+    """Return a rate as TOML can hold it, and as it reads back exactly."""
+    if rate == 1:
+        return 1
+    return float(rate) if Fraction(str(float(rate))) == rate else str(rate)
+
+
+def hierarchy_to_dict(hierarchy: Hierarchy) -> dict[str, Any]:
+    """Write a hierarchy as a table of a recipe."""
+    return {"kind": hierarchy.name, **hierarchy.to_recipe()}
+
+
+def hierarchy_from_dict(data: Mapping[str, Any], *, base: Path = Path()) -> Hierarchy:
+    """Read a hierarchy from a table of a recipe."""
+    made: Hierarchy = make_registered("hierarchies", data, key="kind", base=base)
+    return made
+
+
+def read_columns(columns: Mapping[str, Any], base: Path) -> tuple[dict[str, str], dict[str, Hierarchy]]:
+    """Read the role of every column, and the hierarchy of those that have one."""
+    roles: dict[str, str] = {}
+    hierarchies: dict[str, Hierarchy] = {}
+    for name, described in columns.items():
+        column = {"role": described} if isinstance(described, str) else _table(f"columns.{name}", described)
+        _refuse_unknown(f"column '{name}'", column, ("role", "hierarchy"))
+        role = column.get("role")
+        if role not in ROLES:
+            raise RecipeError(f"column '{name}': its role is one of {', '.join(ROLES)}, not {role!r}.")
+        roles[name] = role
+        if "hierarchy" in column:
+            try:
+                hierarchies[name] = hierarchy_from_dict(_table("hierarchy", column["hierarchy"]), base=base)
+            except IncrowdError as error:
+                raise RecipeError(f"column '{name}': {error}") from error
+    return roles, hierarchies
+
+
+def _table(name: str, value: object) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise RecipeError(f"[{name}] is a table, not {type(value).__name__}.")
+    return dict(value)
+
+
+def _require_texts(where: str, table: Mapping[str, Any]) -> None:
+    for key, value in table.items():
+        if not isinstance(value, str):
+            raise RecipeError(f"{where}: {key} is a text, not {value!r}.")
+
+
+def is_remote(path: object) -> bool:
+    """Whether a path is the address of another file system."""
+    return "://" in str(path)
+
+
+def is_relative_sqlite(url: str) -> bool:
+    """Whether a URL names a SQLite file by a relative path."""
+    return url.startswith(SQLITE) and not url.startswith(SQLITE + "/")
+
+
+def _refuse_unknown(where: str, given: Mapping[str, Any], known: Any) -> None:
+    for key in given:
+        if key not in known:
+            raise RecipeError(f"{where} has no '{key}'.{did_you_mean(str(key), known)}")

@@ -1,0 +1,299 @@
+"""A release: what is published, what it guarantees, and where it can be saved."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.auditing import Audit, audit
+from incrowd.common.arrays import Floats
+from incrowd.common.plain import finite, parameters, size_distribution
+from incrowd.common.progress import Progress, silent
+from incrowd.core.engine import PublishedRows
+from incrowd.core.form import Form, FormOutline
+from incrowd.core.labelled import Labelled
+from incrowd.core.method import AnyMethod
+from incrowd.core.model import Guarantee, Promise
+from incrowd.core.query import Query
+from incrowd.core.recoding import Showing
+from incrowd.core.schema import Schema
+from incrowd.core.source import Origin
+from incrowd.core.tally import Tally
+from incrowd.errors import ConformanceError, QueryError, did_you_mean
+from incrowd.metrics.in_summary import label_losses
+from incrowd.publishing.notebook import release_html
+from incrowd.publishing.saving import Format, save
+from incrowd.report.numbers import number
+from incrowd.sources.frames import as_native
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A table that can be published, and the evidence for it."""
+
+    shown: FormOutline
+    """What is published, as far as it is known here; `form` is all of it."""
+    guarantees: tuple[Guarantee, ...]
+    method: AnyMethod
+    seed: int | None
+    source: Origin
+    published: PublishedRows
+    """The published rows, made when they are asked for."""
+    pseudonym_key: Path | None = None
+    """The file of the key, never the key itself."""
+    rate: Fraction = Fraction(1)
+    """The probability with which each row of the table was taken into the sample that is published."""
+    population: Origin | None = None
+    asked_form: Showing | None = None
+    """The form that was asked for, where it is not the method's own."""
+    promise: Promise | None = None
+    """What the method promises by its construction; how many rows the table has is then a secret."""
+    foreign: bool = False
+    """Whether it was read from a file: what its labels stand for is known, and not the table that it was made of."""
+    notes: tuple[str, ...] = ()
+    """What is to be said about how it was read."""
+    solutions: pl.DataFrame | None = None
+    """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
+
+    @property
+    def form(self) -> Form:
+        """What is published, as counts: to ask, to check and to attack."""
+        form = self.shown.counted
+        if form is None:
+            raise QueryError(
+                "this release is too large for this machine.  Hint: ask the engine that holds it, with `release.data`."
+            )
+        return form
+
+    @property
+    def generalized(self) -> Labelled:
+        """The release's form where it is generalized values: groups with labels."""
+        labelled = self.form.labelled
+        if labelled is None:
+            raise QueryError(f"this release is {self.shown.name}: its groups have no labels.")
+        return labelled
+
+    @property
+    def table_before(self) -> Tally | None:
+        """The table that it was made of, where that is known."""
+        return None if self.foreign or not self.form.knows_table else self.form.tally
+
+    @property
+    def schema(self) -> Schema:
+        """The role of every column."""
+        return self.shown.schema
+
+    @property
+    def rows_in(self) -> int:
+        """Rows of the table, or of the sample of it that was taken."""
+        return self.shown.rows_in
+
+    @property
+    def left_out(self) -> int:
+        """Rows of the table that the sample left out."""
+        return self.form.tally.rows - self.rows_in
+
+    @property
+    def rows(self) -> int:
+        """Rows that are published."""
+        return self.shown.rows
+
+    @property
+    def withheld(self) -> int:
+        """Rows that are not."""
+        return self.shown.withheld
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """Yield the published rows batch by batch, in an order that says nothing about the table's."""
+        published = 0
+        for batch in self.published.batches():
+            published += batch.height
+            yield batch
+        if published != self.rows:
+            raise ConformanceError(
+                f"{published} rows came out where {self.rows} were checked; has the source changed meanwhile?"
+            )
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the published rows as a Polars frame."""
+        return _own_texts(pl.concat(list(self.batches())))
+
+    @cached_property
+    def data(self) -> Any:
+        """The published rows as the kind of frame that was handed in (Polars where it was a file or a database)."""
+        frame = self.published.frame()
+        return as_native(self.to_polars(), self.source.native) if frame is None else frame
+
+    def count(self, query: Query) -> float:
+        """Estimate how many rows satisfy every condition of a query, spreading each group's members evenly.
+
+        A condition is a value, a list of values, or a pair `(low, high)`, both included:
+        `{"age": (30, 39), "sex": "F"}`. Of a sample, it estimates the rows of the table that it was taken from.
+        """
+        return self.form.count(query) / float(self.rate)
+
+    def training_set(self, target: str, *, seed: int | None = None) -> tuple[pl.DataFrame, pl.Series, Floats]:
+        """Return features, classes and weights to learn `target` from, as scikit-learn takes them.
+
+        Rows are made that could be behind the release, one for each published row, so every weight is 1: labels and
+        boxes of noisy counts become values drawn evenly from what they stand for, and rows of a bucket are taken as
+        they are written.
+        """
+        names = self.schema.tallied
+        if target not in names:
+            raise QueryError(f"'{target}' is not a published column.{did_you_mean(target, names)}")
+        codes, weights = self.form.reconstruct(np.random.default_rng(seed))
+        frame = pl.DataFrame({name: self.form.tally.trees[name].values.gather(codes[name]) for name in names})
+        return frame.drop(target), frame[target], weights
+
+    @property
+    def stated_guarantees(self) -> list[dict[str, Any]]:
+        """The guarantees as plain numbers and texts."""
+        return [
+            {
+                "model": guarantee.model.name,
+                "parameters": parameters(guarantee.model),
+                "statement": str(guarantee.model),
+                "basis": guarantee.basis,
+                "achieved": finite(guarantee.achieved),
+                **({"note": guarantee.note} if guarantee.note else {}),
+            }
+            for guarantee in self.guarantees
+        ]
+
+    @property
+    def promises(self) -> list[dict[str, Any]]:
+        """The old name of `stated_guarantees`."""
+        warnings.warn("`promises` is now called `stated_guarantees`.", FutureWarning, stacklevel=2)
+        return self.stated_guarantees
+
+    @cached_property
+    def summary(self) -> dict[str, Any]:
+        """What a machine may want to know about the release; holds no value of any row."""
+        sizes = np.sort(self.shown.group_sizes)
+        return {
+            "format": 1,
+            "rows": self.row_numbers,
+            "guarantees": self.stated_guarantees,
+            "method": {"name": self.method.name, "parameters": parameters(self.method)},
+            "groups": {
+                "number": len(sizes),
+                "smallest": int(sizes[0]) if len(sizes) else 0,
+                "median": float(np.median(sizes)) if len(sizes) else 0.0,
+                "largest": int(sizes[-1]) if len(sizes) else 0,
+                "by size": size_distribution(sizes),
+            },
+            "form": self.shown.name,
+            "loss": self._losses() if self.promise is None else {},  # losses tell of rows that are not published
+            **({} if self.promise is None else {"privacy": dict(self.promise.told)}),
+            "warnings": self.warnings,
+        }
+
+    def _losses(self) -> dict[str, Any]:
+        found = self.shown.losses()
+        return found if found or self.form.spread is None else label_losses(self.form.tally, self.form.spread)
+
+    @property
+    def tables(self) -> Mapping[str, pl.DataFrame]:
+        """What is published besides the rows, by name: some forms need more than one table."""
+        return self.shown.tables()
+
+    @property
+    def hides_rows(self) -> bool:
+        """Whether the number of the table's rows must not be told."""
+        return self.promise is not None or self.shown.private
+
+    @property
+    def row_numbers(self) -> dict[str, Any]:
+        """How many rows there are, as far as that may be told."""
+        if self.foreign:
+            return {"published": self.rows}
+        if self.hides_rows:  # how many rows there were would give somebody away
+            return {"published": self.rows, "sampling rate": float(self.rate)}
+        numbers: dict[str, Any] = {"in": self.rows_in, "published": self.rows, "withheld": self.withheld}
+        if self.rate < 1:
+            numbers |= {"left out by sampling": self.left_out, "sampling rate": float(self.rate)}
+        return numbers
+
+    @property
+    def warnings(self) -> list[str]:
+        """What a careful reader should know before signing."""
+        found = [*self.notes, *self.shown.warnings()]
+        if self.promise is not None:
+            found += self.promise.warnings(self.rows, self.rate)
+        if self.schema.kept:
+            found.append(f"Columns published as they are, outside of every guarantee: {', '.join(self.schema.kept)}.")
+        if self.schema.pseudonyms:
+            found.append(f"Pseudonyms link the rows of one person to each other: {', '.join(self.schema.pseudonyms)}.")
+        return found
+
+    def save(
+        self,
+        directory: str | Path,
+        *,
+        format: Format | None = None,
+        force: bool = False,
+        progress: Progress = silent,
+    ) -> Path:
+        """Write data, recipe and summary into a new directory, all or nothing; return the path of the data file.
+
+        A release of a Spark frame is written by Spark: its data are a directory of parts, and the place may be on any
+        file system that Spark knows (`hdfs://…`).
+        """
+        return save(self, directory, format=format, force=force, progress=progress)
+
+    def audit(
+        self,
+        *,
+        original: object = None,
+        external: object = None,
+        earlier: Sequence[Release] = (),
+        queries: str | Path | None = None,
+        learn: bool = True,
+        seed: int = 0,
+        progress: Progress = silent,
+    ) -> Audit:
+        """Attack the release in every way and measure what it is still good for; see `incrowd.audit`."""
+        return audit(
+            self,
+            original=original,
+            external=external,
+            earlier=earlier,
+            queries=queries,
+            learn=learn,
+            seed=seed,
+            progress=progress,
+        )
+
+    def _repr_html_(self) -> str:
+        sizes = np.sort(self.shown.group_sizes)
+        told = f"{number(self.rows)} rows in {number(len(sizes))} groups"
+        if len(sizes) and not self.hides_rows:
+            told += f" of {number(int(sizes[0]))} to {number(int(sizes[-1]))}"
+        if "withheld" in self.row_numbers:
+            told += f"; {number(self.withheld)} rows withheld"
+        first = next(iter(self.published.batches()), None) if self.published.shown_at_once else None
+        stated = [f"{guarantee.model}, {guarantee.basis}" for guarantee in self.guarantees]
+        return release_html(
+            f"Release: {self.shown.name}, by {self.method.name}", told, stated, self.warnings, first
+        )
+
+    def __repr__(self) -> str:
+        stated = ", ".join(str(guarantee.model) for guarantee in self.guarantees)
+        withheld = "" if self.hides_rows else f", {self.withheld} withheld"
+        return f"Release({self.rows} rows in {len(self.shown.group_sizes)} groups{withheld}; {stated})"
+
+
+def _own_texts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Give a frame texts of its own: those of withheld rows may lie in the same buffers, and would be written out."""
+    texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    copies = [pl.Series(name, frame[name].to_arrow(compat_level=pl.CompatLevel.oldest())) for name in texts]
+    return frame.with_columns(copies)

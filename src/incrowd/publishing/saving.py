@@ -1,0 +1,103 @@
+"""Writing a release: into a new directory, all of it or nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import polars as pl
+
+from incrowd.common.progress import Progress, silent
+from incrowd.core.engine import PublishedRows, ReleaseTexts
+from incrowd.core.families import registered
+from incrowd.core.release_directory import new_directory
+from incrowd.core.sink import Sink
+from incrowd.errors import OutputError
+from incrowd.publishing.recipe_format import Publication, recipe_of
+
+Format = Literal["csv", "parquet", "arrow"] | str
+
+
+class Savable(Publication, Protocol):
+    """A release, as far as it is written to files."""
+
+    @property
+    def published(self) -> PublishedRows:
+        """The published rows, wherever they are made."""
+        ...
+
+    @property
+    def tables(self) -> Mapping[str, pl.DataFrame]:
+        """What is published besides them."""
+        ...
+
+    @property
+    def rows(self) -> int:
+        """How many rows are published."""
+        ...
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """What a machine may want to know."""
+        ...
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """Yield the published rows, and check that they are as many as were verified."""
+        ...
+
+
+def formats() -> tuple[str, ...]:
+    """Return the names of all kinds of files that a release can be written to."""
+    return tuple(registered("sinks"))
+
+
+def save(
+    release: Savable,
+    directory: str | Path,
+    *,
+    format: Format | None = None,
+    force: bool = False,
+    progress: Progress = silent,
+) -> Path:
+    """Write `data.FORMAT`, `recipe.toml` and `summary.json`; the format is the source's own by default."""
+    if format is not None and format not in formats():
+        raise OutputError(f"unknown format '{format}'.  Hint: it is one of {', '.join(formats())}.")
+    texts = ReleaseTexts(
+        release.tables,
+        lambda chosen, place: recipe_of(release, format=chosen, seen_from=place),
+        json.dumps(release.summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n",
+        str(release.source.description.get("separator", ",")),
+    )
+    elsewhere = release.published.save(texts, directory, format=format, force=force, progress=progress)
+    if elsewhere is not None:
+        return elsewhere  # type: ignore[return-value]  # a place that is none of this machine's is a text
+    directory = Path(directory)
+    chosen = format or natural_format(release)
+    sink: Sink = registered("sinks")[chosen]()
+    with new_directory(directory, force=force) as place:
+        sink.write(_reporting(release, progress), place / f"data.{chosen}", separator=texts.separator)
+        for name, table in texts.tables.items():
+            sink.write(iter([table]), place / f"{name}.{chosen}", separator=texts.separator)
+        (place / "recipe.toml").write_text(texts.recipe(chosen, directory), encoding="utf-8")
+        (place / "summary.json").write_text(texts.summary, encoding="utf-8")
+    return directory / f"data.{chosen}"
+
+
+def natural_format(release: Savable) -> str:
+    """Return the format of the files that the table came from; CSV for anything else."""
+    path = Path(str(release.source.description.get("path", "")))
+    if path.name and path.is_dir():  # only Parquet is read several files at once
+        return "parquet"
+    kinds = registered("sinks").items()
+    return next((name for name, kind in kinds if path.suffix.lower() in kind.suffixes), "csv")
+
+
+def _reporting(release: Savable, progress: Progress) -> Iterator[pl.DataFrame]:
+    written = 0
+    progress("writing", 0.0)
+    for batch in release.batches():
+        yield batch
+        written += batch.height
+        progress("writing", written / max(release.rows, 1))

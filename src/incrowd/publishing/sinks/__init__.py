@@ -1,0 +1,1 @@
+"""Kinds of files that a release is written to."""

@@ -1,0 +1,29 @@
+"""Arrow, which programs map into memory as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import polars as pl
+
+from incrowd.core.sink import Sink
+from incrowd.publishing.sinks.streaming import as_lazy
+
+_COMPACT = pl.CompatLevel.oldest()
+"""Arrow's older texts hold what they show. The newer ones point into buffers, which Polars writes out as a whole: with
+the texts of rows that are withheld."""
+
+
+@dataclass(frozen=True)
+class ArrowSink(Sink):
+    """Columns as they are in memory."""
+
+    name: ClassVar[str] = "arrow"
+    suffixes: ClassVar[tuple[str, ...]] = (".arrow", ".feather", ".ipc")
+
+    def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
+        """Stream all batches into the file."""
+        as_lazy(batches).sink_ipc(path, compat_level=_COMPACT)

@@ -1,0 +1,30 @@
+"""CSV: the separator of the table that was read, a header, one line a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import polars as pl
+import polars.selectors as cs
+
+from incrowd.core.sink import Sink
+
+
+@dataclass(frozen=True)
+class CsvSink(Sink):
+    """Text that every other program reads."""
+
+    name: ClassVar[str] = "csv"
+    suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".txt")
+
+    def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
+        """Write batch after batch, the header once."""
+        with path.open("wb") as file:
+            for number, batch in enumerate(batches):
+                # In a single column, a missing value without quotes would be a blank line, which is no row.
+                null = '""' if batch.width == 1 else None
+                plain = batch.with_columns(cs.duration().dt.to_string("iso"))
+                plain.write_csv(file, include_header=number == 0, separator=separator, null_value=null)

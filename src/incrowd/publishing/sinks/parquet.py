@@ -1,0 +1,25 @@
+"""Parquet, which keeps the types of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import polars as pl
+
+from incrowd.core.sink import Sink
+from incrowd.publishing.sinks.streaming import as_lazy
+
+
+@dataclass(frozen=True)
+class ParquetSink(Sink):
+    """Compressed columns."""
+
+    name: ClassVar[str] = "parquet"
+    suffixes: ClassVar[tuple[str, ...]] = (".parquet",)
+
+    def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
+        """Stream all batches into the file."""
+        as_lazy(batches).sink_parquet(path)

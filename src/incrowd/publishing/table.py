@@ -1,0 +1,112 @@
+"""A table and the roles of its columns: what everything starts from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from incrowd.core.engine import Engine
+from incrowd.core.schema import Others, Schema
+from incrowd.core.source import ReadOptions
+from incrowd.engines import open_engine
+from incrowd.errors import SchemaError, did_you_mean
+from incrowd.hierarchies.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Where the rows are, and what every column is; `population` is everybody whom a row could be, if that is known."""
+
+    engine: Engine
+    schema: Schema
+    population: Engine | None = None
+
+    def _repr_html_(self) -> str:
+        from incrowd.publishing.notebook import table_html
+
+        return table_html(self.schema)
+
+    def __repr__(self) -> str:
+        roles = [
+            ("quasi", self.schema.quasi),
+            ("sensitive", self.schema.sensitive),
+            ("pseudonyms", self.schema.pseudonyms),
+            ("kept", self.schema.kept),
+            ("removed", self.schema.removed),
+        ]
+        described = ", ".join(f"{role}={list(names)}" for role, names in roles if names)
+        return f"Table({described})"
+
+
+def read(
+    source: object,
+    *,
+    quasi: Iterable[str],
+    sensitive: Iterable[str] = (),
+    identifiers: Iterable[str] = (),
+    pseudonyms: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    drop: Iterable[str] = (),
+    others: Others | None = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    query: str | None = None,
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] = (),
+    population: object = None,
+) -> Table:
+    """Open a table and give its columns their roles. Rows are read when they are needed, not here.
+
+    A column that no list names is an error, unless `others` says what becomes of it.
+
+    Parameters
+    ----------
+    source : a CSV, Parquet or Arrow file, a folder of Parquet files, a database URL with a `query`, or a pandas, Polars,
+        PyArrow or Spark frame.
+    quasi : columns that outsiders may know, and so must be hidden in a crowd.
+    sensitive : columns that must not be learnt about a person.
+    identifiers : columns that name people; they are not published.
+    pseudonyms : identifiers that are published under a keyed code.
+    keep : columns that are published as they are.
+    drop : columns that are not published.
+    others : "keep" or "drop", for columns that no list names.
+    hierarchies : how the values of a column become less specific (default: found out by its values).
+    query : what to read from a database: a SELECT, or a table's name.
+    separator, quote, encoding : how a CSV file is written (default: found out).
+    missing : texts that stand for a missing value, such as "?" or "NA".
+    population : a table of everybody who might be in this one, for models that ask how many people a row could be.
+
+    >>> import polars as pl
+    >>> read(pl.DataFrame({"age": [30, 41], "flu": [True, False]}), quasi=["age"], sensitive=["flu"])
+    Table(quasi=['age'], sensitive=['flu'])
+    """
+    options = ReadOptions(query, separator, quote, encoding, missing)
+    engine = open_engine(source, options)
+    schema = Schema.of(
+        engine.source.columns,
+        quasi=quasi,
+        sensitive=sensitive,
+        identifiers=identifiers,
+        pseudonyms=pseudonyms,
+        keep=keep,
+        drop=drop,
+        others=others,
+        hierarchies=hierarchies,
+    )
+    if not schema.quasi:
+        raise SchemaError(
+            "no column is a quasi-identifier.  Hint: name those that outsiders may know, such as age or zip."
+        )
+    people = None if population is None else _open_population(population, schema)
+    return Table(engine, schema, people)
+
+
+def _open_population(population: object, schema: Schema) -> Engine:
+    people = open_engine(population)
+    for name in schema.quasi:
+        if name not in people.source.columns:
+            raise SchemaError(
+                f"the population lacks the quasi-identifier '{name}'.{did_you_mean(name, people.source.columns)}"
+            )
+    return people

@@ -1,1 +1,0 @@
-"""What is published, in its form, with its guarantees."""

@@ -1,0 +1,49 @@
+"""Arrow: files are scanned where they are, streams come into memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import polars as pl
+
+from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
+from incrowd.errors import SourceError
+from incrowd.sources.normalize import opened_file
+
+_FILE, _STREAM = b"ARROW1\0\0", b"\xff\xff\xff\xff"
+
+
+@dataclass(frozen=True)
+class ArrowFile(Source):
+    """Arrow IPC, as a file or as a stream."""
+
+    name: ClassVar[str] = "arrow"
+    accepts: ClassVar[str] = "the path of an Arrow file"
+    suffixes: ClassVar[tuple[str, ...]] = (".arrow", ".feather", ".ipc")
+
+    def recognizes(self, location: Location) -> bool:
+        """By the first bytes, or by the name."""
+        return location.head.startswith((_FILE, _STREAM)) or (bool(location.head) and location.suffix in self.suffixes)
+
+    def open(self, location: Location, options: ReadOptions) -> OpenedTable:
+        """Scan a file, or read a stream."""
+        path = location.path
+        assert path is not None
+        if not location.head.startswith((_FILE, _STREAM)):
+            raise SourceError(f"{path}: by its name the file is Arrow, but it does not begin like one.")
+        options.refuse_all_but((), f"{path}: this is Arrow")
+        stream = location.head.startswith(_STREAM)
+        return opened_file(_scanned(path, stream=stream), path, options, in_memory=stream)
+
+
+def _scanned(path: Path, *, stream: bool) -> pl.LazyFrame:
+    try:
+        if stream:
+            return pl.read_ipc_stream(path).lazy()
+        frame = pl.scan_ipc(path.absolute(), glob=False)
+        frame.collect_schema()
+    except (pl.exceptions.PolarsError, OSError):
+        raise SourceError(f"{path}: the Arrow file is damaged or incomplete.") from None
+    return frame

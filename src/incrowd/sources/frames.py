@@ -1,0 +1,88 @@
+"""Tables that are in memory already: Polars, pandas and PyArrow. The caller's frame is never changed, nor watched.
+
+Neither pandas nor PyArrow is imported unless the caller's frame is one of theirs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import polars as pl
+from narwhals.dependencies import is_pandas_dataframe, is_pyarrow_table
+
+from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
+from incrowd.sources.normalize import opened_frame
+
+
+@dataclass(frozen=True)
+class PolarsFrame(Source):
+    """A Polars frame, or the plan of one."""
+
+    name: ClassVar[str] = "polars"
+    accepts: ClassVar[str] = "a Polars DataFrame or LazyFrame"
+
+    def recognizes(self, location: Location) -> bool:
+        """By its type."""
+        return isinstance(location.given, (pl.DataFrame, pl.LazyFrame))
+
+    def open(self, location: Location, options: ReadOptions) -> OpenedTable:
+        """Take it as it is."""
+        options.refuse_all_but((), "this is a frame")
+        frame: Any = location.given
+        lazy = isinstance(frame, pl.LazyFrame)
+        return opened_frame(frame.lazy(), "polars-lazy" if lazy else "polars", options, in_memory=not lazy)
+
+
+@dataclass(frozen=True)
+class PandasFrame(Source):
+    """A pandas frame."""
+
+    name: ClassVar[str] = "pandas"
+    accepts: ClassVar[str] = "a pandas DataFrame"
+
+    def recognizes(self, location: Location) -> bool:
+        """By its type."""
+        return is_pandas_dataframe(location.given)
+
+    def open(self, location: Location, options: ReadOptions) -> OpenedTable:
+        """Take its columns over, one by one."""
+        from incrowd.sources.pandas import from_pandas
+
+        options.refuse_all_but((), "this is a frame")
+        frame: Any = location.given
+        return opened_frame(from_pandas(frame).lazy(), self.name, options)
+
+
+@dataclass(frozen=True)
+class PyArrowTable(Source):
+    """A PyArrow table."""
+
+    name: ClassVar[str] = "pyarrow"
+    accepts: ClassVar[str] = "a PyArrow Table"
+
+    def recognizes(self, location: Location) -> bool:
+        """By its type."""
+        return is_pyarrow_table(location.given)
+
+    def open(self, location: Location, options: ReadOptions) -> OpenedTable:
+        """Take its columns over, one by one."""
+        from incrowd.sources.arrow import from_arrow
+
+        options.refuse_all_but((), "this is a frame")
+        table: Any = location.given
+        frame = from_arrow(table, where="the pyarrow frame", hint="drop it, or cast it to text.")
+        return opened_frame(frame.lazy(), self.name, options)
+
+
+def as_native(frame: pl.DataFrame, native: str) -> Any:
+    """Return a frame as the kind that the caller handed in; Polars where that was a file or a database."""
+    match native:
+        case "pandas":
+            return frame.to_pandas()
+        case "pyarrow":
+            return frame.to_arrow()
+        case "polars-lazy":
+            return frame.lazy()
+        case _:
+            return frame

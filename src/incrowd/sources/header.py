@@ -1,0 +1,94 @@
+"""The names of a CSV file's columns, and where its rows begin.
+
+Polars renames a column whose name occurs twice and keeps the doubled quotes of a name, so the header is read here.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from incrowd.errors import EmptyTable, SourceError
+from incrowd.sources.content import Content
+from incrowd.sources.dialect import Dialect
+from incrowd.sources.faults import explain
+
+_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
+
+
+@dataclass(frozen=True)
+class Header:
+    """Names, and how many lines and bytes come before the first row."""
+
+    names: tuple[str, ...]
+    lines: int
+    offset: int
+
+
+@dataclass
+class _Lines(Iterator[str]):
+    """The lines of the file, one by one, without reading the whole of it."""
+
+    content: Content
+    count: int = 0
+    offset: int = 0
+
+    def __next__(self) -> str:
+        raw = self.content.raw
+        if self.offset >= len(raw):
+            raise StopIteration
+        end = raw.find(b"\n", self.offset)
+        stop = len(raw) if end < 0 else end + 1
+        line = raw[self.offset : stop].decode()
+        self.offset = stop
+        self.count += 1
+        return line.removeprefix("\ufeff") if self.count == 1 else line
+
+
+def read_header(content: Content, dialect: Dialect, *, where: str) -> Header:
+    """Read the first record that is not blank, and pass over the blank lines around it."""
+    lines = _Lines(content)
+    # A name with a space around it cannot be told from one without, and nobody means it.
+    names = [name.strip() for name in _first_record(lines, replace(dialect, padded=True), where)]
+    _check(names, where)
+    count, offset = lines.count, lines.offset
+    for line in lines:
+        if line.strip(" \r\n" if len(names) > 1 else "\r\n"):
+            break
+        count, offset = lines.count, lines.offset
+    return Header(tuple(names), count, offset)
+
+
+def _first_record(lines: _Lines, dialect: Dialect, where: str) -> list[str]:
+    try:
+        for record in dialect.reader(lines):
+            if any(name.strip() for name in record) or len(record) > 1:
+                return record
+    except csv.Error as error:
+        raise SourceError(f"{where}: the header {explain(error)}") from None
+    raise EmptyTable(f"{where}: the file holds nothing but blank lines.")
+
+
+def _check(names: list[str], where: str) -> None:
+    unnamed = [position for position, name in enumerate(names, start=1) if not name]
+    if unnamed:
+        listed = ", ".join(map(str, unnamed))
+        noun = "column" if len(unnamed) == 1 else "columns"
+        raise SourceError(f"{where}: the header has no name for {noun} {listed}.  Hint: name every column.")
+    first: dict[str, int] = {}
+    pairs = [(first[name], n) for n, name in enumerate(names, start=1) if first.setdefault(name, n) != n]
+    if not pairs:
+        return
+    positions = "; ".join(f"columns {a} and {b}" for a, b in pairs)
+    if any(_NUMBER.fullmatch(name) for name in names):
+        # A file without a header: its first line is a person's, and must not be quoted.
+        raise SourceError(
+            f"{where}: {positions} of the first line are the same.  "
+            "Hint: the first line must hold the columns' names, each its own."
+        )
+    listed = ", ".join(f"'{name}'" for name in dict.fromkeys(names[a - 1] for a, _ in pairs))
+    raise SourceError(
+        f"{where}: more than one column is named {listed} ({positions}).  Hint: give each column its own name."
+    )

@@ -1,0 +1,106 @@
+"""One meaning for each value, whatever the table came from. Everything here is lazy: no row is read.
+
+Missing values have many spellings (NaN, the words that `missing` lists) and zero has two; from here on each has one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+import polars.selectors as cs
+
+from incrowd.core.source import OpenedTable, ReadOptions
+from incrowd.errors import SourceError
+
+_LABELS = (pl.Categorical, pl.Enum)
+
+
+def normalized(frame: pl.LazyFrame, *, missing: Sequence[str], where: str) -> pl.LazyFrame:
+    """Return the frame with categories as text, NaN and the words in `missing` as null, and −0.0 as 0.0."""
+    schema = _schema(frame, where)
+    _refuse_nested(schema, where)
+    # A category is a coding of its own; and a column of nothing but nulls has no type to compare with labels.
+    frame = frame.with_columns(cs.by_dtype(*_LABELS, pl.Null).cast(pl.String))
+    numbers = cs.float()
+    # Polars drops "+ 0.0", the usual way to lose the sign of a zero.
+    frame = frame.with_columns(pl.when(numbers == 0).then(numbers.abs()).otherwise(numbers.fill_nan(None)))
+    return null_where(frame, missing)
+
+
+def opened_file(
+    frame: pl.LazyFrame,
+    path: Path,
+    options: ReadOptions,
+    *,
+    in_memory: bool = False,
+    found: Mapping[str, object] | None = None,
+) -> OpenedTable:
+    """Return a file's table, normalized; `found` is how it turned out to be written."""
+    where, found = str(path), dict(found or {})
+    frame = normalized(frame, missing=options.missing, where=where)
+    description = {"path": where, **found, **_told_missing(options)}
+    found_out = tuple(key for key in found if options.dialect.get(key) is None)
+    return OpenedTable(frame, tuple(frame.collect_schema().names()), "file", description, in_memory, found_out)
+
+
+def opened_answer(frame: pl.DataFrame, url: str, options: ReadOptions, *, where: str) -> OpenedTable:
+    """Return a database's answer, normalized; it is in memory. The `url` must hold no password."""
+    lazy = normalized(frame.lazy(), missing=options.missing, where=where)
+    description = {"url": url, "query": options.query, **_told_missing(options)}
+    return OpenedTable(lazy, tuple(lazy.collect_schema().names()), "sql", description, in_memory=True)
+
+
+def opened_frame(frame: pl.LazyFrame, native: str, options: ReadOptions, *, in_memory: bool = True) -> OpenedTable:
+    """Return a frame of the caller's, normalized."""
+    lazy = normalized(frame, missing=options.missing, where=f"the {native} frame")
+    return OpenedTable(lazy, tuple(lazy.collect_schema().names()), native, {"frame": native}, in_memory)
+
+
+def _told_missing(options: ReadOptions) -> dict[str, object]:
+    return {"missing": list(options.missing)} if options.missing else {}
+
+
+def null_where(frame: pl.LazyFrame, words: Sequence[str]) -> pl.LazyFrame:
+    """Return the frame with null wherever a text is one of these words."""
+    if not words:
+        return frame
+    text = cs.string()
+    return frame.with_columns(pl.when(~text.is_in(list(words))).then(text))
+
+
+def refuse_duplicates(names: Sequence[str], where: str) -> None:
+    """Raise a `SourceError` that lists the names which more than one column has."""
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        listed = ", ".join(f"'{name}'" for name in twice)
+        raise SourceError(f"{where}: more than one column is named {listed}.  Hint: give each column its own name.")
+
+
+def _schema(frame: pl.LazyFrame, where: str) -> pl.Schema:
+    try:
+        return frame.collect_schema()
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise SourceError(f"{where}: its columns cannot be read ({type(error).__name__}).") from None
+
+
+def _refuse_nested(schema: pl.Schema, where: str) -> None:
+    if not schema:
+        raise SourceError(f"{where}: there are no columns.")
+    nested = [f"'{name}' ({_kind(dtype)})" for name, dtype in schema.items() if not _plain(dtype)]
+    if nested:
+        noun = "column holds" if len(nested) == 1 else "columns hold"
+        raise SourceError(
+            f"{where}: {len(nested)} {noun} values that are not plain: {', '.join(nested)}.  "
+            "Hint: drop or flatten them."
+        )
+
+
+def _plain(dtype: pl.DataType) -> bool:
+    return dtype.is_numeric() or dtype.is_temporal() or isinstance(dtype, (pl.String, pl.Boolean, pl.Null, *_LABELS))
+
+
+def _kind(dtype: pl.DataType) -> str:
+    return type(dtype).__name__

@@ -1,0 +1,103 @@
+"""pandas, column by column. The index is no column and no row number: nothing here looks at it.
+
+pandas lets a column hold anything. One whose values are of several types becomes text; so does a categorical, whatever
+its categories are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.errors import SourceError
+from incrowd.sources.normalize import refuse_duplicates
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_WHERE = "the pandas frame"
+_NESTED = (list, tuple, dict, set, frozenset, bytes, bytearray)
+
+
+def from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
+    """Return a copy in Polars."""
+    names = _names(frame)
+    return pl.DataFrame([_series(frame.iloc[:, at], name) for at, name in enumerate(names)])
+
+
+def _names(frame: pd.DataFrame) -> list[str]:
+    labels: list[object] = list(frame.columns)
+    for label in labels:
+        if isinstance(label, tuple):
+            raise SourceError(f"{_WHERE}: its columns have names of several levels.  Hint: join the levels into one.")
+        if not isinstance(label, (str, int)):
+            raise SourceError(f"{_WHERE}: a column's name is a {type(label).__name__}.  Hint: name columns with text.")
+    names = [str(label) for label in labels]
+    refuse_duplicates(names, _WHERE)
+    return names
+
+
+def _series(values: pd.Series[Any], name: str) -> pl.Series:
+    kind = type(values.dtype).__name__
+    if kind == "CategoricalDtype":
+        return _categorical(values, name)
+    if kind in ("PeriodDtype", "IntervalDtype"):
+        return _as_text(values, name)
+    if kind == "SparseDtype":
+        return pl.Series(name, values.to_numpy())
+    if values.dtype == object:
+        return _objects(values, name)
+    try:
+        # A copy: Polars would share pandas' memory, and see what the caller changes later.
+        return pl.Series(name, pl.from_pandas(values.copy()))
+    except (pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError):
+        raise SourceError(
+            f"{_WHERE}: column '{name}' is of the type {values.dtype}, which cannot be read.  "
+            "Hint: drop it, or turn it into text or numbers."
+        ) from None
+
+
+def _categorical(values: pd.Series[Any], name: str) -> pl.Series:
+    labels = pl.Series(name, [str(label) for label in values.cat.categories], dtype=pl.String)
+    codes = pl.Series(values.cat.codes.to_numpy().astype("int64"))
+    return labels.gather(codes.replace(-1, None))
+
+
+def _objects(values: pd.Series[Any], name: str) -> pl.Series:
+    missing = values.isna().to_numpy()
+    objects = [None if absent else _python(value) for value, absent in zip(values.tolist(), missing, strict=True)]
+    kinds = {type(value) for value in objects if value is not None}
+    nested = [kind.__name__ for kind in kinds if _is_nested(kind)]
+    if nested:
+        raise SourceError(
+            f"{_WHERE}: column '{name}' holds values that are not plain ({', '.join(sorted(nested))}).  "
+            "Hint: drop or flatten it."
+        )
+    if kinds == {int, float}:
+        return pl.Series(name, objects, dtype=pl.Float64, strict=False)
+    if len(kinds) > 1:
+        return _text(objects, name)
+    try:
+        return pl.Series(name, objects, strict=True)
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
+        return _text(objects, name)
+
+
+def _python(value: object) -> object:
+    """Return NumPy's numbers as Python's, so that 1 and 1 are of one type."""
+    return value.item() if isinstance(value, (np.number, np.bool_, np.str_)) else value
+
+
+def _is_nested(kind: type) -> bool:
+    return issubclass(kind, _NESTED) or (hasattr(kind, "__array__") and not issubclass(kind, np.generic))
+
+
+def _as_text(values: pd.Series[Any], name: str) -> pl.Series:
+    return _text([None if absent else v for v, absent in zip(values, values.isna(), strict=True)], name)
+
+
+def _text(objects: Sequence[object], name: str) -> pl.Series:
+    return pl.Series(name, [None if value is None else str(value) for value in objects], dtype=pl.String)
