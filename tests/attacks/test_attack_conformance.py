@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import incrowd as ic
-from incrowd.common.registry import registered
+from incrowd.core.families import registered
 from incrowd.testing import check_attack
 
 PARAMETERS: dict[str, list[dict[str, Any]]] = {

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from attacking import attack, census, count, declared, grouped, one_group, people, public_truth, raw, read
 
 import incrowd as ic
 from incrowd.attacks.extreme_values import ExtremeValues, tails
@@ -16,6 +15,7 @@ from incrowd.attacks.singling_out import SinglingOut
 from incrowd.core.tally import Population
 from incrowd.core.target import Target
 from incrowd.errors import RecipeError
+from tests.attacks.attacking import attack, census, count, declared, grouped, one_group, people, public_truth, raw, read
 
 # --- extreme values ---
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from attacking import DECLARED, count, declared, grouped, one_group, people, public_truth, raw, read
 
 import incrowd as ic
 from incrowd.attacks.background_knowledge import BackgroundKnowledge
@@ -19,7 +18,7 @@ from incrowd.attacks.external_linkage import ExternalLinkage
 from incrowd.attacks.extreme_values import ExtremeValues
 from incrowd.attacks.homogeneity import Homogeneity
 from incrowd.attacks.joint_knowledge import JointKnowledge
-from incrowd.attacks.ladder import ladder, somebody
+from incrowd.attacks.ladder import ladder, random_unusual_person
 from incrowd.attacks.linkage import Linkage
 from incrowd.attacks.membership import Membership
 from incrowd.attacks.minimality import Minimality
@@ -31,6 +30,7 @@ from incrowd.core.risk import Risk, wilson
 from incrowd.core.tally import Population, Tally
 from incrowd.core.target import Target
 from incrowd.errors import AttackError
+from tests.attacks.attacking import DECLARED, count, declared, grouped, one_group, people, public_truth, raw, read
 
 ATTACKS: list[Any] = [
     Linkage(),
@@ -252,7 +252,7 @@ def test_a_ladder_ends_with_the_rows_that_fit(place: int) -> None:
     table = declared(people(400))
     form = releases(table)[place]
     target = Target(form, count(table))
-    person = somebody(target, np.random.default_rng(0))
+    person = random_unusual_person(target, np.random.default_rng(0))
     rungs = ladder(target, person)
     assert (rungs[0].learnt, rungs[0].before, rungs[0].after) == ("nothing", 400, form.rows)
     assert {rung.learnt for rung in rungs[1:]} == {"age", "city", "sex"}

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from attacking import CITIES, attack, count, declared, grouped, one_group, people, raw, read
 
 import incrowd as ic
 from incrowd.attacks.background_knowledge import BackgroundKnowledge
@@ -19,6 +18,7 @@ from incrowd.attacks.skewness import Skewness
 from incrowd.core.target import Target
 from incrowd.errors import AttackError, RecipeError
 from incrowd.models.knowledge.dependence import fitted_shares
+from tests.attacks.attacking import CITIES, attack, count, declared, grouped, one_group, people, raw, read
 
 
 def crowds(values: list[list[str]], **given: Any) -> tuple[Any, Any]:

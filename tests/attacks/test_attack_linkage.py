@@ -6,7 +6,6 @@ from typing import Any
 
 import polars as pl
 import pytest
-from attacking import attack, census, count, declared, grouped, one_group, people, raw, read
 
 import incrowd as ic
 from incrowd.attacks.external_linkage import ExternalLinkage
@@ -14,6 +13,7 @@ from incrowd.attacks.linkage import Linkage
 from incrowd.core.tally import Population
 from incrowd.core.target import Target
 from incrowd.errors import RecipeError
+from tests.attacks.attacking import attack, census, count, declared, grouped, one_group, people, raw, read
 
 
 def test_rows_of_a_table_as_it_is_are_found() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from attacking import attack, count, declared, grouped, one_group, people, raw, read
 
 import incrowd as ic
 from incrowd.attacks.composition import Composition, translated
@@ -15,6 +14,7 @@ from incrowd.attacks.homogeneity import Homogeneity
 from incrowd.attacks.minimality import Minimality
 from incrowd.core.target import Target
 from incrowd.errors import RecipeError
+from tests.attacks.attacking import attack, count, declared, grouped, one_group, people, raw, read
 
 # --- composition ---
 
@@ -99,7 +99,7 @@ def test_a_release_with_itself_tells_nothing_new() -> None:
 def test_differentially_private_releases_may_be_put_together() -> None:
     table = declared(people(1500, dependence=0.3))
     first, second = (ic.publish(table, method=ic.DiffGen("0.1", steps=5), seed=seed).form for seed in (1, 2))
-    from attacking import public_truth
+    from tests.attacks.attacking import public_truth
 
     risk = attack(Composition(), first, public_truth(table, first), earlier=(second,))
     assert not risk.got_through

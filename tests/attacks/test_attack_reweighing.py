@@ -102,7 +102,7 @@ def test_matches_of_no_weight_are_left_out() -> None:
 
 
 def test_plausibility_is_a_probability_and_knows_pairs() -> None:
-    from attacking import count, read
+    from tests.attacks.attacking import count, read
 
     table = read(
         {"a": [1, 1, 2, 2] * 50, "b": ["x", "x", "y", "y"] * 50, "c": ["p", "q", "p", "q"] * 50}, ["a", "b", "c"]

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from audit_cases import inhabitants, opened, write
 
 import incrowd as ic
 from incrowd.auditing.query_file import read_queries
 from incrowd.errors import QueryError
+from tests.auditing.audit_cases import inhabitants, opened, write
 
 QUERIES = """
 [[queries]]

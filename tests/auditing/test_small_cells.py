@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from audit_cases import inhabitants, opened
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from incrowd.auditing.group_summary import _joined
 from incrowd.auditing.suppression import FEW, MOST_BARS, bars, told
 from incrowd.hierarchies.automatic import Automatic
 from incrowd.hierarchies.flat import Exact
+from tests.auditing.audit_cases import inhabitants, opened
 
 VALUES = {
     "numbers": st.one_of(st.none(), st.integers(0, 60)),

@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from audit_cases import inhabitants, opened
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
 import incrowd as ic
-from incrowd.common.registry import registered
+from incrowd.core.families import registered
 from incrowd.forms.spreading import expected_counts, expected_pairs
 from incrowd.hierarchies.automatic import Automatic
 from incrowd.metrics.association_kept import AssociationKept
 from incrowd.metrics.distributions import association, column_distances, distances
-from incrowd.metrics.expected_tables import Seen
+from incrowd.metrics.expected_tables import ExpectedTables
 from incrowd.metrics.total_variation import PairwiseTotalVariation, TotalVariation
+from tests.auditing.audit_cases import inhabitants, opened
 
 HISTOGRAMS = st.integers(1, 8).flatmap(
     lambda size: st.tuples(*(st.lists(st.integers(0, 9), min_size=size, max_size=size) for _ in range(2)))
@@ -124,7 +124,7 @@ def test_labels_are_spread_over_what_they_may_stand_for(method: Any, missing: bo
     matrix = expected_pairs(truth, form, "age", "town")
     expected_matrix = [[joint[one, two] for two in range(matrix.shape[1])] for one in range(matrix.shape[0])]
     assert matrix == pytest.approx(np.array(expected_matrix), abs=1e-6)
-    seen = Seen.of(truth, form, np.random.default_rng(0))
+    seen = ExpectedTables.of(truth, form, np.random.default_rng(0))
     assert seen.pair("town", "age") == pytest.approx(matrix.T, abs=1e-6)
     assert seen.column("age").sum() == pytest.approx(form.rows)
 

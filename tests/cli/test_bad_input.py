@@ -13,10 +13,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from command import Done, everything, incrowd
 
 import incrowd as ic
 from incrowd.publishing.recipe import Recipe
+from tests.cli.command import Done, everything, incrowd
 
 SECRET = "S3CRET"
 PEOPLE = "".join(["name,age,ill\n", *(f"{SECRET} {n},{20 + n % 5},{SECRET} flu\n" for n in range(20))])

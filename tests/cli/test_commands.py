@@ -10,9 +10,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from command import everything, incrowd
 
 import incrowd as ic
+from tests.cli.command import everything, incrowd
 
 RECIPE = """
 incrowd = 1

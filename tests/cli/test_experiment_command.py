@@ -10,9 +10,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from command import everything, incrowd
 
 import incrowd as ic
+from tests.cli.command import everything, incrowd
 
 TINY = ["--rows", "800,1000", "--time-rows", "1000", "--time-rows", "1500", "--queries", "10", "--quick"]
 RECIPE = """

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from command import incrowd
 
 import incrowd as ic
 from incrowd.dp.sampled_suppression import delta_of
+from tests.cli.command import incrowd
 
 RECIPE = """
 incrowd = 1

@@ -9,14 +9,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from exhaustive import Paths
-from goodness import SIGNIFICANT, fit
 from scipy import stats
 
 from incrowd.common import randomness as chance
 from incrowd.common.randomness import randomness
 from incrowd.dp import bernoulli, discrete_laplace
 from incrowd.dp.bernoulli import count_exp_one, happens_exp, happens_exp_below_one
+from tests.dp.exhaustive import Paths
+from tests.goodness import SIGNIFICANT, fit
 
 
 @pytest.fixture

@@ -7,15 +7,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from goodness import SIGNIFICANT, fit, same
 from hypothesis import given
 from hypothesis import strategies as st
-from incrowd.dp.opendp_source import opendp_discrete_laplace
 from numpy.typing import NDArray
 from scipy import stats
 
 from incrowd.common.randomness import randomness
 from incrowd.dp.discrete_laplace import discrete_laplace, half_width, noise_scale, noisy_counts, variance
+from incrowd.dp.exact import float_at_least
+from tests.goodness import SIGNIFICANT, fit, same
 
 SCALES = [Fraction(1), Fraction(10), Fraction(1, 3), Fraction(7, 3), Fraction(100, 7), Fraction(3, 10), Fraction(200)]
 
@@ -89,20 +89,14 @@ def test_pieces_are_joined_without_a_seam() -> None:
 @pytest.mark.parametrize("scale", [Fraction(10), Fraction(7, 3)], ids=str)
 def test_opendp_draws_the_same(scale: Fraction) -> None:
     """OpenDP takes no seed, so this one may fail once in a thousand million runs."""
-    pytest.importorskip("opendp")
-    theirs = opendp_discrete_laplace(scale, 30_000)
-    assert theirs.dtype == np.int64
-    assert len(theirs) == 30_000
+    opendp = pytest.importorskip("opendp.prelude")
+    opendp.enable_features("contrib")
+    domain, distance = opendp.vector_domain(opendp.atom_domain(T="i64")), opendp.l1_distance(T="i64")
+    add_noise = opendp.m.make_laplace(domain, distance, scale=float_at_least(scale))
+    theirs = np.array(add_noise([0] * 30_000), dtype=np.int64)
     assert same(discrete_laplace(randomness(8), scale, 100_000), theirs) > 1e-9
     values, counts = cells(theirs)
     assert fit(counts, stats.dlaplace.pmf(values, 1 / float(scale))) > 1e-9
-
-
-def test_opendp_draws_none_and_refuses_what_is_no_scale() -> None:
-    pytest.importorskip("opendp")
-    assert opendp_discrete_laplace(Fraction(1), 0).tolist() == []
-    with pytest.raises(ValueError, match="scale"):
-        opendp_discrete_laplace(Fraction(0), 1)
 
 
 @pytest.mark.parametrize("wrong", [Fraction(0), Fraction(-1), Fraction(2**40 + 1), Fraction(1, 2**40 + 1)], ids=str)

@@ -9,7 +9,6 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_suppression import bad_probability, hockey_stick, theorem
 
 from incrowd.dp.binomial import log_tail
 from incrowd.dp.sampled_suppression import (
@@ -22,6 +21,7 @@ from incrowd.dp.sampled_suppression import (
 )
 from incrowd.dp.smooth_bound import SmoothBound
 from incrowd.errors import RecipeError
+from tests.dp.naive_suppression import bad_probability, hockey_stick, theorem
 
 EPSILONS = [0.25, 0.5, 0.75, 1.0, 1.5, 2.0]
 TABLE_1 = {

@@ -9,13 +9,13 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from goodness import SIGNIFICANT, fit
 from hypothesis import example, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from incrowd.common.randomness import randomness
 from incrowd.dp.selection import _exponents, _gaps, exponential_mechanism, permute_and_flip, to_units, weight_per_unit
+from tests.goodness import SIGNIFICANT, fit
 
 Choose = Callable[..., int]
 BOTH = pytest.mark.parametrize("choose", [exponential_mechanism, permute_and_flip])

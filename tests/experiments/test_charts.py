@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import png
 import polars as pl
 import pytest
 
 from incrowd.errors import OutputError
 from incrowd.experiments.advice_chart import advice_chart, draw_advice
 from incrowd.experiments.charts import Axis, finished, inline, lines, ranking, save, save_as, shades
+from tests.experiments import png
 
 COLOURS = {"ours": "#1b6ca8", "theirs": "#c0392b", "absent": "#000000"}
 FRAME = pl.DataFrame(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import png
 import polars as pl
 import pytest
 
@@ -13,6 +12,7 @@ from incrowd.errors import RecipeError
 from incrowd.experiments.report import write_report
 from incrowd.experiments.sattar import Settings, run
 from incrowd.experiments.sattar.settings import AVG_K, LAPLACE, MAX_K, OURS, RAW
+from tests.experiments import png
 
 TINY = {
     "rows": (800, 1600),

@@ -11,11 +11,11 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_slices import by_bucket, estimate, worst_guess
 
 import incrowd as ic
 from incrowd.errors import QueryError, RecipeError, SchemaError, Unsatisfiable
 from incrowd.publishing.recipe import Recipe
+from tests.forms.naive_slices import by_bucket, estimate, worst_guess
 
 PATIENTS = ic.datasets.slicing_patients()
 QUASI, DISEASE = ["age", "sex", "zip"], "disease"

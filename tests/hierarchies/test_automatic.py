@@ -8,7 +8,6 @@ from datetime import date, datetime, time, timedelta
 import numpy as np
 import polars as pl
 import pytest
-from grown import CHECKED, node_runs
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from incrowd.hierarchies.dates import Dates
 from incrowd.hierarchies.flat import Flat
 from incrowd.hierarchies.intervals import Intervals
 from incrowd.hierarchies.masking import Masking
+from tests.hierarchies.grown import CHECKED, node_runs
 
 anything = (
     st.lists(st.none() | st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=8).map(

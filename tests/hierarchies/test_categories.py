@@ -8,12 +8,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from grown import CHECKED
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from incrowd.errors import HierarchyError, UncoveredValue
 from incrowd.hierarchies.categories import Categories
+from tests.hierarchies.grown import CHECKED
 
 ADULT = ["age", "education", "marital-status", "native-country", "occupation", "race", "sex", "workclass"]
 

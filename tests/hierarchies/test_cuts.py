@@ -8,11 +8,11 @@ from fractions import Fraction
 
 import polars as pl
 import pytest
-from grown import CHECKED
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from incrowd.hierarchies.cuts import cut_texts, cuts_below
+from tests.hierarchies.grown import CHECKED
 
 whole = st.integers(-(2**63), 2**63 - 1)
 floats = st.floats(allow_nan=False, allow_infinity=False).map(lambda number: number + 0.0)

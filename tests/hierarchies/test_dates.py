@@ -6,12 +6,12 @@ from datetime import date, datetime
 
 import polars as pl
 import pytest
-from grown import CHECKED
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from incrowd.errors import HierarchyError, UncoveredValue
 from incrowd.hierarchies.dates import UNITS, Dates
+from tests.hierarchies.grown import CHECKED
 
 days = st.lists(st.dates(date(1000, 1, 1), date(9999, 12, 31)), min_size=1, max_size=8, unique=True)
 moments = st.lists(st.datetimes(datetime(1700, 1, 1), datetime(2200, 1, 1)), min_size=1, max_size=8, unique=True)

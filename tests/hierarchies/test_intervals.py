@@ -7,13 +7,13 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from grown import CHECKED
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from incrowd.errors import HierarchyError, UncoveredValue
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.intervals import Intervals, number_text
+from tests.hierarchies.grown import CHECKED
 
 numbers = st.lists(
     st.integers(-1000, 1000).map(float) | st.integers(-(10**4), 10**4).map(lambda n: n / 10) | st.floats(-1e6, 1e6),

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from grown import CHECKED
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.labels import Anything, Name, OneOf, Range
+from tests.hierarchies.grown import CHECKED
 
 NASTY = [
     "*",

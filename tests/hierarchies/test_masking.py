@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from grown import CHECKED, node_runs
 from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.errors import HierarchyError
 from incrowd.hierarchies.masking import Masking
+from tests.hierarchies.grown import CHECKED, node_runs
 
 codes_of_any_length = st.lists(st.text("01aß東", min_size=2, max_size=5), max_size=8, unique=True)
 

@@ -8,7 +8,6 @@ from datetime import date
 import numpy as np
 import polars as pl
 import pytest
-from grown import CHECKED, all_runs, trees
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from incrowd.hierarchies.intervals import Intervals
 from incrowd.hierarchies.masking import Masking
 from incrowd.hierarchies.naming import label_runs, widen_to_showable
 from incrowd.hierarchies.tree import LONGEST_SET, MISSING, Tree, grow
+from tests.hierarchies.grown import CHECKED, all_runs, trees
 
 values = st.lists(st.integers(-50, 50) | st.sampled_from([-(2**60), 2**60]), max_size=8, unique=True)
 fractions = st.lists(st.integers(-40, 40).map(lambda n: n / 8) | st.just(math.inf), max_size=8, unique=True)

@@ -17,7 +17,8 @@ from incrowd.hierarchies.flat import Exact, Flat
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.intervals import Intervals
 from incrowd.hierarchies.masking import Masking
-from incrowd.hierarchies.public import UndeclaredIsMissing, public_codes, public_tree, tolerant
+from incrowd.hierarchies.public import UndeclaredIsMissing, public_codes, public_tree
+from incrowd.methods.private import tolerant
 
 PLACES = Categories.from_tree({"Asia": ["China", "Korea"], "America": ["Canada", "USA"]})
 

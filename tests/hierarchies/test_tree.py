@@ -7,11 +7,11 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from grown import CHECKED, all_runs, node_runs, trees
 from hypothesis import given
 
 from incrowd.errors import HierarchyError
 from incrowd.hierarchies.tree import MISSING, Tree, grow
+from tests.hierarchies.grown import CHECKED, all_runs, node_runs, trees
 
 
 def runs_of(tree: Tree) -> tuple[np.ndarray, np.ndarray]:

@@ -7,11 +7,11 @@ from decimal import Decimal
 
 import polars as pl
 import pytest
-from grown import CHECKED
 from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.hierarchies.values import as_dates, as_numbers, as_text, code_among, code_values, natural_kind
+from tests.hierarchies.grown import CHECKED
 
 columns = (
     st.lists(st.none() | st.integers(-(2**63), 2**63 - 1)).map(lambda found: pl.Series(found, dtype=pl.Int64))

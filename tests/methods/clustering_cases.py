@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import naive_clusters
 import numpy as np
 import polars as pl
 
 import incrowd as ic
+from tests.methods import naive_clusters
 
 JOBS = {
     "lawyer": ("lawyer", "office"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
-from naive_cuts import Column, Cuts, Row
 
 import incrowd as ic
+from tests.methods.naive_cuts import Column, Cuts, Row
 
 TREES = {
     "city": (

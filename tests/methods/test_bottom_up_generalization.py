@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import naive_cuts
 import polars as pl
 import pytest
-from cuts_cases import COLUMNS, naive_columns, opened, people, shown
 
 import incrowd as ic
 from incrowd.methods.bottom_up_generalization import BottomUpGeneralization
+from tests.methods import naive_cuts
+from tests.methods.cuts_cases import COLUMNS, naive_columns, opened, people, shown
 
 
 @pytest.mark.parametrize("diverse", [False, True])

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from naive_groups import found_groups, members
 
 import incrowd as ic
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
 from incrowd.methods.infogain_mondrian import InfoGainMondrian
+from tests.methods.naive_groups import found_groups, members
 
 Row = tuple[Any, ...]
 ANIMALS = (("cat", "mammal"), ("dog", "mammal"), ("eagle", "bird"), ("owl", "bird"))

@@ -2,15 +2,15 @@ from __future__ import annotations
 
 from collections import Counter
 
-import naive_clusters
 import polars as pl
 import pytest
-from clustering_cases import JOBS, naive_rows, opened, people, raw
-from naive_groups import found_groups
 
 import incrowd as ic
 from incrowd.errors import RecipeError
 from incrowd.methods.k_member import KMember
+from tests.methods import naive_clusters
+from tests.methods.clustering_cases import JOBS, naive_rows, opened, people, raw
+from tests.methods.naive_groups import found_groups
 
 
 @pytest.mark.parametrize("missing", [False, True])

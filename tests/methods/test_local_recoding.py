@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_confidence import climb_row_by_row, worst_excess
 
 import incrowd as ic
 from incrowd.core.tally import Tally
@@ -18,6 +17,7 @@ from incrowd.methods.climbing import Ladder
 from incrowd.metrics.average_group_size import AverageGroupSize
 from incrowd.metrics.distortion import Distortion, climbed
 from incrowd.metrics.withheld_share import WithheldShare
+from tests.methods.naive_confidence import climb_row_by_row, worst_excess
 
 
 def tally_of(frame: pl.DataFrame, sensitive: list[str], hierarchies: dict[str, Hierarchy] | None = None) -> Tally:

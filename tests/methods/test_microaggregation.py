@@ -5,12 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-import naive_clusters
 import numpy as np
 import polars as pl
 import pytest
-from clustering_cases import JOBS, naive_rows, opened, people, raw
-from naive_groups import found_groups, members
 from numpy.typing import NDArray
 
 import incrowd as ic
@@ -19,6 +16,9 @@ from incrowd.errors import RecipeError, Unsatisfiable
 from incrowd.methods import clusters
 from incrowd.methods.k_member import KMember
 from incrowd.methods.microaggregation import Microaggregation
+from tests.methods import naive_clusters
+from tests.methods.clustering_cases import JOBS, naive_rows, opened, people, raw
+from tests.methods.naive_groups import found_groups, members
 
 METHODS = [Microaggregation, KMember]
 

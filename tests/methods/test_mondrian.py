@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Any
 
-import naive_mondrian
 import numpy as np
 import polars as pl
 import pytest
@@ -22,6 +21,7 @@ from incrowd.core.tally import Tally, code_table
 from incrowd.errors import RecipeError, Unsatisfiable
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.testing import naive
+from tests.methods import naive_mondrian
 
 STRICT, RELAXED = ic.Mondrian(cuts="strict"), ic.Mondrian(cuts="relaxed")
 NAMES = "dacb"  # not in the order of the alphabet

@@ -9,20 +9,11 @@ from dataclasses import dataclass, fields
 from itertools import groupby
 from typing import Any
 
-import naive_mondrian
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_mondrian import (
-    column,
-    draw_categories,
-    draw_intervals,
-    draw_names,
-    draw_numbers,
-    groups_of,
-)
 
 import incrowd as ic
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
@@ -31,6 +22,15 @@ from incrowd.testing import Case, check_method
 from incrowd.testing.case import Attempt
 from incrowd.testing.promises import PROMISES
 from incrowd.testing.strategies import cases
+from tests.methods import naive_mondrian
+from tests.methods.test_mondrian import (
+    column,
+    draw_categories,
+    draw_intervals,
+    draw_names,
+    draw_numbers,
+    groups_of,
+)
 
 K2 = [ic.KAnonymity(2)]
 SQUARE = pl.DataFrame({"a": [1, 1, 9, 9], "b": [1, 9, 1, 9]})

@@ -4,18 +4,18 @@ from collections import Counter
 from math import log2
 from typing import Any
 
-import naive_cuts
 import numpy as np
 import polars as pl
 import pytest
-from cuts_cases import COLUMNS, naive_columns, opened, people, shown
-from naive_groups import members
 
 import incrowd as ic
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
 from incrowd.methods.bottom_up_generalization import BottomUpGeneralization
 from incrowd.methods.taxonomy import Taxonomy, least_elsewhere
 from incrowd.methods.top_down_specialization import TopDownSpecialization
+from tests.methods import naive_cuts
+from tests.methods.cuts_cases import COLUMNS, naive_columns, opened, people, shown
+from tests.methods.naive_groups import members
 
 METHODS = [TopDownSpecialization, BottomUpGeneralization]
 

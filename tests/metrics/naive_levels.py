@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from recoded import Recoded
-
 from incrowd.hierarchies import labels
 from incrowd.testing.reading import covers
+from tests.metrics.recoded import Recoded
 
 
 def level_of(recoded: Recoded, name: str, label: str | None) -> int:

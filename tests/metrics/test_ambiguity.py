@@ -7,10 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
-from recoded import AGES, CHECKED, ODD, Recoded, all_withheld, recode, recodings, starred, untouched
 
 from incrowd.metrics.ambiguity import Ambiguity, mean_combinations_bits
 from incrowd.testing import Case, check_metric
+from tests.metrics.recoded import AGES, CHECKED, ODD, Recoded, all_withheld, recode, recodings, starred, untouched
 
 
 def naive(recoded: Recoded) -> tuple[Fraction, int]:

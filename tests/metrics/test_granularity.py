@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from recoded import AGES, CHECKED, ODD, Recoded, all_withheld, recode, recodings, untouched
 
 from incrowd.metrics.granularity import Granularity, granularities
 from incrowd.testing import Case, check_metric
 from incrowd.testing.reading import covers
+from tests.metrics.recoded import AGES, CHECKED, ODD, Recoded, all_withheld, recode, recodings, untouched
 
 
 def naive(recoded: Recoded) -> dict[str, float]:

@@ -3,13 +3,13 @@ from __future__ import annotations
 import polars as pl
 import pytest
 from hypothesis import given
-from naive_levels import level_of
-from recoded import AGES, CHECKED, ODD, Recoded, all_withheld, recode, recodings, tallied, untouched
 
 import incrowd as ic
 from incrowd.metrics.height import Height, heights
 from incrowd.metrics.label_levels import shown_levels
 from incrowd.testing import Case, check_metric
+from tests.metrics.naive_levels import level_of
+from tests.metrics.recoded import AGES, CHECKED, ODD, Recoded, all_withheld, recode, recodings, tallied, untouched
 
 
 def naive(recoded: Recoded) -> float:

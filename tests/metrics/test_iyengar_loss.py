@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from recoded import AGES, CHECKED, ODD, Recoded, all_withheld, recode, recodings, starred, untouched
 
 from incrowd.metrics.iyengar_loss import IyengarLoss, leaf_losses
 from incrowd.metrics.ncp import certainty_penalties
 from incrowd.testing import Case, check_metric
 from incrowd.testing.reading import covers
+from tests.metrics.recoded import AGES, CHECKED, ODD, Recoded, all_withheld, recode, recodings, starred, untouched
 
 
 def naive(recoded: Recoded) -> float:

@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
-from recoded import AGES, CHECKED, ODD, Recoded, all_withheld, recode, recodings, starred, untouched
 
 import incrowd as ic
 from incrowd.metrics.kl_divergence import KLDivergence
 from incrowd.testing import Case, check_metric
 from incrowd.testing.reading import covers
+from tests.metrics.recoded import AGES, CHECKED, ODD, Recoded, all_withheld, recode, recodings, starred, untouched
 
 Combination = tuple[Any, ...]
 

@@ -6,11 +6,11 @@ from collections import Counter
 import polars as pl
 import pytest
 from hypothesis import given
-from recoded import AGES, CHECKED, ODD, Recoded, all_withheld, recode, recodings, starred, untouched
 
 import incrowd as ic
 from incrowd.metrics.non_uniform_entropy import NonUniformEntropy
 from incrowd.testing import Case, check_metric
+from tests.metrics.recoded import AGES, CHECKED, ODD, Recoded, all_withheld, recode, recodings, starred, untouched
 
 
 def naive(recoded: Recoded) -> float:

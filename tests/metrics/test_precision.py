@@ -3,12 +3,12 @@ from __future__ import annotations
 import polars as pl
 import pytest
 from hypothesis import given
-from naive_levels import level_of
-from recoded import AGES, CHECKED, ODD, Recoded, all_withheld, recode, recodings, starred, untouched
 
 import incrowd as ic
 from incrowd.metrics.precision import Precision
 from incrowd.testing import Case, check_metric
+from tests.metrics.naive_levels import level_of
+from tests.metrics.recoded import AGES, CHECKED, ODD, Recoded, all_withheld, recode, recodings, starred, untouched
 
 
 def naive(recoded: Recoded) -> float:

@@ -4,13 +4,13 @@ import math
 from collections import Counter
 
 import pytest
-from crowds import CHECKED, QUASI, crowd, crowds, drawn_groups, joined_pairs, random_tables, verdicts
 from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.errors import RecipeError, SchemaError
 from incrowd.models.alpha_k_anonymity import AlphaKAnonymity
 from incrowd.testing.claims import is_a_value
+from tests.models.crowds import CHECKED, QUASI, crowd, crowds, drawn_groups, joined_pairs, random_tables, verdicts
 
 
 def test_shares_and_sizes_both_count() -> None:

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from crowds import CHECKED
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,13 +14,14 @@ from incrowd.errors import RecipeError, SchemaError
 from incrowd.hierarchies.flat import Exact, Flat
 from incrowd.models import bayes_optimal
 from incrowd.models.bayes_optimal import (
-    audit_bayes_optimal,
     breaches,
     class_prior,
     estimate_joint,
     posterior,
     prior,
 )
+from tests.models.bayes_optimal_oracle import audit_bayes_optimal
+from tests.models.crowds import CHECKED
 
 COLD, FLU, HIV = 0, 1, 2
 KNOWN = np.array([[0.1, 0.01, 0.14], [0.083, 0.083, 0.083]])

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from crowds import CHECKED
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,13 +18,15 @@ from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
 from incrowd.hierarchies.flat import Exact, Flat
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.models import bayes_optimal_privacy
-from incrowd.models.bayes_optimal import audit_bayes_optimal, estimate_joint
+from incrowd.models.bayes_optimal import estimate_joint
 from incrowd.models.bayes_optimal_privacy import BayesOptimalPrivacy
 from incrowd.models.knowledge import Rule
 from incrowd.publishing.recipe import Recipe
 from incrowd.testing import Case
 from incrowd.testing.claims import is_a_value
 from incrowd.testing.strategies import cases
+from tests.models.bayes_optimal_oracle import audit_bayes_optimal
+from tests.models.crowds import CHECKED
 
 Row = tuple[int, int, str]
 Box = tuple[tuple[int, int], tuple[int, int]]

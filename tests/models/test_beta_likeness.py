@@ -3,7 +3,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from crowds import (
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incrowd.errors import RecipeError
+from incrowd.models.beta_likeness import BasicBetaLikeness
+from incrowd.testing.claims import is_a_value
+from tests.models.crowds import (
     CHECKED,
     QUASI,
     crowd,
@@ -17,12 +23,6 @@ from crowds import (
     verdicts,
     whole_of,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-
-from incrowd.errors import RecipeError
-from incrowd.models.beta_likeness import BasicBetaLikeness
-from incrowd.testing.claims import is_a_value
 
 
 def test_by_hand() -> None:

@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 import pytest
-from crowds import CHECKED, crowd, crowds, drawn_groups, exact, joined_pairs, shares, verdicts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from incrowd.errors import RecipeError, SchemaError
 from incrowd.hierarchies.categories import Categories
 from incrowd.models.confidence_bounds import ConfidenceBounds
 from incrowd.testing.claims import is_a_value
+from tests.models.crowds import CHECKED, crowd, crowds, drawn_groups, exact, joined_pairs, shares, verdicts
 
 
 def test_each_value_has_its_own_bound() -> None:

@@ -10,11 +10,20 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from crowds import CHECKED, verdicts
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from incrowd.models.whole_table import for_each_group
-from populations import (
+
+import incrowd as ic
+from incrowd.core.groups import Groups
+from incrowd.core.model import for_each_group
+from incrowd.errors import ConformanceError, RecipeError, SchemaError, Unsatisfiable
+from incrowd.models import presence
+from incrowd.models.delta_presence import DeltaPresence, GroupPresence
+from incrowd.models.presence import Presence
+from incrowd.testing import Case
+from incrowd.testing.claims import is_a_value
+from tests.models.crowds import CHECKED, verdicts
+from tests.models.populations import (
     cases_with_population,
     drawn_boxes,
     drawn_people,
@@ -25,15 +34,6 @@ from populations import (
     recount,
     variants,
 )
-
-import incrowd as ic
-from incrowd.core.groups import Groups
-from incrowd.errors import ConformanceError, RecipeError, SchemaError, Unsatisfiable
-from incrowd.models import presence
-from incrowd.models.delta_presence import DeltaPresence, GroupPresence
-from incrowd.models.presence import Presence
-from incrowd.testing import Case
-from incrowd.testing.claims import is_a_value
 
 SHARES = st.sampled_from([0.1, 0.25, 0.3, 0.5, 0.75, 1.0])
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from judging import QUASI, SENSITIVE, groups, tables
 from pycanon.anonymity import l_diversity
 
 from incrowd.core.groups import Groups
 from incrowd.errors import RecipeError, SchemaError
 from incrowd.models.distinct_l_diversity import DistinctLDiversity, LDiversity
+from tests.models.judging import QUASI, SENSITIVE, groups, tables
 
 
 def test_each_group_is_judged_by_its_different_values() -> None:

@@ -4,7 +4,14 @@ import math
 from typing import Any
 
 import pytest
-from crowds import (
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incrowd.errors import RecipeError
+from incrowd.models.beta_likeness import BasicBetaLikeness
+from incrowd.models.enhanced_beta_likeness import EnhancedBetaLikeness
+from incrowd.testing.claims import is_a_value
+from tests.models.crowds import (
     CHECKED,
     QUASI,
     crowd,
@@ -17,13 +24,6 @@ from crowds import (
     verdicts,
     whole_of,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-
-from incrowd.errors import RecipeError
-from incrowd.models.beta_likeness import BasicBetaLikeness
-from incrowd.models.enhanced_beta_likeness import EnhancedBetaLikeness
-from incrowd.testing.claims import is_a_value
 
 
 def test_by_hand() -> None:

@@ -6,12 +6,12 @@ import math
 from collections import Counter
 
 import pytest
-from judging import QUASI, SENSITIVE, groups, tables
 from pycanon.anonymity import entropy_l_diversity
 
 from incrowd.errors import RecipeError
 from incrowd.models.entropy_l_diversity import EntropyLDiversity
 from incrowd.testing.naive import Members
+from tests.models.judging import QUASI, SENSITIVE, groups, tables
 
 
 def test_entropy_of_halves_thirds_and_sixths() -> None:

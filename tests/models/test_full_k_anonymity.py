@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from crowds import CHECKED, crowd, crowds, drawn_groups, joined_pairs, verdicts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from incrowd.core.tally import group_tuples
 from incrowd.errors import RecipeError, SchemaError
 from incrowd.models.full_k_anonymity import FullKAnonymity
 from incrowd.testing.claims import is_a_value
+from tests.models.crowds import CHECKED, crowd, crowds, drawn_groups, joined_pairs, verdicts
 
 
 def paired(first: Sequence[str], second: Sequence[str]) -> Groups:

@@ -7,11 +7,18 @@ from typing import Any
 
 import polars as pl
 import pytest
-from crowds import CHECKED, exact, verdicts
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from incrowd.models.whole_table import for_each_group
-from populations import (
+
+import incrowd as ic
+from incrowd.core.model import for_each_group
+from incrowd.errors import RecipeError
+from incrowd.models.journalist_risk import JournalistRisk
+from incrowd.models.k_map import KMap
+from incrowd.testing import Case
+from incrowd.testing.claims import is_a_value
+from tests.models.crowds import CHECKED, exact, verdicts
+from tests.models.populations import (
     around,
     cases_with_population,
     drawn_boxes,
@@ -22,13 +29,6 @@ from populations import (
     recount,
     variants,
 )
-
-import incrowd as ic
-from incrowd.errors import RecipeError
-from incrowd.models.journalist_risk import JournalistRisk
-from incrowd.models.k_map import KMap
-from incrowd.testing import Case
-from incrowd.testing.claims import is_a_value
 
 RISKS = st.sampled_from([0.1, 0.2, 0.25, 0.3, 0.5, 1.0])
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from judging import QUASI, groups, tables
 from pycanon.anonymity import k_anonymity
 
 from incrowd.core.groups import Groups
 from incrowd.errors import RecipeError
 from incrowd.models.k_anonymity import KAnonymity
+from tests.models.judging import QUASI, groups, tables
 
 
 def test_each_group_is_judged_by_its_size() -> None:

@@ -8,10 +8,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from crowds import CHECKED, verdicts
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from populations import (
+
+import incrowd as ic
+from incrowd.core.groups import Groups
+from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
+from incrowd.models.k_map import KMap
+from incrowd.testing import Case
+from incrowd.testing.claims import is_a_value
+from tests.models.crowds import CHECKED, verdicts
+from tests.models.populations import (
     around,
     cases_with_population,
     drawn_boxes,
@@ -23,13 +30,6 @@ from populations import (
     recount,
     variants,
 )
-
-import incrowd as ic
-from incrowd.core.groups import Groups
-from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
-from incrowd.models.k_map import KMap
-from incrowd.testing import Case
-from incrowd.testing.claims import is_a_value
 
 
 def test_rows_are_people_not_rows() -> None:

@@ -5,17 +5,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import CHECKED, verdicts
 from hypothesis import given
 from hypothesis import strategies as st
-from incrowd.models.whole_table import for_each_group
 
 import incrowd as ic
 from incrowd.core.groups import Groups
+from incrowd.core.model import for_each_group
 from incrowd.errors import RecipeError, Unsatisfiable
 from incrowd.models.marketer_risk import MarketerRisk
 from incrowd.testing import check_model
 from incrowd.testing.claims import is_a_value
+from tests.models.crowds import CHECKED, verdicts
 
 SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=8)
 RISKS = st.sampled_from([0.125, 0.25, 0.5, 0.75, 1.0])

@@ -9,11 +9,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from crowds import CHECKED, verdicts
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from incrowd.models.whole_table import for_each_group
-from populations import (
+
+import incrowd as ic
+from incrowd.core.groups import Groups
+from incrowd.core.model import for_each_group
+from incrowd.core.tally import Tally
+from incrowd.errors import RecipeError, SchemaError
+from incrowd.models.k_map import KMap
+from incrowd.models.population_uniqueness import PopulationUniqueness
+from incrowd.models.slide_negative_binomial import snb_stays_alone
+from incrowd.models.superpopulation import pitman_stays_alone, zayatz_stays_alone
+from incrowd.testing import Case
+from incrowd.testing.claims import is_a_value
+from tests.models.crowds import CHECKED, verdicts
+from tests.models.populations import (
     cases_with_population,
     drawn_boxes,
     drawn_people,
@@ -23,17 +34,6 @@ from populations import (
     recount,
     variants,
 )
-
-import incrowd as ic
-from incrowd.core.groups import Groups
-from incrowd.core.tally import Tally
-from incrowd.errors import RecipeError, SchemaError
-from incrowd.models.k_map import KMap
-from incrowd.models.population_uniqueness import PopulationUniqueness
-from incrowd.models.slide_negative_binomial import snb_stays_alone
-from incrowd.models.superpopulation import pitman_stays_alone, zayatz_stays_alone
-from incrowd.testing import Case
-from incrowd.testing.claims import is_a_value
 
 ESTIMATES = {"pitman": pitman_stays_alone, "zayatz": zayatz_stays_alone, "snb": snb_stays_alone}
 SHARES = st.sampled_from([0.0, 0.1, 0.25, 0.5, 1.0])

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from judging import QUASI, SENSITIVE, groups, tables
 from pycanon.anonymity import alpha_k_anonymity
 
 from incrowd.errors import RecipeError
 from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
+from tests.models.judging import QUASI, SENSITIVE, groups, tables
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import CHECKED, crowd, drawn_groups, joined_pairs, verdicts
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +12,7 @@ from incrowd.errors import RecipeError
 from incrowd.models.k_anonymity import KAnonymity
 from incrowd.models.prosecutor_risk import ProsecutorRisk
 from incrowd.testing.claims import is_a_value
+from tests.models.crowds import CHECKED, crowd, drawn_groups, joined_pairs, verdicts
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from judging import SENSITIVE, groups, tables
 
 from incrowd.errors import RecipeError
 from incrowd.models.recursive_l_diversity import RecursiveLDiversity
 from incrowd.testing.naive import Members
+from tests.models.judging import SENSITIVE, groups, tables
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import (
+from hypothesis import given
+from hypothesis import strategies as st
+
+from incrowd.core.groups import Groups, Histogram
+from incrowd.errors import RecipeError, SchemaError
+from incrowd.hierarchies.categories import Categories
+from incrowd.models.t_closeness import TCloseness, equal_distances, hierarchical_distances, ordered_distances
+from incrowd.testing.claims import is_a_value
+from tests.models.crowds import (
     CHECKED,
     QUASI,
     crowd,
@@ -20,14 +28,6 @@ from crowds import (
     verdicts,
     whole_of,
 )
-from hypothesis import given
-from hypothesis import strategies as st
-
-from incrowd.core.groups import Groups, Histogram
-from incrowd.errors import RecipeError, SchemaError
-from incrowd.hierarchies.categories import Categories
-from incrowd.models.t_closeness import TCloseness, equal_distances, hierarchical_distances, ordered_distances
-from incrowd.testing.claims import is_a_value
 
 LETTERS = Categories(
     (("a", "ab", "top"), ("b", "ab", "top"), ("c", "cd", "top"), ("d", "cd", "top"), ("e", "e!", "e!"))

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from headless import Browser
+
+from tests.report.headless import Browser
 
 COMPONENTS = Path(__file__).resolve().parents[2] / "scripts" / "components"
 _NAMES = ("chromium", "chromium-browser", "google-chrome")

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from headless import Browser
-from report_cases import Page, audits, comparison
+
+from tests.report.headless import Browser
+from tests.report.report_cases import Page, audits, comparison
 
 WIDTHS = (360, 420, 768, 1280)
 _MEASURE = """

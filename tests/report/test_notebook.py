@@ -6,11 +6,11 @@ import re
 
 import polars as pl
 import pytest
-from report_cases import ODD, Page, audits, comparison
 
 import incrowd as ic
 from incrowd.hierarchies.automatic import Automatic
 from incrowd.hierarchies.flat import Flat
+from tests.report.report_cases import ODD, Page, audits, comparison
 
 PEOPLE = pl.DataFrame(
     {

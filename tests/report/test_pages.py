@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from report_cases import ODD, Page, audits, comparison, numbers_of
 
 from incrowd.auditing import Audit, Skipped
 from incrowd.errors import OutputError
 from incrowd.report.html import element, table
 from incrowd.report.numbers import number, percent
+from tests.report.report_cases import ODD, Page, audits, comparison, numbers_of
 
 FORMS = ["generalized", "weak", "bucketized", "sliced"]
 SECTIONS = ["attacks", "promises", "crowds", "inside", "ladder", "columns", "pairs", "queries"]

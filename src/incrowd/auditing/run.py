@@ -39,7 +39,6 @@ from incrowd.models.k_anonymity import KAnonymity
 from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from incrowd.models.t_closeness import TCloseness
 
-
 _STREAMS_PER_COLUMN = 8
 _OTHER_STREAMS = 30_000
 """Streams of chance from here on are those of attacks that state none."""

@@ -1,0 +1,181 @@
+"""The exact privacy loss of whole runs: every answer that one table got is given to its neighbour too.
+
+A run asks for noisy counts and for choices, and computes the rest. Told the same answers, a table with one row more
+must ask the same questions, with the same ε, and come to the same release, to the last bit: else something depends on
+the table that nobody paid for. How much likelier the answers are on one of the two tables is then a sum: ε times what
+the row changes of each count, and the largest change of a choice's probabilities. It is at most the ε promised.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from incrowd.common.progress import silent
+from incrowd.common.randomness import randomness
+from incrowd.core.tally import Tally
+from incrowd.dp.accountant import Accountant
+from incrowd.dp.boxes import level_tree, noisy_tree, specializing
+from incrowd.dp.discrete_laplace import noisy_counts
+from incrowd.dp.marginals import spanning
+from incrowd.dp.selection import exponential_mechanism, permute_and_flip, weight_per_unit
+from incrowd.methods import marginals
+from incrowd.methods.diffgen import ConsistentDiffGen, DiffGen
+from incrowd.methods.flat_histogram import FlatHistogram
+from incrowd.methods.marginals import MarginalSynthesis
+from incrowd.methods.private import PrivateMethod, PublicTable
+from tests.dp.boxes.private_cases import TREES, Row, people_of, random_rows
+
+Question = tuple[str, tuple[int, ...], Fraction]
+CLASSES = 2
+PAIRS = 25
+
+
+@dataclass
+class Transcript:
+    """All questions of a run on one table with their answers, and how likely a neighbour makes these."""
+
+    rng: np.random.Generator
+    asked: list[tuple[Question, Any, Any]] = field(default_factory=list)
+    losses: list[float] | None = None
+    """Of the replay, question by question; nothing while recording."""
+
+    def ask(self, question: Question, truth: Any, answer: Callable[[], Any], loss: Callable[[Any], float]) -> Any:
+        if self.losses is None:
+            self.asked.append((question, truth, answer()))
+            return self.asked[-1][2]
+        recorded, other, given = self.asked[len(self.losses)]
+        assert recorded == question
+        self.losses.append(loss(other))
+        return given
+
+    def count(self, rng: np.random.Generator, counts: NDArray[np.int64], *, epsilon: Fraction) -> Any:
+        noisy = self.ask(
+            ("count", counts.shape, epsilon),
+            counts.copy(),
+            lambda: noisy_counts(self.rng, counts, epsilon=epsilon),
+            lambda other: float(epsilon) * int(np.abs(other - counts).sum()),
+        )
+        return noisy.copy()
+
+    def chooser(self, choose: Callable[..., int], chances: Callable[[Any], Any]) -> Callable[..., int]:
+        def ask(rng: np.random.Generator, scores: NDArray[np.int64], *, epsilon: Fraction, **given: Any) -> Any:
+            weight = weight_per_unit(epsilon=epsilon, **({"monotone": False} | given))
+            logarithms = np.log(chances(np.exp(float(weight) * (scores - scores.max()))))
+
+            def loss(other: Any) -> float:
+                largest = float(np.abs(other - logarithms).max())
+                assert largest <= epsilon * (1 + 1e-9)
+                return largest
+
+            def answer() -> int:
+                return choose(self.rng, scores, epsilon=epsilon, **given)
+
+            return self.ask((choose.__name__, scores.shape, epsilon), logarithms, answer, loss)
+
+        return ask
+
+    def listen(self, patch: pytest.MonkeyPatch) -> None:
+        for module in (level_tree, noisy_tree, marginals):
+            patch.setattr(module, "noisy_counts", self.count)
+        patch.setattr(specializing, "exponential_mechanism", self.chooser(exponential_mechanism, in_proportion))
+        patch.setattr(spanning, "permute_and_flip", self.chooser(permute_and_flip, first_that_stands))
+
+
+def in_proportion(kept: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(kept / kept.sum())
+
+
+def first_that_stands(kept: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Whoever comes at time t of [0, 1] is chosen if kept, and nobody before was both there and kept."""
+    found = []
+    for place, own in enumerate(kept):
+        others = np.poly1d([1.0])
+        for other in np.delete(kept, place):
+            others = others * np.poly1d([-other, 1.0])
+        found.append(own * others.integ()(1.0))
+    return np.array(found)
+
+
+def table_of(rows: list[Row], missing: tuple[bool, ...]) -> PublicTable:
+    nobody = Tally((), np.empty((0, 0), dtype=np.int32), np.empty(0, dtype=np.int64), {})
+    names, trees = ("age", "place", "town"), (TREES[1], TREES[0], TREES[0])
+    people = people_of([(row[1], row[0], row[0], row[2]) for row in rows], CLASSES, columns=3)
+    # The second column tells the third: pairs of columns then differ in what they are worth.
+    people = replace(people, codes=np.where([False, False, True], people.codes % 3 + 1, people.codes).astype(np.int32))
+    return PublicTable(nobody, names, trees, missing, people, np.array([[1], [2]], dtype=np.int32))
+
+
+def measured(method: PrivateMethod, table: PublicTable) -> tuple[list[Any], Accountant]:
+    accountant = Accountant(limit=method.budget)
+    tree, counts = method.measure(table, rng=randomness(5), progress=silent, accountant=accountant)
+    return [tree.parents, tree.lows, tree.highs, tree.noisy, tree.variances, tree.estimates, counts], accountant
+
+
+def largest_loss(method: PrivateMethod, seed: int, patch: pytest.MonkeyPatch) -> float:
+    """Return the privacy loss over ε of one run on random neighbours."""
+    rng = np.random.default_rng(seed)
+    first = int(rng.integers(0, 2))
+    rows = random_rows(rng, int(rng.choice([0, 1, 3, 10, 60])), CLASSES, first=first)
+    [more] = random_rows(rng, 1, CLASSES, first=first)
+    tables = [table_of(some, (first == 0,) * 3) for some in (rows, [*rows, more])]
+    transcript = Transcript(rng)
+    transcript.listen(patch)
+    before, after = tables if seed % 2 else reversed(tables)
+    released, accountant = measured(method, before)
+    transcript.losses = []
+    again, accountant_again = measured(method, after)
+    assert len(transcript.losses) == len(transcript.asked)
+    assert all(np.array_equal(one, other) for one, other in zip(released, again, strict=True))
+    assert accountant.total() == method.budget
+    assert accountant.rows() == accountant_again.rows()
+    return math.fsum(transcript.losses) / float(method.budget.epsilon)
+
+
+def largest_losses(method: PrivateMethod, patch: pytest.MonkeyPatch) -> list[float]:
+    return [largest_loss(method, seed, patch) for seed in range(PAIRS)]
+
+
+METHODS: list[PrivateMethod] = [
+    *(DiffGen(2, steps=3, utility=utility) for utility in ("max", "infogain", "gini", "width")),
+    *(ConsistentDiffGen(5, steps=7, utility=utility, fanout=3) for utility in ("max", "infogain", "gini", "width")),
+    ConsistentDiffGen(40, steps=9, fanout=2, patience=3),
+    ConsistentDiffGen("1/10", steps=1, fanout=2, patience=0),
+    ConsistentDiffGen(4, steps=6, adjust="algorithm-2", patience=0.5),
+    MarginalSynthesis(1),
+    MarginalSynthesis(60),
+    MarginalSynthesis(60, by_class=False),
+    FlatHistogram(1),
+]
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda one: f"{one.name} {getattr(one, 'utility', '')} {one.epsilon}")
+def test_no_run_loses_more_than_was_promised(method: PrivateMethod, monkeypatch: pytest.MonkeyPatch) -> None:
+    losses = largest_losses(method, monkeypatch)
+    assert max(losses) <= 1 + 1e-9
+    assert max(losses) > 0.6  # whoever is counted pays for it
+
+
+def test_a_sensitivity_that_is_too_small_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(specializing, "sensitivity", lambda utility, classes: Fraction(1, 4))
+    with pytest.raises(AssertionError):
+        largest_losses(DiffGen(2, steps=3, utility="gini"), monkeypatch)
+
+
+def test_a_decision_by_true_counts_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Boxes that nobody is in are left out of the count: the next question gives it away."""
+    everybody = level_tree._Boxes.divisible
+
+    def some(boxes: Any, later: Any) -> Any:
+        return everybody(boxes, later) & (np.bincount(boxes.box_of[boxes.box_of >= 0], minlength=len(boxes)) > 0)
+
+    monkeypatch.setattr(level_tree._Boxes, "divisible", some)
+    with pytest.raises(AssertionError):
+        largest_losses(ConsistentDiffGen(40, steps=9, fanout=2), monkeypatch)
