@@ -16,6 +16,7 @@ test: lint types tests
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
 
 types: $(VENV)/.test-installed
 	$(BIN)/mypy

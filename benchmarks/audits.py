@@ -10,7 +10,7 @@ from rich.table import Table
 
 import incrowd as ic
 from benchmarks.tables import census_file
-from incrowd.cli.demo_table import HIERARCHIES, QUASI, SENSITIVE
+from incrowd.cli._demo_table import HIERARCHIES, QUASI, SENSITIVE
 
 _WAYS = {
     "Mondrian, k = 5, l = 3": (ic.Mondrian(), [ic.KAnonymity(5), ic.LDiversity(3)]),

@@ -21,7 +21,7 @@ from incrowd.metrics.ncp import GlobalCertaintyPenalty
 from incrowd.metrics.withheld_share import WithheldShare
 
 ADULT_QUASI = ("age", "sex", "education", "marital-status", "race", "native-country")
-METHOD = ic.LocalRecoding(lowest={"age": 1})
+METHOD = ic.LocalRecoding(min_levels={"age": 1})
 RATE = 0.9
 
 
@@ -86,12 +86,14 @@ def _measure_adult(console: Console, folder: Path) -> None:
         table.add_column(name, justify="left" if name == "method" else "right")
     ways: dict[str, ic.Method] = {
         "local recoding, left domain size, δ' = 0.6": METHOD,
-        "local recoding, least loss, δ' = 0.6": ic.LocalRecoding(lowest={"age": 1}, choose="least-loss"),
-        "local recoding, left domain size, δ' = 1": ic.LocalRecoding(lowest={"age": 1}, limit=1),
-        "local recoding, least loss, δ' = 1": ic.LocalRecoding(lowest={"age": 1}, limit=1, choose="least-loss"),
+        "local recoding, least loss, δ' = 0.6": ic.LocalRecoding(min_levels={"age": 1}, column_choice="least-loss"),
+        "local recoding, left domain size, δ' = 1": ic.LocalRecoding(min_levels={"age": 1}, max_distortion=1),
+        "local recoding, least loss, δ' = 1": ic.LocalRecoding(
+            min_levels={"age": 1}, max_distortion=1, column_choice="least-loss"
+        ),
         "Mondrian, nodes": ic.Mondrian(labels="hierarchy"),
         "Mondrian, regions": ic.Mondrian(),
-        "full domain, 5 % withheld": ic.FullDomain(limit=0.05, lowest={"age": 1}),
+        "full domain, 5 % withheld": ic.FullDomain(max_withheld=0.05, min_levels={"age": 1}),
     }
     for name, method in ways.items():
         release = ic.publish(opened, ic.ExpectedConfidence(), method=method, sample=RATE, seed=1)
@@ -99,7 +101,7 @@ def _measure_adult(console: Console, folder: Path) -> None:
         table.add_row(
             name,
             f"{WithheldShare().measure(form.tally, form):.2%}",
-            f"{Distortion(published=True).measure(form.tally, form):.3f}",
+            f"{Distortion(published_only=True).measure(form.tally, form):.3f}",
             f"{GlobalCertaintyPenalty().measure(form.tally, form):.4f}",
             f"{AverageGroupSize().measure(form.tally, form):.1f}",
         )

@@ -25,8 +25,8 @@ MODELS: dict[str, list[ic.Model]] = {
     "k = 5, 0.2-close": [ic.KAnonymity(5), ic.TCloseness(0.2)],
 }
 METHODS: dict[str, ic.Method] = {
-    "full-domain, 5 % limit": ic.FullDomain(limit=0.05),
-    "full-domain, no limit": ic.FullDomain(limit=1.0),
+    "full-domain, 5 % limit": ic.FullDomain(max_withheld=0.05),
+    "full-domain, no limit": ic.FullDomain(max_withheld=1.0),
     "full-domain, then local": ic.FullDomain(leftovers="recode"),
     "level sweep, nodes": ic.LevelSweep(),
     "level sweep, tight": ic.LevelSweep(labels="tight"),

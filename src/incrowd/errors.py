@@ -7,8 +7,10 @@
     ├── SchemaError              a column is unknown, has no role, or has two
     ├── HierarchyError           a hierarchy contradicts itself
     │   └── UncoveredValue       a value of the table is missing from its hierarchy
+    │       └── UnreadableLabel  a label of a published table stands for no value of its column
     ├── RecipeError              a recipe cannot be read or asks for something that does not exist
     ├── QueryError               a question to a release names what it does not have
+    ├── AttackError              an attack lacks what it needs: a column, the table before, a person to look for
     ├── Unsatisfiable            no table that the method can reach satisfies every required model
     ├── ConformanceError         a method published what its models forbid: a fault, never a user's mistake
     ├── OutputError              the release cannot be written where it was asked to go

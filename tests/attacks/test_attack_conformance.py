@@ -13,7 +13,7 @@ from incrowd.testing import check_attack
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "background-knowledge": [{}, {"statements": 3}],
     "external-linkage": [{}, {"tolerance": 0.2, "levels": 1}],
-    "minimality": [{"crowds": 20, "ways": 30}],
+    "minimality": [{"max_groups": 20, "ways": 30}],
     "singling-out": [{}, {"conditions": 4}],
 }
 

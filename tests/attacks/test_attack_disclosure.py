@@ -35,16 +35,18 @@ def test_clusters_with_tight_ranges_show_the_outlier() -> None:
     table = incomes()
     release = ic.publish(table, [ic.KAnonymity(5)], method=ic.KMember(labels="tight"), seed=0)
     assert any("35000000" in label for label in release.to_polars()["income"].unique().to_list())
-    risk = attack(ExtremeValues(few=2), release.form, count(table))
+    risk = attack(ExtremeValues(fewer_than=2), release.form, count(table))
     assert risk.got_through
     assert risk.value > 0.5
 
 
-@pytest.mark.parametrize("method", [ic.KMember(), ic.Mondrian(), ic.FullDomain(limit=0.3)], ids=lambda way: way.name)
+@pytest.mark.parametrize(
+    "method", [ic.KMember(), ic.Mondrian(), ic.FullDomain(max_withheld=0.3)], ids=lambda way: way.name
+)
 def test_nodes_and_cuts_do_not(method: Any) -> None:
     table = incomes()
     release = ic.publish(table, [ic.KAnonymity(5)], method=method, seed=0)
-    risk = attack(ExtremeValues(few=2), release.form, count(table))
+    risk = attack(ExtremeValues(fewer_than=2), release.form, count(table))
     assert risk.value == 0
     assert not risk.got_through
 
@@ -58,13 +60,13 @@ def test_a_label_that_stands_for_anything_shows_no_end() -> None:
     table = read({"x": [None, 1, 2, 900], "y": [1, 1, 1, 1]}, ["x", "y"])
     form = grouped(table, [0, 0, 0, 0])
     assert form.shown.labels["x"].to_list() == ["*"]
-    risk = attack(ExtremeValues(few=2), form, count(table))
+    risk = attack(ExtremeValues(fewer_than=2), form, count(table))
     assert (risk.people, risk.value) == (2, 0)
 
 
 def test_nobody_stands_out_where_many_share_the_ends() -> None:
     table = read({"x": [1] * 9 + [2] * 9}, ["x"])
-    risk = attack(ExtremeValues(few=5), raw(table), count(table))
+    risk = attack(ExtremeValues(fewer_than=5), raw(table), count(table))
     assert (risk.people, risk.value, risk.low, risk.high) == (0, 0, 0, 0)
     assert risk.says == "Nobody stands out: at least 5 people share the extremes of every column."
 
@@ -83,7 +85,7 @@ def test_what_extreme_values_lack() -> None:
     assert ExtremeValues().lacks(Target(raw(names), count(names))) == "no quasi-identifier is a number or a date"
     assert ExtremeValues().lacks(Target(raw(table))) == "the table before is needed"
     with pytest.raises(RecipeError):
-        ExtremeValues(few=1)
+        ExtremeValues(fewer_than=1)
 
 
 # --- membership ---
@@ -243,7 +245,7 @@ def test_written_rows_of_sliced_tables_are_tried() -> None:
     weak = ic.publish(table, [ic.ProbabilisticLDiversity(2)], method=ic.Anatomy(), seed=0).form
     assert attack(SinglingOut(), weak, count(table)).got_through
     everybody = ic.publish(
-        declared(people(6000)), [ic.SlicedDiversity(2)], method=ic.Slicing(number=4, least=1000), seed=0
+        declared(people(6000)), [ic.SlicedDiversity(2)], method=ic.Slicing(column_count=4, min_bucket_size=1000), seed=0
     )
     assert not attack(SinglingOut(), everybody.form, count(declared(people(6000)))).got_through
 

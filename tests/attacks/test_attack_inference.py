@@ -43,7 +43,7 @@ def test_a_group_in_which_all_have_the_same_is_certain() -> None:
 
 def test_nobody_in_an_l_diverse_release_is_certain() -> None:
     table = declared(people(1500, dependence=0.9))
-    for method in (ic.Mondrian(), ic.LocalRecoding(limit=1.0)):
+    for method in (ic.Mondrian(), ic.LocalRecoding(max_distortion=1.0)):
         release = ic.publish(table, [ic.KAnonymity(3), ic.LDiversity(2)], method=method, seed=0)
         risk = attack(Homogeneity(), release.form, count(table))
         assert risk.value == 0

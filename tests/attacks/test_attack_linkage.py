@@ -35,7 +35,7 @@ def test_rows_of_one_big_group_are_not_found() -> None:
 
 def test_a_k_anonymous_release_keeps_everybody_among_k() -> None:
     table = census(2000)
-    for method in (ic.Mondrian(), ic.LocalRecoding(limit=1.0), ic.KMember()):
+    for method in (ic.Mondrian(), ic.LocalRecoding(max_distortion=1.0), ic.KMember()):
         release = ic.publish(table, [ic.KAnonymity(7)], method=method, seed=0)
         assert attack(Linkage(), release.form, count(table)).worst <= 1 / 7 + 1e-12
 

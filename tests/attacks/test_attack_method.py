@@ -217,7 +217,7 @@ def test_what_minimality_lacks() -> None:
     assert Minimality().lacks(Target(buckets, truth, require=named)) == lacking
 
 
-@pytest.mark.parametrize("given", [{"crowds": 0}, {"ways": 0}])
+@pytest.mark.parametrize("given", [{"max_groups": 0}, {"ways": 0}])
 def test_efforts_are_checked(given: dict[str, Any]) -> None:
     with pytest.raises(RecipeError):
         Minimality(**given)

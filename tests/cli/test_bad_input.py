@@ -288,7 +288,7 @@ def test_an_interruption_inside_the_run(
     monkeypatch: pytest.MonkeyPatch, interruption: type[BaseException] | signal.Signals
 ) -> None:
     def interrupted(self: ic.Release) -> None:
-        yield next(self.make_batches())
+        yield next(self.published.batches())
         if isinstance(interruption, signal.Signals):
             signal.raise_signal(interruption)
         else:

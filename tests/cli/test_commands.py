@@ -226,7 +226,7 @@ def test_names_that_the_terminal_cannot_show_are_no_error() -> None:
 
 def test_check_judges_a_release_by_the_recipe_that_it_comes_with() -> None:
     table = ic.read("people.csv", quasi=["age", "sex"], sensitive=["occupation"], others="drop")
-    method = ic.LocalRecoding(limit=1)
+    method = ic.LocalRecoding(max_distortion=1)
     ic.publish(table, ic.ExpectedConfidence(), method=method, sample=0.8, seed=1).save("confident")
     done = incrowd("check", "confident/data.csv", "--recipe", "confident/recipe.toml")
     assert done.code == 0

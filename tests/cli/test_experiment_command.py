@@ -21,7 +21,7 @@ seed = 3
 source = { path = "people.csv" }
 others = "drop"
 models = [{ name = "expected-confidence" }]
-method = { name = "local-recoding", limit = 0.6 }
+method = { name = "local-recoding", max_distortion = 0.6 }
 [columns]
 age = { role = "quasi", hierarchy = { kind = "intervals", widths = [5, 10] } }
 sex = "quasi"
@@ -90,7 +90,8 @@ def test_wrong_usage(arguments: list[str], code: int, message: str) -> None:
 
 
 def test_advice_as_a_table_and_a_chart() -> None:
-    done = incrowd("advise", "people.toml", "--rate", "0.5,0.9", "--limit", "0.3", "--limit", "0.6", "--plot", "a.svg")
+    options = ["--rate", "0.5,0.9", "--max-distortion", "0.3", "--max-distortion", "0.6", "--plot", "a.svg"]
+    done = incrowd("advise", "people.toml", *options)
     assert (done.code, done.err) == (0, "")
     assert "publishes most with least distortion" in done.out
     assert sum(line.strip().startswith(("0.5", "0.9", "●")) for line in done.out.splitlines()) == 4
@@ -98,14 +99,18 @@ def test_advice_as_a_table_and_a_chart() -> None:
 
 
 def test_advice_as_json() -> None:
-    told = json.loads(incrowd("advise", "people.toml", "--rate", "0.8", "--limit", "0.6", "--json").out)
+    options = ["--rate", "0.8", "--max-distortion", "0.6", "--json"]
+    told = json.loads(incrowd("advise", "people.toml", *options).out)
     (pair,) = told["pairs"]
     assert (pair["rate"], pair["limit"], pair["best"]) == (0.8, 0.6, True)
     assert pair["published"] <= 0.9
-    again = json.loads(incrowd("advise", "people.toml", "--rate", "0.8", "--limit", "0.6", "--json").out)
+    again = json.loads(incrowd("advise", "people.toml", *options).out)
     assert again == told  # the recipe's seed
-    other = json.loads(incrowd("advise", "people.toml", "--rate", "0.8", "--limit", "0.6", "--json", "--seed", "9").out)
+    other = json.loads(incrowd("advise", "people.toml", *options, "--seed", "9").out)
     assert other != told
+    old = json.loads(incrowd("advise", "people.toml", "--rate", "0.8", "--limit", "0.6", "--json").out)
+    assert old == told  # what --max-distortion was called
+    assert "--limit" not in incrowd("advise", "--help").out
 
 
 @pytest.mark.parametrize(
@@ -115,7 +120,7 @@ def test_advice_as_json() -> None:
         (["people.toml", "--plot", "a.pdf"], 2, "ends in .svg or .png"),
         (["people.toml", "--rate", "half"], 2, "shares between 0 and 1"),
         (["people.toml", "--rate", "2"], 3, "sample is a share"),
-        (["people.toml", "--rate", "1", "--limit", "0.6", "--plot", "no/such/a.svg"], 5, "cannot be written"),
+        (["people.toml", "--rate", "1", "--max-distortion", "0.6", "--plot", "no/such/a.svg"], 5, "cannot be written"),
     ],
 )
 def test_advice_that_cannot_be_given(arguments: list[str], code: int, message: str) -> None:
@@ -125,7 +130,8 @@ def test_advice_that_cannot_be_given(arguments: list[str], code: int, message: s
 
 
 def test_advice_for_another_method() -> None:
-    Path("people.toml").write_text(RECIPE.replace('"local-recoding", limit = 0.6', '"mondrian"'), encoding="utf-8")
+    other = RECIPE.replace('"local-recoding", max_distortion = 0.6', '"mondrian"')
+    Path("people.toml").write_text(other, encoding="utf-8")
     done = incrowd("advise", "people.toml")
     assert done.code == 3
     assert "its method is mondrian, which has no distortion limit" in done.err

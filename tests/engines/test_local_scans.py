@@ -22,7 +22,7 @@ FRAME = ic.datasets.census(ROWS, seed=4).with_row_index("row").select("row", "ag
         {"method": ic.Mondrian(cuts="relaxed")},
         {"sample": 0.4},
         {"sample": 0.4, "method": ic.Mondrian(cuts="relaxed")},
-        {"method": ic.FullDomain(limit=0.1)},
+        {"method": ic.FullDomain(max_withheld=0.1)},
     ],
 )
 def test_several_scans_are_one(asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,5 +128,5 @@ def test_what_cannot_be_is_refused(table: Any) -> None:
         ic.publish(table(), ic.KAnonymity(ROWS + 1))
     release = ic.publish(table(), ic.KAnonymity(ROWS))
     assert release.summary["groups"]["number"] == 1
-    with pytest.raises(QueryError, match="ask Spark"):
+    with pytest.raises(QueryError, match="ask the engine that holds it"):
         release.count({})

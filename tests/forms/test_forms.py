@@ -251,7 +251,7 @@ def test_several_sensitive_attributes_are_each_diverse() -> None:
 
 def test_without_sensitive_columns_only_membership_is_hidden() -> None:
     table = ic.read(ic.datasets.census(500, seed=7).select("age", "sex", "race"), quasi=["age", "sex", "race"])
-    release = ic.publish(table, ic.KAnonymity(5), method=ic.Slicing(number=2))
+    release = ic.publish(table, ic.KAnonymity(5), method=ic.Slicing(column_count=2))
     assert release.rows == 500
     # Buckets were cut by sex, which is a column of its own: it varies in none of them.
     assert release.summary["loss"]["fake-original ratio"] == 0

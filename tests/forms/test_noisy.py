@@ -188,24 +188,24 @@ def test_the_error_is_that_of_many_runs_or_above_it(method: PrivateMethod, query
 
 
 @pytest.mark.parametrize("method", [DiffGen(5, steps=5), ConsistentDiffGen(5, steps=5)], ids=lambda one: one.name)
-def test_a_training_set_weighs_as_much_as_the_counts_and_stays_inside_the_boxes(method: PrivateMethod) -> None:
+def test_rows_to_learn_from_are_as_many_as_the_counts_and_stay_inside_the_boxes(method: PrivateMethod) -> None:
     noisy = form(method)
-    frame, weights = noisy.training_set(np.random.default_rng(1), points=50)
-    assert frame.columns == ["age", "sex", "ill"]
-    assert frame.height == len(weights) == 50 * noisy.counts.height
-    assert weights.sum() == pytest.approx(noisy.rows)
+    codes, weights = noisy.reconstruct(np.random.default_rng(1))
+    frame = pl.DataFrame({name: noisy.tally.trees[name].values.gather(codes[name]) for name in ("age", "sex", "ill")})
+    assert frame.height == len(weights) == noisy.rows
+    assert (weights == 1).all()
     for query in ({"ill": "y"}, {"sex": "F"}, {"age": (0, 19)}):
         ((name, asked),) = query.items()
         inside = frame[name].is_between(*asked) if isinstance(asked, tuple) else frame[name] == asked
-        assert weights[inside.to_numpy()].sum() == pytest.approx(noisy.count(query), rel=0.1)
+        assert inside.sum() == pytest.approx(noisy.boxes.count(query), rel=0.1)
 
 
-def test_a_training_set_of_nothing_is_empty() -> None:
+def test_a_release_of_nothing_has_no_rows_to_learn_from() -> None:
     empty = next(
         shown for seed in range(200) if not (shown := form(ConsistentDiffGen(1, steps=1), seed=seed, rows=1)).rows
     )
-    frame, weights = empty.training_set(np.random.default_rng(1))
-    assert frame.height == len(weights) == 0
-    assert frame.columns == ["age", "sex", "ill"]
+    codes, weights = empty.reconstruct(np.random.default_rng(1))
+    assert len(weights) == 0
+    assert {name: len(found) for name, found in codes.items()} == {"age": 0, "sex": 0, "ill": 0}
     assert next(empty.batches(10)).height == 0
     assert empty.count({"sex": "F"}) == 0

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import incrowd as ic
+from incrowd.core.method import Method
 from incrowd.core.recoding import Recoding
 from incrowd.core.tally import Tally
 from incrowd.errors import ConformanceError
@@ -54,7 +55,7 @@ def test_a_tampered_table_is_refused(tampered: pl.DataFrame, broken: str) -> Non
 
 
 @dataclass(frozen=True)
-class Careless:
+class Careless(Method):
     """A method that publishes every value as it is, whatever is required."""
 
     name: ClassVar[str] = "careless"

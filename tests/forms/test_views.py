@@ -129,9 +129,9 @@ def test_whoever_fits_a_label_could_be_any_row_with_it(data: st.DataObject, show
 METHODS = [
     ic.Mondrian(),
     ic.Mondrian(cuts="relaxed", labels="tight"),
-    ic.LocalRecoding(limit=1.0),
+    ic.LocalRecoding(max_distortion=1.0),
     ic.KMember(),
-    ic.FullDomain(limit=0.3),
+    ic.FullDomain(max_withheld=0.3),
 ]
 
 

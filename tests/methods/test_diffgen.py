@@ -166,7 +166,7 @@ def test_without_classes_the_width_is_what_counts() -> None:
     for kind in BOTH:
         release = ic.publish(table, method=kind(NOISELESS, steps=3), seed=1)
         assert release.count({"sex": "Male"}) == pytest.approx(release.count({}) / 2, abs=60)
-        with pytest.raises(RecipeError, match="there is no sensitive column"):
+        with pytest.raises(RecipeError, match="needs a sensitive column"):
             ic.publish(table, method=kind(1, utility="max"))
 
 
@@ -284,9 +284,9 @@ def test_an_epsilon_that_is_none_is_refused(kind: Any, epsilon: Any) -> None:
         {"steps": 0},
         {"steps": 1.5},
         {"utility": "best"},
-        {"structure": 0},
-        {"structure": 1},
-        {"structure": "half"},
+        {"structure_share": 0},
+        {"structure_share": 1},
+        {"structure_share": "half"},
         {"missing": "age"},
         {"missing": 3},
     ],
@@ -317,7 +317,7 @@ def test_parameters_of_the_flat_histogram(parameters: dict[str, Any]) -> None:
     "method",
     [
         DiffGen(Fraction(1, 3), steps=2, missing=("age",)),
-        ConsistentDiffGen(0.5, structure=Fraction(1, 8), adjust="algorithm-2"),
+        ConsistentDiffGen(0.5, structure_share=Fraction(1, 8), adjust="algorithm-2"),
         ConsistentDiffGen(0.5, fanout=5),
         MarginalSynthesis(Fraction(1, 3), by_class=False, levels={"age": 1}, missing=("age",)),
     ],

@@ -139,9 +139,9 @@ def test_it_finds_the_best_of_all_vectors(
     expected = naive_best(rows, tally, models, limit)
     if expected is None:
         with pytest.raises(Unsatisfiable, match="no vector of levels"):
-            search(tally, models, limit=limit)
+            search(tally, models, max_withheld=limit)
         return
-    cost, withheld = cost_of(search(tally, models, limit=limit), tally)
+    cost, withheld = cost_of(search(tally, models, max_withheld=limit), tally)
     assert cost == pytest.approx(expected, abs=1e-9)
     assert withheld <= limit * len(rows) + 1e-9
 
@@ -151,8 +151,8 @@ def test_it_finds_the_best_of_all_vectors(
 def test_the_order_of_rows_changes_nothing(rows: list[tuple[str | None, ...]], data: st.DataObject) -> None:
     shuffled = data.draw(st.permutations(rows))
     models: list[ic.Model] = [ic.KAnonymity(min(2, len(rows)))]
-    first = search(tallied(rows), models, limit=1.0)
-    second = search(tallied(list(shuffled)), models, limit=1.0)
+    first = search(tallied(rows), models, max_withheld=1.0)
+    second = search(tallied(list(shuffled)), models, max_withheld=1.0)
     assert first.groups.tolist() == second.groups.tolist()
     assert first.lows.tolist() == second.lows.tolist()
 
@@ -161,13 +161,13 @@ ROWS = [(str(1 + i % 6), "uvw"[i % 3], "mn"[i % 2], "stz"[(i * i) % 3]) for i in
 
 
 def test_a_column_that_must_not_change_stays_as_it_is() -> None:
-    recoding = search(tallied(list(ROWS)), [ic.KAnonymity(5)], highest={"b": 0}, limit=1.0)
+    recoding = search(tallied(list(ROWS)), [ic.KAnonymity(5)], max_levels={"b": 0}, max_withheld=1.0)
     place = recoding.columns.index("b")
     assert (recoding.highs[:, place] - recoding.lows[:, place] == 1).all()
 
 
 def test_a_lowest_level_is_kept() -> None:
-    recoding = search(tallied(list(ROWS)), [ic.KAnonymity(1)], lowest={"c": 1})
+    recoding = search(tallied(list(ROWS)), [ic.KAnonymity(1)], min_levels={"c": 1})
     place = recoding.columns.index("c")
     assert (recoding.highs[:, place] - recoding.lows[:, place] == 2).all()
 
@@ -184,14 +184,22 @@ def test_a_dear_column_is_generalized_less() -> None:
 
 @pytest.mark.parametrize(
     "parameters",
-    [{"limit": -0.1}, {"limit": 1.5}, {"limit": "half"}, {"seconds": 0}, {"weights": {"a": -1.0}}],
+    [
+        {"max_withheld": -0.1},
+        {"max_withheld": 1.5},
+        {"max_withheld": "half"},
+        {"max_seconds": 0},
+        {"weights": {"a": -1.0}},
+    ],
 )
 def test_wrong_parameters_are_refused(parameters: dict[str, object]) -> None:
     with pytest.raises(RecipeError, match="full-domain"):
         FullDomain(**parameters)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("parameters", [{"highest": {"zip": 0}}, {"weights": {"zip": 1.0}}, {"lowest": {"a": 9}}])
+@pytest.mark.parametrize(
+    "parameters", [{"max_levels": {"zip": 0}}, {"weights": {"zip": 1.0}}, {"min_levels": {"a": 9}}]
+)
 def test_limits_for_what_is_not_there_are_refused(parameters: dict[str, object]) -> None:
     with pytest.raises(SchemaError):
         search(tallied(list(ROWS)), [ic.KAnonymity(2)], **parameters)
@@ -212,7 +220,7 @@ def test_a_release_is_published_and_verified() -> None:
         others="drop",
         hierarchies={"age": ic.Intervals(widths=(5, 10, 20)), **trees},
     )
-    release = ic.publish(table, [ic.KAnonymity(5), ic.LDiversity(3)], method=FullDomain(limit=0.05))
+    release = ic.publish(table, [ic.KAnonymity(5), ic.LDiversity(3)], method=FullDomain(max_withheld=0.05))
     assert 0 <= release.withheld <= 150
     assert release.rows + release.withheld == 3000
     found = ic.check(release.data, quasi=["age", "sex", "education", "marital"], sensitive=["occupation"])
@@ -223,7 +231,7 @@ def test_a_release_is_published_and_verified() -> None:
 def test_a_value_that_is_alone_in_its_group_keeps_its_own_name() -> None:
     people = pl.DataFrame({"a": ["3", "3", "1", "1"], "s": ["s", "t", "s", "t"]})  # 3 is all that q holds
     table = ic.read(people, quasi=["a"], sensitive=["s"], hierarchies={"a": TREES["a"]})
-    kept = ic.publish(table, ic.KAnonymity(2), method=FullDomain(highest={"a": 0}))
+    kept = ic.publish(table, ic.KAnonymity(2), method=FullDomain(max_levels={"a": 0}))
     assert set(kept.data["a"]) == {"1", "3"}
-    raised = ic.publish(table, ic.KAnonymity(2), method=FullDomain(lowest={"a": 1}, highest={"a": 1}))
+    raised = ic.publish(table, ic.KAnonymity(2), method=FullDomain(min_levels={"a": 1}, max_levels={"a": 1}))
     assert set(raised.data["a"]) == {"p", "q"}

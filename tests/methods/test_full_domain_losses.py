@@ -92,7 +92,7 @@ def all_vectors(tally: Tally, models: list[ic.Model], limit: float) -> list[Gene
     for levels in product(*(range(tally.trees[name].height + 1) for name in HIERARCHIES)):
         chosen = dict(zip(HIERARCHIES, levels, strict=True))
         try:
-            found.append(Generalized.of(tally, SCHEMA, search(tally, models, levels=chosen, limit=limit)))
+            found.append(Generalized.of(tally, SCHEMA, search(tally, models, levels=chosen, max_withheld=limit)))
         except Unsatisfiable:
             continue
     return found
@@ -106,10 +106,10 @@ def test_it_finds_the_best_of_all_vectors(rows: list[Row], models: list[ic.Model
     for loss in (*COLUMN_LOSSES, *GROUP_LOSSES):
         if not possible:
             with pytest.raises(Unsatisfiable):
-                search(tally, models, loss=loss, limit=limit)
+                search(tally, models, loss=loss, max_withheld=limit)
             continue
         expected = (max if loss == "precision" else min)(measured(tally, form, loss) for form in possible)
-        recoding = search(tally, models, loss=loss, limit=limit)
+        recoding = search(tally, models, loss=loss, max_withheld=limit)
         found = measured(tally, Generalized.of(tally, SCHEMA, recoding), loss)
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-9), loss
         assert recoding.explored is not None

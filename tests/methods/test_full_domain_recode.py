@@ -98,7 +98,7 @@ def check(tally: Tally, models: list[ic.Model], recoding: Recoding, limit: float
 def test_what_can_be_published_is_and_is_safe(rows: list[Row], models: list[ic.Model], limit: float) -> None:
     tally = tallied(rows)
     try:
-        recoding = recode(tally, models, limit=limit)
+        recoding = recode(tally, models, max_withheld=limit)
     except Unsatisfiable:
         assert not all_together(tally, models)
         return
@@ -110,7 +110,7 @@ def test_what_can_be_published_is_and_is_safe(rows: list[Row], models: list[ic.M
 def test_models_that_joining_may_break_hold_all_the_same(rows: list[Row], models: list[ic.Model], limit: float) -> None:
     tally = tallied(rows)
     try:
-        recoding = recode(tally, models, limit=limit)
+        recoding = recode(tally, models, max_withheld=limit)
     except Unsatisfiable:
         return
     check(tally, models, recoding, limit)
@@ -127,7 +127,7 @@ def test_levels_stay_within_their_bounds(
     low = data.draw(st.integers(0, tree.height))
     high = data.draw(st.integers(low, tree.height))
     try:
-        recoding = recode(tally, models, limit=limit, lowest={name: low}, highest={name: high})
+        recoding = recode(tally, models, max_withheld=limit, min_levels={name: low}, max_levels={name: high})
     except Unsatisfiable:
         return
     check(tally, models, recoding, limit)
@@ -146,7 +146,7 @@ def test_a_search_in_a_hurry_is_safe_too(rows: list[Row], models: list[ic.Model]
     tally = tallied(rows)
     if not all_together(tally, models):
         return
-    check(tally, models, recode(tally, models, seconds=1e-9), 0.0)
+    check(tally, models, recode(tally, models, max_seconds=1e-9), 0.0)
 
 
 @settings(max_examples=30, deadline=None)
@@ -203,7 +203,7 @@ def test_it_loses_less_than_one_vector_for_all(models: list[ic.Model], loss: str
 def test_rows_are_withheld_where_that_loses_less() -> None:
     rows: list[Row] = [*[("1", 0, "m", "s")] * 300, ("6", 11, "o", "s")]
     tally = tallied(rows)
-    joined, withheld = recode(tally, [ic.KAnonymity(2)]), recode(tally, [ic.KAnonymity(2)], limit=0.01)
+    joined, withheld = recode(tally, [ic.KAnonymity(2)]), recode(tally, [ic.KAnonymity(2)], max_withheld=0.01)
     assert joined.published.all()
     assert withheld.counts[~withheld.published].tolist() == [1]
     assert GlobalCertaintyPenalty().measure(tally, Generalized.of(tally, SCHEMA, withheld)) == pytest.approx(1 / 301)
@@ -215,7 +215,7 @@ def test_what_cannot_be_published_is_withheld_if_the_limit_allows() -> None:
     models: list[ic.Model] = [ic.ProbabilisticLDiversity(1.6)]
     with pytest.raises(Unsatisfiable, match=r"probabilistic.*0 of 12 rows withheld.*Hint"):
         recode(tallied(rows), models)
-    check(tallied(rows), models, recode(tallied(rows), models, limit=0.5), 0.5)
+    check(tallied(rows), models, recode(tallied(rows), models, max_withheld=0.5), 0.5)
 
 
 def test_an_interrupt_leaves_a_safe_table() -> None:
@@ -262,10 +262,10 @@ def test_models_of_labels_and_of_the_whole_table_hold(model: ic.Model) -> None:
 def test_a_release_of_local_levels_has_no_solutions_to_compare() -> None:
     table = ic.read(ic.datasets.census(500, seed=1), quasi=["age", "sex"], others="drop")
     assert ic.publish(table, ic.KAnonymity(3), method=FullDomain(leftovers="recode")).solutions is None
-    solutions = ic.publish(table, ic.KAnonymity(3), method=FullDomain(limit=0.1)).solutions
+    solutions = ic.publish(table, ic.KAnonymity(3), method=FullDomain(max_withheld=0.1)).solutions
     assert solutions is not None
     chosen = solutions.filter(pl.col("verdict") == "possible").row(0, named=True)
     levels = {name: chosen[f"level of {name}"] for name in ("age", "sex")}
-    another = ic.publish(table, ic.KAnonymity(3), method=FullDomain(limit=0.1, levels=levels))
+    another = ic.publish(table, ic.KAnonymity(3), method=FullDomain(max_withheld=0.1, levels=levels))
     assert another.withheld == chosen["withheld"]
     assert another.summary["loss"]["gcp"] == pytest.approx(chosen["loss"])

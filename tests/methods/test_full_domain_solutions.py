@@ -71,7 +71,7 @@ def test_what_is_said_of_a_vector_is_what_publishing_it_gives(
 ) -> None:
     tally = tallied(rows)
     try:
-        solutions = explored(search(tally, models, limit=limit))
+        solutions = explored(search(tally, models, max_withheld=limit))
     except Unsatisfiable:
         return
     assert solutions.proven
@@ -83,7 +83,7 @@ def test_what_is_said_of_a_vector_is_what_publishing_it_gives(
     for row in table.to_dicts():
         levels = {name.removeprefix("level of "): row[name] for name in LEVELS}
         try:
-            form = Generalized.of(tally, SCHEMA, search(tally, models, levels=levels, limit=limit))
+            form = Generalized.of(tally, SCHEMA, search(tally, models, levels=levels, max_withheld=limit))
         except Unsatisfiable as error:
             said = str(error)
             assert row["verdict"] in ("over the limit", "ruled out"), said
@@ -114,14 +114,14 @@ def test_a_lattice_too_large_to_hold_is_searched_to_the_same_end(
     tally = tallied(rows)
     with pytest.MonkeyPatch.context() as patch:
         try:
-            exact = search(tally, models, limit=limit, loss=loss)
+            exact = search(tally, models, max_withheld=limit, loss=loss)
         except Unsatisfiable:
             patch.setattr(full_domain, "_MOST_VECTORS", 0)
             with pytest.raises(Unsatisfiable, match="no vector of levels"):
-                search(tally, models, limit=limit, loss=loss)
+                search(tally, models, max_withheld=limit, loss=loss)
             return
         patch.setattr(full_domain, "_MOST_VECTORS", 0)
-        again = search(tally, models, limit=limit, loss=loss)
+        again = search(tally, models, max_withheld=limit, loss=loss)
     assert again.levels == exact.levels
     assert explored(again).proven
 
@@ -141,7 +141,7 @@ def test_a_search_that_is_stopped_publishes_the_best_so_far(most_vectors: int, s
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(full_domain, "_MOST_VECTORS", most_vectors)
-        parameters = {"seconds": 1e-9} if stop == "time" else {}
+        parameters = {"max_seconds": 1e-9} if stop == "time" else {}
         stopped = search(tally, list(models), impatient, **parameters)
         whole = search(tally, list(models))
     assert not explored(stopped).proven
@@ -154,7 +154,7 @@ def test_a_search_that_is_stopped_publishes_the_best_so_far(most_vectors: int, s
 
 def test_time_that_runs_out_on_an_impossible_demand_is_said() -> None:
     with pytest.raises(Unsatisfiable, match=r"time ran out.*5-diversity \(reaches 2\.\d+\)"):
-        search(tallied(ROWS), [ic.EntropyLDiversity(5)], limit=0.5, seconds=1e-9)
+        search(tallied(ROWS), [ic.EntropyLDiversity(5)], max_withheld=0.5, max_seconds=1e-9)
 
 
 def test_an_interrupt_before_anything_was_found_is_one() -> None:
@@ -176,7 +176,7 @@ def test_an_impossible_demand_names_each_model_that_fails_and_what_is_reached() 
 
 def test_a_chosen_vector_is_published_as_it_is() -> None:
     tally = tallied(ROWS)
-    chosen = search(tally, [ic.KAnonymity(2)], levels={"a": 1, "n": 3, "loss": 0}, limit=1.0)
+    chosen = search(tally, [ic.KAnonymity(2)], levels={"a": 1, "n": 3, "loss": 0}, max_withheld=1.0)
     assert chosen.levels == (1, 0, 3)
     assert explored(chosen).table()["verdict"].to_list() == ["chosen"]
     assert not explored(chosen).proven
@@ -197,7 +197,7 @@ def test_levels_must_be_those_of_all_quasi_identifiers(levels: dict[str, int]) -
 
 @pytest.mark.parametrize("wrong", [1.5, -1, "high", True])
 def test_a_level_is_a_whole_number(wrong: object) -> None:
-    for parameter in ("levels", "lowest", "highest"):
+    for parameter in ("levels", "min_levels", "max_levels"):
         with pytest.raises(RecipeError, match="level of a"):
             FullDomain(**{parameter: {"a": wrong}})  # type: ignore[arg-type]
 
@@ -206,7 +206,7 @@ def test_many_columns_have_more_combinations_than_numbers() -> None:
     people = pl.DataFrame({f"q{column}": [str(row % (50 + column)) for row in range(120)] for column in range(10)})
     hierarchy = Categories.from_tree({f"{ten}*": [str(10 * ten + one) for one in range(10)] for ten in range(8)})
     table = ic.read(people, quasi=people.columns, hierarchies=dict.fromkeys(people.columns, hierarchy))
-    release = ic.publish(table, ic.KAnonymity(2), method=FullDomain(limit=0.5))
+    release = ic.publish(table, ic.KAnonymity(2), method=FullDomain(max_withheld=0.5))
     assert release.form.group_sizes.min() >= 2
     local = ic.publish(table, ic.KAnonymity(2), method=FullDomain(leftovers="recode"))
     assert local.withheld == 0

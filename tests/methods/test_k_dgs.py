@@ -230,13 +230,13 @@ def test_a_population_is_counted_at_the_levels() -> None:
     people = pl.DataFrame({"age": [20, 21, 22, 23, 24, 31, 32, 33]})
     table = ic.read(frame, quasi=["age"], hierarchies={"age": AGES}, population=people)
     method = KDGS(2, levels={"age": 2})
-    release = ic.publish(table, [KMap(3), DeltaPresence(0.7, least=0.4)], method=method)
+    release = ic.publish(table, [KMap(3), DeltaPresence(0.7, min_presence=0.4)], method=method)
     assert release.guarantees[0].achieved == 3
     assert release.guarantees[1].achieved == pytest.approx(2 / 3)
     with pytest.raises(Unsatisfiable, match="4-map: they reach 3"):
         ic.publish(table, KMap(4), method=method)
     with pytest.raises(Unsatisfiable, match=r"\(0.5, 1\)-presence"):
-        ic.publish(table, DeltaPresence(1.0, least=0.5), method=method)
+        ic.publish(table, DeltaPresence(1.0, min_presence=0.5), method=method)
 
 
 @settings(max_examples=60)

@@ -109,7 +109,7 @@ def test_what_is_published_is_safe_and_whole(labels: str, models: list[ic.Model]
 def test_it_loses_less_than_one_vector_for_all() -> None:
     table = census_table()
     local = ic.publish(table, ic.KAnonymity(5), method=LevelSweep()).summary["loss"]["gcp"]
-    full = ic.publish(table, ic.KAnonymity(5), method=FullDomain(limit=0.05)).summary["loss"]["gcp"]
+    full = ic.publish(table, ic.KAnonymity(5), method=FullDomain(max_withheld=0.05)).summary["loss"]["gcp"]
     assert local < full / 2
 
 

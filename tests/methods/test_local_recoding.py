@@ -94,7 +94,7 @@ def test_it_does_what_the_paper_says_row_by_row(
     )
     opened = ic.read(frame, quasi=columns, sensitive=["sick"], hierarchies=hierarchies)
     try:
-        release = ic.publish(opened, ic.ExpectedConfidence(rate=rate), method=ic.LocalRecoding(limit=limit))
+        release = ic.publish(opened, ic.ExpectedConfidence(rate=rate), method=ic.LocalRecoding(max_distortion=limit))
     except Unsatisfiable:
         assert not expected
         return
@@ -120,7 +120,7 @@ def test_published_rows_pass_a_naive_check(sample: float, choose: Any) -> None:
     }
     quasi = ("age", "sex", "education")
     table = ic.read(frame, quasi=quasi, sensitive=["occupation"], hierarchies=hierarchies)
-    method = ic.LocalRecoding(limit=0.8, lowest={"age": 1}, choose=choose)
+    method = ic.LocalRecoding(max_distortion=0.8, min_levels={"age": 1}, column_choice=choose)
     release = ic.publish(table, ic.ExpectedConfidence(), method=method, sample=sample, seed=2)
     trees = release.form.tally.trees
     excess = worst_excess(
@@ -135,7 +135,7 @@ def test_published_rows_pass_a_naive_check(sample: float, choose: Any) -> None:
     assert excess <= 1e-9
     assert excess == pytest.approx(release.guarantees[0].achieved, abs=1e-9)
     assert all("-" not in str(label) for label in release.to_polars()["age"].unique().to_list())
-    assert 0.0 < Distortion(published=True).measure(release.form.tally, release.form) <= 0.8
+    assert 0.0 < Distortion(published_only=True).measure(release.form.tally, release.form) <= 0.8
 
 
 def test_rows_that_are_too_distorted_are_withheld_and_no_others() -> None:
@@ -143,7 +143,7 @@ def test_rows_that_are_too_distorted_are_withheld_and_no_others() -> None:
     table = ic.read(frame, quasi=["age", "sex", "race"], sensitive=["occupation"], others="drop")
     shares = []
     for limit in (0.2, 0.4, 0.6, 0.8, 1.0):
-        release = ic.publish(table, ic.ExpectedConfidence(), method=ic.LocalRecoding(limit=limit))
+        release = ic.publish(table, ic.ExpectedConfidence(), method=ic.LocalRecoding(max_distortion=limit))
         worst = max(
             sum(
                 climbed(release.form.tally.trees[name], release.form.shown.lows[[group], place],
@@ -162,7 +162,7 @@ def test_rows_that_are_too_distorted_are_withheld_and_no_others() -> None:
 def test_it_takes_other_models_too_and_all_at_once() -> None:
     table = ic.read(ic.datasets.census(3000, seed=14), quasi=["age", "sex"], sensitive=["occupation"], others="drop")
     require = [ic.KAnonymity(7), ic.LDiversity(3), ic.ExpectedConfidence()]
-    release = ic.publish(table, require, method=ic.LocalRecoding(limit=1))
+    release = ic.publish(table, require, method=ic.LocalRecoding(max_distortion=1))
     assert ic.check(release.to_polars(), quasi=["age", "sex"], sensitive=["occupation"]).k >= 7
     assert AverageGroupSize().measure(release.form.tally, release.form) >= 7
 
@@ -170,8 +170,8 @@ def test_it_takes_other_models_too_and_all_at_once() -> None:
 def test_several_sensitive_columns_are_each_judged() -> None:
     frame = ic.datasets.census(1500, seed=15).select("age", "sex", "occupation", "marital")
     table = ic.read(frame, quasi=["age", "sex"], sensitive=["occupation", "marital"])
-    both = ic.publish(table, ic.ExpectedConfidence(), method=ic.LocalRecoding(limit=1))
-    one = ic.publish(table, ic.ExpectedConfidence(column="marital"), method=ic.LocalRecoding(limit=1))
+    both = ic.publish(table, ic.ExpectedConfidence(), method=ic.LocalRecoding(max_distortion=1))
+    one = ic.publish(table, ic.ExpectedConfidence(column="marital"), method=ic.LocalRecoding(max_distortion=1))
     assert both.guarantees[0].achieved <= 0
     assert len(one.form.shown) >= len(both.form.shown)
 
@@ -179,7 +179,7 @@ def test_several_sensitive_columns_are_each_judged() -> None:
 def test_no_distortion_allowed_publishes_what_is_safe_as_it_is() -> None:
     frame = pl.DataFrame({"sex": ["F"] * 20 + ["M"] * 20 + ["X"], "sick": ["a", "b"] * 20 + ["c"]})
     table = ic.read(frame, quasi=["sex"], sensitive=["sick"])
-    release = ic.publish(table, ic.ExpectedConfidence(), method=ic.LocalRecoding(limit=0))
+    release = ic.publish(table, ic.ExpectedConfidence(), method=ic.LocalRecoding(max_distortion=0))
     assert release.rows == 40
     assert sorted(release.to_polars()["sex"].unique()) == ["F", "M"]
 
@@ -187,12 +187,16 @@ def test_no_distortion_allowed_publishes_what_is_safe_as_it_is() -> None:
 def test_nothing_safe_is_an_error_that_says_so() -> None:
     table = ic.read(pl.DataFrame({"age": [1, 2, 3], "sick": ["a", "b", "c"]}), quasi=["age"], sensitive=["sick"])
     with pytest.raises(Unsatisfiable, match="none of 3 rows satisfies 4-anonymity"):
-        ic.publish(table, ic.KAnonymity(4), method=ic.LocalRecoding(limit=1))
+        ic.publish(table, ic.KAnonymity(4), method=ic.LocalRecoding(max_distortion=1))
 
 
 @pytest.mark.parametrize(
     ("parameters", "complaint"),
-    [({"limit": 1.5}, "limit is a share"), ({"limit": -1}, "limit is a number"), ({"choose": "any"}, "choose is")],
+    [
+        ({"max_distortion": 1.5}, "max_distortion is a share"),
+        ({"max_distortion": -1}, "max_distortion is a number"),
+        ({"column_choice": "any"}, "column_choice is"),
+    ],
 )
 def test_senseless_parameters_are_refused(parameters: dict[str, Any], complaint: str) -> None:
     with pytest.raises(RecipeError, match=complaint):
@@ -202,6 +206,6 @@ def test_senseless_parameters_are_refused(parameters: dict[str, Any], complaint:
 def test_a_level_of_an_unknown_column_is_refused() -> None:
     table = ic.read(pl.DataFrame({"age": [1, 2], "sick": ["a", "b"]}), quasi=["age"], sensitive=["sick"])
     with pytest.raises(SchemaError, match="'agee' is not a quasi-identifier"):
-        ic.publish(table, ic.KAnonymity(1), method=ic.LocalRecoding(lowest={"agee": 1}))
+        ic.publish(table, ic.KAnonymity(1), method=ic.LocalRecoding(min_levels={"agee": 1}))
     with pytest.raises(SchemaError, match="levels go from 0 to"):
-        ic.publish(table, ic.KAnonymity(1), method=ic.LocalRecoding(lowest={"age": 9}))
+        ic.publish(table, ic.KAnonymity(1), method=ic.LocalRecoding(min_levels={"age": 9}))

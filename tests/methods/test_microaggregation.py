@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import incrowd as ic
+from incrowd.core.model import Model
 from incrowd.core.groups import Groups
 from incrowd.errors import RecipeError, Unsatisfiable
 from incrowd.methods import clusters
@@ -106,7 +107,7 @@ def test_small_tables(method: Any, values: list[int | None], k: int, expected: d
 
 
 @dataclass(frozen=True)
-class OddSize:
+class OddSize(Model):
     """A model under which two safe groups make an unsafe one."""
 
     name: ClassVar[str] = "odd-size"
@@ -119,6 +120,9 @@ class OddSize:
 
     def achieved(self, groups: Groups) -> float:
         return float((groups.sizes % 2).min())
+
+    def __str__(self) -> str:
+        return "odd sizes"
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -144,20 +148,24 @@ def test_too_few_rows(method: Any) -> None:
 
 
 def test_clusters_have_the_size_asked_for() -> None:
-    release = ic.publish(opened(people(60, 4)), ic.KAnonymity(2), method=Microaggregation(size=10, labels="tight"))
+    release = ic.publish(
+        opened(people(60, 4)), ic.KAnonymity(2), method=Microaggregation(group_size=10, labels="tight")
+    )
     sizes = [len(rows) for rows in members(release, ("height", "weight", "job")).values()]
     assert min(sizes) == 10
     assert max(sizes) < 20
 
 
 def test_a_size_beyond_the_table_is_one_cluster() -> None:
-    release = ic.publish(opened(people(12, 4)), ic.KAnonymity(2), method=Microaggregation(size=99))
+    release = ic.publish(opened(people(12, 4)), ic.KAnonymity(2), method=Microaggregation(group_size=99))
     assert len(members(release, ("height", "weight", "job"))) == 1
 
 
-@pytest.mark.parametrize("wrong", [{"size": 0}, {"size": 2.5}, {"size": True}, {"labels": "region"}, {"labels": None}])
+@pytest.mark.parametrize(
+    "wrong", [{"group_size": 0}, {"group_size": 2.5}, {"group_size": True}, {"labels": "region"}, {"labels": None}]
+)
 def test_wrong_parameters(wrong: dict[str, Any]) -> None:
-    with pytest.raises(RecipeError, match=r"microaggregation: (size|labels) is"):
+    with pytest.raises(RecipeError, match=r"microaggregation: (group_size|labels) is"):
         Microaggregation(**wrong)
 
 

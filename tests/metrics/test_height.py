@@ -58,7 +58,7 @@ def test_a_set_or_a_range_counts_as_the_node_that_covers_it() -> None:
 def test_is_the_sum_of_levels_where_all_rows_share_them(levels: dict[str, int]) -> None:
     frame = pl.DataFrame({"age": [20, 21, 34, 61], "job": ["lawyer", "writer", "writer", "dancer"]})
     table = ic.read(frame, quasi=["age", "job"], hierarchies=dict(AGES.hierarchies))
-    release = ic.publish(table, [ic.KAnonymity(1)], method=ic.FullDomain(lowest=levels, highest=levels))
+    release = ic.publish(table, [ic.KAnonymity(1)], method=ic.FullDomain(min_levels=levels, max_levels=levels))
     tally = release.form.tally
     if levels["job"] == 1:  # the lawyer is the only one in an office, and is shown as one
         assert "office" in release.to_polars()["job"].to_list()
@@ -70,7 +70,9 @@ def test_names_that_are_quoted_are_read_as_what_they_are() -> None:
     rows = (("x", "{odd}", "*odd"), ("y", "even", "more"), ("z", "even", "more"))
     table = ic.read(pl.DataFrame({"a": list("xyz")}), quasi=["a"], hierarchies={"a": ic.Categories(rows)})
     for level, label in enumerate(["x", '"{odd}"', "*odd", "*"]):
-        release = ic.publish(table, [ic.KAnonymity(1)], method=ic.FullDomain(lowest={"a": level}, highest={"a": level}))
+        release = ic.publish(
+            table, [ic.KAnonymity(1)], method=ic.FullDomain(min_levels={"a": level}, max_levels={"a": level})
+        )
         assert label in release.to_polars()["a"].to_list()
         alone = release.form.shown.labels["a"].to_list().index(label)
         tree, shown = release.form.tally.trees["a"], release.form.shown

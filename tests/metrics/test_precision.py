@@ -47,7 +47,7 @@ def test_sweeneys_example(race: int, zip_level: int, expected: float) -> None:
     }
     levels = {"race": race, "zip": zip_level}
     table = ic.read(frame, quasi=["race", "zip"], hierarchies=hierarchies)
-    release = ic.publish(table, [ic.KAnonymity(1)], method=ic.FullDomain(lowest=levels, highest=levels))
+    release = ic.publish(table, [ic.KAnonymity(1)], method=ic.FullDomain(min_levels=levels, max_levels=levels))
     assert Precision().measure(release.form.tally, release.form) == pytest.approx(expected, abs=0.005)
 
 

@@ -12,7 +12,6 @@ from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.tally import Tally, code_table
 from incrowd.errors import RecipeError, SchemaError
 from incrowd.hierarchies.flat import Exact, Flat
-from incrowd.models import bayes_optimal
 from incrowd.models.bayes_optimal import (
     breaches,
     class_prior,
@@ -20,6 +19,7 @@ from incrowd.models.bayes_optimal import (
     posterior,
     prior,
 )
+from tests.models import bayes_optimal_oracle
 from tests.models.bayes_optimal_oracle import audit_bayes_optimal
 from tests.models.crowds import CHECKED
 
@@ -182,7 +182,7 @@ def test_agrees_with_its_definition(rows: list[Any], labels: list[int], tau: flo
         groups[0] = 0
     knowledge = estimate_joint(tally, ("age", "zip"), "ill", smoothing=smoothing)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bayes_optimal, "_BLOCK", block)
+        patch.setattr(bayes_optimal_oracle, "_BLOCK", block)
         found = audit_bayes_optimal(tally, recoded(tally, groups), "ill", tau, knowledge)
     breached, largest = naive(rows, [groups[code_of[row]] for row in rows], joint, tau)
     assert found.breached == pytest.approx(breached)

@@ -232,7 +232,7 @@ def test_parameters_are_checked() -> None:
             BayesOptimalPrivacy(**wrong)
 
 
-@pytest.mark.parametrize("method", [ic.FullDomain(limit=0.5), ic.Mondrian(), ic.Mondrian(labels="hierarchy")])
+@pytest.mark.parametrize("method", [ic.FullDomain(max_withheld=0.5), ic.Mondrian(), ic.Mondrian(labels="hierarchy")])
 @CHECKED
 @given(case=cases(most_rows=25, most_quasi=3, most_sensitive=1, most_kept=0))
 def test_what_is_published_keeps_to_tau(method: ic.Method, case: Case) -> None:
@@ -259,6 +259,6 @@ def test_it_survives_a_recipe() -> None:
     table = ic.read(ic.datasets.census(300), quasi=["sex", "education"], sensitive=["occupation"], others="drop")
     rule = Rule(when={"sex": "Male"}, then="Sales", confidence=0.2)
     model = BayesOptimalPrivacy(0.9, smoothing=5, rules=(rule,), column="occupation")
-    release = ic.publish(table, model, method=ic.FullDomain(limit=0.5))
+    release = ic.publish(table, model, method=ic.FullDomain(max_withheld=0.5))
     written = Recipe.of(release).to_dict()
     assert Recipe.from_dict(written).models == (model,)

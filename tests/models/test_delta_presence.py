@@ -63,16 +63,16 @@ def test_groups_that_share_nobody_have_rows_over_people() -> None:
     assert DeltaPresence(0.5).achieved(groups) == 0.5
     assert verdicts(DeltaPresence(0.5), groups) == [True, True]
     assert verdicts(DeltaPresence(0.49), groups) == [True, False]
-    assert verdicts(DeltaPresence(0.5, least=0.25), groups) == [True, True]
-    assert verdicts(DeltaPresence(0.5, least=0.26), groups) == [False, True]
-    assert DeltaPresence(0.5, least=0.26).achieved(groups) == np.inf
+    assert verdicts(DeltaPresence(0.5, min_presence=0.25), groups) == [True, True]
+    assert verdicts(DeltaPresence(0.5, min_presence=0.26), groups) == [False, True]
+    assert DeltaPresence(0.5, min_presence=0.26).achieved(groups) == np.inf
 
 
 def test_people_in_no_group_are_known_to_be_absent() -> None:
     groups = in_boxes([1], [[(1, 3)]], [(1,), (2,), (3,)])
     assert verdicts(DeltaPresence(0.5), groups) == [True]
-    assert verdicts(DeltaPresence(0.5, least=0.1), groups) == [False]
-    assert DeltaPresence(0.5, least=0.1).achieved(groups) == np.inf
+    assert verdicts(DeltaPresence(0.5, min_presence=0.1), groups) == [False]
+    assert DeltaPresence(0.5, min_presence=0.1).achieved(groups) == np.inf
 
 
 def test_more_rows_than_people_fail() -> None:
@@ -112,8 +112,10 @@ def test_whatever_satisfies_it_does_so_in_all_worlds_together(
     share_nobody = len(places) == len(set(places))
     bound = DeltaPresence(most).achieved(groups)
     assert bound == float(max(truth)) if share_nobody else bound >= float(max(truth))
-    for model in (DeltaPresence(most), DeltaPresence(max(most, least), least=least)):
-        fits = max(truth) <= Fraction(str(model.most)) and (not model.least or min(truth) >= Fraction(str(model.least)))
+    for model in (DeltaPresence(most), DeltaPresence(max(most, least), min_presence=least)):
+        fits = max(truth) <= Fraction(str(model.max_presence)) and (
+            not model.min_presence or min(truth) >= Fraction(str(model.min_presence))
+        )
         if all(verdicts(model, groups)):
             assert fits
         elif share_nobody:
@@ -165,7 +167,7 @@ def test_splitting_cannot_help_the_share_that_it_says(most: float, data: st.Data
 
 
 def test_with_a_least_one_failing_group_fails_all_below() -> None:
-    model = DeltaPresence(0.5, least=0.2)
+    model = DeltaPresence(0.5, min_presence=0.2)
     assert model.least_failing(in_boxes([1, 1], [[(1, 3)], [(3, 6)]], [(1,), (2,), (3,), (4,)])).tolist() == [0, 0]
     assert model.least_failing(in_boxes([1], [[(1, 3)]], [(1,), (2,), (3,), (4,)])).tolist() == [1]
 
@@ -190,16 +192,16 @@ def test_needs_a_population() -> None:
 def test_strict_regions_keep_it(drawn: tuple[Case, pl.DataFrame], most: float, least: float) -> None:
     case, people = drawn
     assume(not has_missing(case.frame.select(case.quasi), people))  # `*` then holds for people of other groups too
-    model = DeltaPresence(max(most, least), least=least)
+    model = DeltaPresence(max(most, least), min_presence=least)
     release = publish(case, people, model, ic.Mondrian())
     if release is None:
         everybody = Fraction(case.frame.height, people.height)
-        assert not Fraction(str(least)) <= everybody <= Fraction(str(model.most))
+        assert not Fraction(str(least)) <= everybody <= Fraction(str(model.max_presence))
         return
     found = recount(release, case, people)
     ratios = [Fraction(rows, len(places)) for rows, places in found]
     assert float(max(ratios)) == release.guarantees[0].achieved
-    assert all(Fraction(str(least)) <= ratio <= Fraction(str(model.most)) for ratio in ratios)
+    assert all(Fraction(str(least)) <= ratio <= Fraction(str(model.max_presence)) for ratio in ratios)
     places = [place for _, own in found for place in own]
     assert len(places) == len(set(places))
     assert not least or len(places) == people.height
@@ -226,7 +228,7 @@ def test_other_ways_of_showing_keep_it_or_are_refused(drawn: tuple[Case, pl.Data
 def test_at_least_needs_boxes_that_leave_nobody_out() -> None:
     people = ic.datasets.census(300, seed=7).select("age", "sex", "education")
     table = ic.read(people[:150], quasi=people.columns, population=people)
-    trimmed, whole = (ic.publish(table, DeltaPresence(0.8, least=least)) for least in (0.0, 0.2))
+    trimmed, whole = (ic.publish(table, DeltaPresence(0.8, min_presence=least)) for least in (0.0, 0.2))
     case = Case(people[:150], tuple(people.columns))
     covered = [sum(len(places) for _, places in recount(release, case, people)) for release in (trimmed, whole)]
     assert covered[0] < covered[1] == people.height
@@ -242,7 +244,7 @@ def test_is_unsatisfiable_where_the_whole_table_is_too_likely() -> None:
     with pytest.raises(Unsatisfiable, match=r"\(0, 0.7\)-presence: all 3 rows together reach 0.75"):
         ic.publish(table, DeltaPresence(0.7))
     with pytest.raises(Unsatisfiable, match=r"\(0.8, 1\)-presence"):
-        ic.publish(table, DeltaPresence(1.0, least=0.8))
+        ic.publish(table, DeltaPresence(1.0, min_presence=0.8))
 
 
 # --- parameters ---
@@ -251,12 +253,12 @@ def test_is_unsatisfiable_where_the_whole_table_is_too_likely() -> None:
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"most": 0},
-        {"most": 1.1},
-        {"most": "x"},
-        {"most": True},
-        {"most": 0.5, "least": -0.1},
-        {"most": 0.5, "least": 0.6},
+        {"max_presence": 0},
+        {"max_presence": 1.1},
+        {"max_presence": "x"},
+        {"max_presence": True},
+        {"max_presence": 0.5, "min_presence": -0.1},
+        {"max_presence": 0.5, "min_presence": 0.6},
     ],
 )
 def test_parameters_are_checked(parameters: dict[str, Any]) -> None:
@@ -265,8 +267,8 @@ def test_parameters_are_checked(parameters: dict[str, Any]) -> None:
 
 
 def test_is_a_value_and_says_what_it_is() -> None:
-    is_a_value(DeltaPresence(0.5, least=0.1))
-    assert str(DeltaPresence(0.5, least=0.1)) == "(0.1, 0.5)-presence"
-    (of_each,) = for_each_group([DeltaPresence(0.5, least=0.1)])
+    is_a_value(DeltaPresence(0.5, min_presence=0.1))
+    assert str(DeltaPresence(0.5, min_presence=0.1)) == "(0.1, 0.5)-presence"
+    (of_each,) = for_each_group([DeltaPresence(0.5, min_presence=0.1)])
     is_a_value(of_each)
     assert str(of_each) == "(0.1, 0.5)-presence in each group"

@@ -137,7 +137,7 @@ def test_rules_that_speak_of_the_same_people_are_refused() -> None:
     tally = tally_of(PATIENTS)
     rules = [Rule({"age": (20, 30)}, "flu", 0.1), Rule({"sex": "F"}, "flu", 0.2)]
     groups = one_group(tally, {"age": (1, 3), "sex": (1, 3)}, {1: 1})
-    with pytest.raises(SchemaError, match="two rules speak of the same people"):
+    with pytest.raises(SchemaError, match="two rules are about the same people"):
         ExpectedConfidence(rules=rules).satisfied(groups)  # type: ignore[arg-type]
 
 
@@ -211,7 +211,7 @@ def test_a_value_that_nobody_expects_can_never_be_published() -> None:
     knowledge = {"disease": {"flu": 1.0, "ebola": 0.0}}
     with pytest.raises(Unsatisfiable, match="all 4 rows together reach"):
         ic.publish(table, ExpectedConfidence(marginals=knowledge))
-    release = ic.publish(table, ExpectedConfidence(marginals=knowledge), method=ic.LocalRecoding(limit=1))
+    release = ic.publish(table, ExpectedConfidence(marginals=knowledge), method=ic.LocalRecoding(max_distortion=1))
     assert "ebola" not in release.to_polars()["disease"].to_list()
     assert release.withheld == 1
 
@@ -230,7 +230,7 @@ def test_at_a_rate_of_zero_nothing_is_learnt() -> None:
 
 
 def test_it_needs_the_table_that_labels_were_made_from() -> None:
-    with pytest.raises(SchemaError, match="without the table that they were made from"):
+    with pytest.raises(SchemaError, match="needs the table that they were made from"):
         ExpectedConfidence().satisfied(
             Groups(np.array([1]), {"s": Histogram(np.array([0, 1]), np.array([1], dtype=np.int32), np.array([1]))})
         )
@@ -284,7 +284,7 @@ rules = [{when = {age = {from = 20, to = 30}, sex = "M"}, then = "diabetes", con
 
 [method]
 name = "local-recoding"
-limit = 1.0
+max_distortion = 1.0
 """,
         encoding="utf-8",
     )

@@ -161,13 +161,13 @@ def test_the_full_domain_search_stops_at_the_estimate(estimator: Any) -> None:
 @pytest.mark.parametrize(
     "parameters",
     [
-        {"share": -0.1},
-        {"share": 1.1},
-        {"share": "x"},
-        {"share": 0.1, "fraction": 0},
-        {"share": 0.1, "fraction": 1.5},
-        {"share": 0.1, "fraction": 0.5, "estimator": "guess"},
-        {"share": 0.1, "estimator": "pitman"},
+        {"max_share": -0.1},
+        {"max_share": 1.1},
+        {"max_share": "x"},
+        {"max_share": 0.1, "fraction": 0},
+        {"max_share": 0.1, "fraction": 1.5},
+        {"max_share": 0.1, "fraction": 0.5, "estimator": "guess"},
+        {"max_share": 0.1, "estimator": "pitman"},
     ],
 )
 def test_parameters_are_checked(parameters: dict[str, Any]) -> None:

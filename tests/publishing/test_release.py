@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from incrowd.core.engine import PublishedRows
 from incrowd.engines import local
 from incrowd.errors import ConformanceError, SourceError
 from incrowd.methods.full_domain import FullDomain
@@ -27,7 +29,7 @@ METHODS = [
     ic.Mondrian(cuts="relaxed"),
     ic.Mondrian(labels="hierarchy"),
     ic.Mondrian(labels="tight"),
-    FullDomain(limit=0.4),  # withholds rows
+    FullDomain(max_withheld=0.4),  # withholds rows
 ]
 
 rows = st.lists(
@@ -257,7 +259,12 @@ def test_a_source_that_is_gone_meanwhile_is_told(tmp_path: Path) -> None:
 
 def test_rows_that_do_not_add_up_are_a_fault() -> None:
     release = publish(people(COUNTED))
-    object.__setattr__(release, "make_batches", lambda: iter([release.form.lines().head(1)]))
+
+    class TooFew(PublishedRows):
+        def batches(self) -> Iterator[pl.DataFrame]:
+            yield release.generalized.lines().head(1)
+
+    object.__setattr__(release, "published", TooFew())
     with pytest.raises(ConformanceError, match="1 rows came out where 8 were checked"):
         release.to_polars()
 
@@ -267,6 +274,6 @@ def test_rows_that_do_not_add_up_are_a_fault() -> None:
     [([], {}), ([1, 1, 2], {"1": 2, "2": 1}), ([3, 4, 5, 8, 9, 1000], {"3-4": 2, "5-8": 2, "9-16": 1, "513-1024": 1})],
 )
 def test_sizes_are_counted_by_powers_of_two(sizes: list[int], distribution: dict[str, int]) -> None:
-    from incrowd.publishing.release import size_distribution
+    from incrowd.common.plain import size_distribution
 
     assert size_distribution(np.array(sizes, dtype=np.int64)) == distribution

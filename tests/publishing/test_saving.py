@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.core.engine import PublishedRows
 from incrowd.core.release_directory import new_directory
 from incrowd.errors import OutputError
 from incrowd.publishing import saving
@@ -139,7 +140,7 @@ def test_a_file_in_the_way_is_told(tmp_path: Path, release: ic.Release, where: s
 
 
 def test_an_unknown_format_is_told_before_anything_is_written(tmp_path: Path, release: ic.Release) -> None:
-    with pytest.raises(OutputError, match=r"unknown format 'xlsx'\.  Hint: it is one of csv, parquet, arrow"):
+    with pytest.raises(OutputError, match=r"unknown format 'xlsx'\.  Hint: it is one of arrow, csv, parquet"):
         release.save(tmp_path / "out", format="xlsx")  # type: ignore[arg-type]
     assert everything(tmp_path) == {}
 
@@ -147,11 +148,12 @@ def test_an_unknown_format_is_told_before_anything_is_written(tmp_path: Path, re
 def failing(release: ic.Release, error: BaseException) -> ic.Release:
     """The release with a source that breaks after the first batch."""
 
-    def batches() -> Iterator[pl.DataFrame]:
-        yield release.to_polars().head(50)
-        raise error
+    class Breaking(PublishedRows):
+        def batches(self) -> Iterator[pl.DataFrame]:
+            yield release.to_polars().head(50)
+            raise error
 
-    return dataclasses.replace(release, make_batches=batches)
+    return dataclasses.replace(release, published=Breaking())
 
 
 class Crash(Exception):
@@ -261,7 +263,7 @@ def test_no_file_holds_a_text_of_a_withheld_row(tmp_path: Path, format: Any) -> 
     )
     for keep in ([], ["remark"]):
         table = ic.read(people, quasi=["sex"], sensitive=["illness"], keep=keep, others="drop")
-        release = ic.publish(table, ic.KAnonymity(5), method=ic.FullDomain(limit=0.1))
+        release = ic.publish(table, ic.KAnonymity(5), method=ic.FullDomain(max_withheld=0.1))
         assert release.withheld == 1
         written = release.save(tmp_path / "out", format=format, force=True).read_bytes()
         assert b"of a long name, 3" in written
@@ -274,7 +276,7 @@ def test_a_frame_written_elsewhere_holds_no_text_of_a_withheld_row(tmp_path: Pat
         {"sex": ["F"] * 9 + ["X"], "remark": [f"this is about number {place}" for place in range(10)]}
     )
     table = ic.read(people, quasi=["sex"], keep=["remark"])
-    release = ic.publish(table, ic.KAnonymity(5), method=ic.FullDomain(limit=0.1))
+    release = ic.publish(table, ic.KAnonymity(5), method=ic.FullDomain(max_withheld=0.1))
     assert release.withheld == 1
     release.data.write_ipc(tmp_path / "data.arrow")
     written = (tmp_path / "data.arrow").read_bytes()

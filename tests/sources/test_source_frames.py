@@ -243,7 +243,7 @@ def test_pyarrow_type_without_a_place() -> None:
 
 @pytest.mark.parametrize("thing", [None, 5, [1, 2], {"a": [1]}, np.zeros((2, 2)), pl.Series([1]), pd.Series([1])])
 def test_unsupported_type(thing: object) -> None:
-    with pytest.raises(SourceError, match=r"a \w+ is not a table .*Polars DataFrame.*pandas DataFrame.*PyArrow Table"):
+    with pytest.raises(SourceError, match=r"a \w+ is not a table .*pandas DataFrame.*Polars DataFrame.*PyArrow Table"):
         open_source(thing)
 
 

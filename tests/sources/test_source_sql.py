@@ -158,7 +158,7 @@ def test_sqlite_malformed_url(url: str) -> None:
 
 @pytest.mark.parametrize("url", ["mysql://u:s3cret@host/db", "https://example.org/a.csv", "s3://bucket/a.parquet"])
 def test_unknown_scheme(url: str) -> None:
-    with pytest.raises(SourceError, match=r"cannot be opened.*sqlite:///.*postgresql://") as caught:
+    with pytest.raises(SourceError, match=r"cannot be opened.*postgresql://.*sqlite://") as caught:
         open_source(url, query="t")
     assert "s3cret" not in str(caught.value)
 

@@ -12,7 +12,10 @@ import pytest
 from numpy.typing import NDArray
 
 import incrowd as ic
+from incrowd.core.attack import Attack
 from incrowd.core.groups import Groups
+from incrowd.core.method import Method
+from incrowd.core.model import Model
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.risk import Risk, Threat
 from incrowd.core.tally import Tally
@@ -29,7 +32,7 @@ from incrowd.testing.reading import covers
 
 
 @dataclass(frozen=True)
-class Broken:
+class Broken(Method):
     """Mondrian with a fault."""
 
     name: ClassVar[str] = "broken"
@@ -186,7 +189,7 @@ def test_a_quoted_value_is_found() -> None:
 
 
 @dataclass(frozen=True)
-class Even:
+class Even(Model):
     """An even number of members: neither monotone nor hereditary, and yet."""
 
     name: ClassVar[str] = "even"
@@ -301,7 +304,7 @@ def test_a_metric_that_is_wrong_is_found(metric: Any, problem: str) -> None:
 
 
 @dataclass(frozen=True)
-class Idle:
+class Idle(Attack):
     """An attack that finds out nothing, and is honest about it."""
 
     name: ClassVar[str] = "idle"

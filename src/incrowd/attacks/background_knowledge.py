@@ -25,7 +25,15 @@ _LINES_AT_ONCE = 1 << 22
 
 @dataclass(frozen=True)
 class BackgroundKnowledge(Attack):
-    """Strike out `statements` values that the person does not have, then guess the likeliest that is left."""
+    """Strike out values that the person is known not to have, then guess the likeliest that is left.
+
+    Parameters
+    ----------
+    statements : how many values are struck out (default: 1). The most useful true statements are taken.
+    column : the sensitive column to infer (default: the only one).
+
+    Reference: Machanavajjhala et al. (2007); Martin et al. (2007).
+    """
 
     statements: int = 1
     column: str | None = None

@@ -33,7 +33,16 @@ _UNLIKELY = 1e-12
 
 @dataclass(frozen=True)
 class Composition(Attack):
-    """Guess by all releases together."""
+    """Guess by all releases together.
+
+    Parameters
+    ----------
+    column : the sensitive column to infer (default: the only one).
+
+    It needs an earlier release and the table before. The baseline is the best of the releases alone.
+
+    Reference: Ganta, Kasiviswanathan & Smith (2008).
+    """
 
     column: str | None = None
     name: ClassVar[str] = "composition"

@@ -25,7 +25,17 @@ from incrowd.core.target import Target
 
 @dataclass(frozen=True)
 class DeFinetti(Attack):
-    """Learn and guess in turns, `rounds` times."""
+    """Learn from the release how quasi-identifiers and sensitive values are related, and guess by that, in turns.
+
+    Parameters
+    ----------
+    rounds : how many times to learn and guess (default: 5).
+    column : the sensitive column to infer (default: the only one).
+
+    It needs the table before. The baseline is the crowd alone, without anything learnt.
+
+    Reference: Kifer (2009).
+    """
 
     rounds: int = 5
     column: str | None = None

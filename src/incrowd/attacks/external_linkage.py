@@ -23,7 +23,17 @@ from incrowd.hierarchies.tree import MISSING, Tree
 
 @dataclass(frozen=True)
 class ExternalLinkage(Attack):
-    """Give each row the name of one of the external people who fit it, all as likely."""
+    """Give each row the name of one of the external people who fit it, all equally likely.
+
+    Parameters
+    ----------
+    tolerance : numbers and dates also fit that are off by this share of their column's span (default: 0).
+    levels : names also fit that are siblings this many levels up the hierarchy (default: 0).
+
+    It needs an external table, which may be out of date or misspelt.
+
+    Reference: Sweeney (2002); El Emam & Dankar (2008).
+    """
 
     tolerance: float = 0.0
     levels: int = 0
@@ -32,7 +42,7 @@ class ExternalLinkage(Attack):
     stream: ClassVar[int | None] = 1
 
     def __post_init__(self) -> None:
-        require_number(self.name, "tolerance", self.tolerance, least=0)
+        require_number(self.name, "tolerance", self.tolerance, at_least=0)
         require_whole(self.name, "levels", self.levels, at_least=0)
 
     def lacks(self, target: Target) -> str | None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts
 from incrowd.common.parameters import require_whole
+from incrowd.common.renaming import renamed
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.target import Target
@@ -22,17 +23,27 @@ from incrowd.core.view import LabelledView
 from incrowd.hierarchies.tree import MISSING
 
 
+@renamed(few="fewer_than")
 @dataclass(frozen=True)
 class ExtremeValues(Attack):
-    """Look for people whose value fewer than `few` reach, at the end of a published range."""
+    """Look for people with an extreme value at the end of a published range.
 
-    few: int = 5
+    Parameters
+    ----------
+    fewer_than : a value is extreme if fewer than this many people reach it; at least 2 (default: 5).
+
+    It needs ranges of numbers or dates, and the table before.
+
+    Reference: Li, Qardaji & Su (2012).
+    """
+
+    fewer_than: int = 5
     name: ClassVar[str] = "extreme-values"
     threat: ClassVar[Threat] = "singling out"
     stream: ClassVar[int | None] = 4
 
     def __post_init__(self) -> None:
-        require_whole(self.name, "few", self.few, at_least=2)
+        require_whole(self.name, "fewer_than", self.fewer_than, at_least=2)
 
     def lacks(self, target: Target) -> str | None:
         """Ranges of numbers or dates, and the table before, are needed."""
@@ -52,7 +63,7 @@ class ExtremeValues(Attack):
         for place, name in enumerate(view.columns):
             if not truth.trees[name].ordered:
                 continue
-            lowest, highest = tails(truth.value_counts(name), self.few)
+            lowest, highest = tails(truth.value_counts(name), self.fewer_than)
             for side, extreme in (("low", lowest), ("high", highest)):
                 people = np.flatnonzero(extreme[known[:, place]])
                 if len(people):
@@ -70,7 +81,7 @@ class ExtremeValues(Attack):
             says=f"Of the {total:,} people with the most extreme values, {value:.1%} have theirs published as the end "
             "of a range."
             if total
-            else f"Nobody stands out: at least {self.few} people share the extremes of every column.",
+            else f"Nobody stands out: at least {self.fewer_than} people share the extremes of every column.",
         )
 
     def _at_end(self, view: LabelledView, people: Codes, place: int, side: str) -> NDArray[np.bool_]:
@@ -86,14 +97,14 @@ class ExtremeValues(Attack):
         return np.bincount(matches.person_of[same], minlength=len(people)) > 0
 
 
-def tails(counts: Counts, few: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which codes fewer than `few` people have or undercut, and have or exceed; missing is no value.
+def tails(counts: Counts, fewer_than: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which codes fewer than `fewer_than` people have or undercut, and have or exceed; missing is no value.
 
     >>> low, high = tails(np.array([9, 1, 2, 30, 4]), 4)
     >>> low.tolist(), high.tolist()
     ([False, True, True, False, False], [False, False, False, False, False])
     """
     known = np.concatenate(([0], counts[1:]))
-    lowest = (np.cumsum(known) < few) & (known > 0)
-    highest = (np.cumsum(known[::-1])[::-1] < few) & (known > 0)
+    lowest = (np.cumsum(known) < fewer_than) & (known > 0)
+    highest = (np.cumsum(known[::-1])[::-1] < fewer_than) & (known > 0)
     return lowest, highest

@@ -20,7 +20,14 @@ _CERTAIN = 1 - 1e-9
 
 @dataclass(frozen=True)
 class Homogeneity(Attack):
-    """Claim a value only of people about whom no other is possible; count those for whom that is right."""
+    """Claim a value only of people for whom no other is possible; count those for whom that is right.
+
+    Parameters
+    ----------
+    column : the sensitive column to infer (default: the only one).
+
+    Reference: Machanavajjhala et al. (2007).
+    """
 
     column: str | None = None
     name: ClassVar[str] = "homogeneity"

@@ -30,7 +30,17 @@ _FITTING_ROUNDS = 10
 
 @dataclass(frozen=True)
 class JointKnowledge(Attack):
-    """Guess by prior knowledge and release together; the baseline guesses by the knowledge alone."""
+    """Guess by prior knowledge and release together; the baseline guesses by the knowledge alone.
+
+    Parameters
+    ----------
+    column : the sensitive column to infer (default: the only one).
+
+    The prior knowledge is how quasi-identifiers and sensitive values are related in the population, fitted to the
+    table.
+
+    Reference: Machanavajjhala et al. (2007).
+    """
 
     column: str | None = None
     name: ClassVar[str] = "joint-knowledge"

@@ -19,7 +19,10 @@ from incrowd.core.target import Target
 
 @dataclass(frozen=True)
 class Linkage(Attack):
-    """Pick one of the rows that a person could be, all as likely."""
+    """Pick one of the rows that a person could be, all equally likely.
+
+    Reference: Sweeney (2002).
+    """
 
     name: ClassVar[str] = "linkage"
     threat: ClassVar[Threat] = "linkability"

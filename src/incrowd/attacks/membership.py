@@ -30,7 +30,10 @@ _ATTEMPTS = 20
 
 @dataclass(frozen=True)
 class Membership(Attack):
-    """Tell people who are in the table from others, by the best threshold that half of them teach."""
+    """Tell people who are in the table from others, by the best threshold that half of them teach.
+
+    It needs the table before.
+    """
 
     name: ClassVar[str] = "membership"
     threat: ClassVar[Threat] = "linkability"

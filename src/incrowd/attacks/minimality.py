@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from incrowd.attacks.sensitive_column import lacks_secret, the_secret
 from incrowd.common.arrays import Floats, Ints
 from incrowd.common.parameters import require_whole
+from incrowd.common.renaming import renamed
 from incrowd.core.attack import Attack
 from incrowd.core.groups import Groups, Histogram
 from incrowd.core.model import Model
@@ -28,11 +29,24 @@ _LARGEST = 64
 """Larger crowds are passed over: most of their cuts are allowed by any way."""
 
 
+@renamed(crowds="max_groups")
 @dataclass(frozen=True)
 class Minimality(Attack):
-    """Try `crowds` crowds that could have been cut by their sizes, with `ways` ways to deal out each one's values."""
+    """Guess values by knowing that the method never hides more than it must: why was this group not cut?
 
-    crowds: int = 500
+    Parameters
+    ----------
+    max_groups : how many groups to try at most, of those that could have been cut by their sizes (default: 500).
+    ways : how many ways to deal out each group's values to its members (default: 200).
+    column : the sensitive column to infer (default: the only one).
+
+    It needs labels, the table before, and a requirement on sensitive values. The baseline takes all ways as equally
+    likely.
+
+    Reference: Wong, Fu, Wang & Pei (2007).
+    """
+
+    max_groups: int = 500
     ways: int = 200
     column: str | None = None
     name: ClassVar[str] = "minimality"
@@ -41,7 +55,7 @@ class Minimality(Attack):
     per_column: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require_whole(self.name, "crowds", self.crowds, at_least=1)
+        require_whole(self.name, "max_groups", self.max_groups, at_least=1)
         require_whole(self.name, "ways", self.ways, at_least=1)
 
     def lacks(self, target: Target) -> str | None:
@@ -65,7 +79,7 @@ class Minimality(Attack):
         right = before = people = tried = 0.0
         worst = 0.0
         size = target.view.trees[column].size
-        for members, values in _crowds(target, column, least, self.crowds, rng):
+        for members, values in _crowds(target, column, least, self.max_groups, rng):
             sides = _cuts(members, least)
             if not len(sides):
                 continue
@@ -104,10 +118,7 @@ def _about_values(require: tuple[Model, ...], column: str) -> list[Model]:
     return [
         model
         for model in require
-        if model.looks_at_values
-        and not model.needs_table
-        and not model.whole_table
-        and model.column in (None, column)
+        if model.looks_at_values and not model.needs_table and not model.whole_table and model.column in (None, column)
     ]
 
 

@@ -25,7 +25,16 @@ _FIFTHS = 5
 
 @dataclass(frozen=True)
 class Similarity(Attack):
-    """Guess what kind of value a person has: the node at this `level` of the column's hierarchy."""
+    """Guess what kind of value a person has.
+
+    Parameters
+    ----------
+    level : a kind is a node at this level of the column's hierarchy, at least 1 (default: 1). In an ordered column,
+        kinds are fifths of the table's people.
+    column : the sensitive column to infer (default: the only one).
+
+    Reference: Li, Li & Venkatasubramanian (2007).
+    """
 
     level: int = 1
     column: str | None = None

@@ -30,7 +30,16 @@ _WRITTEN_ROWS = 20_000
 
 @dataclass(frozen=True)
 class SinglingOut(Attack):
-    """Try the `conditions` that stand for the fewest published rows."""
+    """Try the conditions that stand for the fewest published rows: which of them hold for exactly one person?
+
+    Parameters
+    ----------
+    conditions : how many conditions to try (default: 1000).
+
+    It needs the table before.
+
+    Reference: Cohen & Nissim (2020).
+    """
 
     conditions: int = 1000
     name: ClassVar[str] = "singling-out"

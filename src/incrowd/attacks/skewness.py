@@ -19,7 +19,14 @@ from incrowd.core.target import Target
 
 @dataclass(frozen=True)
 class Skewness(Attack):
-    """Draw a guess from the crowd's shares; the rate of success is the mean belief in people's true values."""
+    """Draw a guess from the crowd's shares; the rate of success is the mean belief in people's true values.
+
+    Parameters
+    ----------
+    column : the sensitive column to infer (default: the only one).
+
+    Reference: Li, Li & Venkatasubramanian (2007).
+    """
 
     column: str | None = None
     name: ClassVar[str] = "skewness"

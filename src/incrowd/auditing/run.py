@@ -174,7 +174,7 @@ def aim(
         trees = {name: tree for other in earlier for name, tree in other.form.tally.trees.items()}
         truth = read_truth(original, form.schema.tallied, {**trees, **form.tally.trees}, also=sorted(trees))
     if truth is not None:
-        form = form.as_read(truth)
+        form = form.canonical(truth)
     people = form.tally.population
     if external is not None:
         people, strangers = read_people(external, tuple(form.schema.quasi), form.tally.trees)

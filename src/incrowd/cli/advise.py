@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from incrowd.cli.command import Command
+
 if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
@@ -19,9 +21,11 @@ def advise(
     rates: Annotated[
         list[str] | None, typer.Option("--rate", help="Sampling rates; repeat, or separate by commas.")
     ] = None,
-    limits: Annotated[
-        list[str] | None, typer.Option("--limit", help="Distortion limits; repeat, or separate by commas.")
+    max_distortions: Annotated[
+        list[str] | None,
+        typer.Option("--max-distortion", help="Largest distortions to allow; repeat, or separate by commas."),
     ] = None,
+    limits: Annotated[list[str] | None, typer.Option("--limit", hidden=True)] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Make chance repeatable (default: the recipe's, or the system's).")
     ] = None,
@@ -35,7 +39,7 @@ def advise(
     from incrowd.cli.output import print_json, showing_progress
     from incrowd.errors import RecipeError
     from incrowd.methods.local_recoding import LocalRecoding
-    from incrowd.planning.sampling import LIMITS, RATES, advise_sampling
+    from incrowd.planning.sampling import MAX_DISTORTIONS, RATES, advise_sampling
     from incrowd.publishing.recipe import Recipe
 
     if plot is not None:
@@ -54,7 +58,7 @@ def advise(
         advice = advise_sampling(
             loaded.table(),
             rates=_shares(rates, "--rate") or RATES,
-            limits=_shares(limits, "--limit") or LIMITS,
+            max_distortions=_shares([*(max_distortions or ()), *(limits or ())], "--max-distortion") or MAX_DISTORTIONS,
             require=loaded.models,
             method=loaded.method,
             seed=loaded.seed if seed is None else seed,
@@ -93,3 +97,6 @@ def _table(advice: pl.DataFrame) -> Table:
         mark, style = ("●", "bold") if line["best"] else ("", "dim")
         table.add_row(mark, f"{line['rate']:g}", f"{line['limit']:g}", *shares, *shown, style=style)
     return table
+
+
+COMMANDS = (Command(advise, place=90),)

@@ -11,16 +11,7 @@ from typing import Annotated
 
 import typer
 
-from incrowd.cli.advise import advise
-from incrowd.cli.audit import attack, audit
-from incrowd.cli.check import check
-from incrowd.cli.compare import compare
-from incrowd.cli.demo import demo
-from incrowd.cli.experiment import experiment
-from incrowd.cli.hierarchy import hierarchy
-from incrowd.cli.plan import plan
-from incrowd.cli.profile import profile
-from incrowd.cli.publish import publish
+from incrowd.cli.command import all_commands
 from incrowd.cli.stopping import Stopped, listen, stoppable, was_asked
 from incrowd.common.version import __version__
 from incrowd.errors import (
@@ -69,9 +60,11 @@ def options(
     """Publish tables about people so that the people stay hidden and the data stays useful."""
 
 
-for command in (demo, profile, hierarchy, publish, check, audit, attack, compare, advise, plan):
-    app.command()(stoppable(command))
-app.add_typer(experiment, name="experiment")
+for command in all_commands():
+    if isinstance(command.run, typer.Typer):
+        app.add_typer(command.run, name=command.name)
+    else:
+        app.command(command.name)(stoppable(command.run))
 
 
 def exit_code(error: IncrowdError) -> int:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd.cli.command import Command
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -215,3 +217,6 @@ def _risks_table(risks: Sequence[Risk]) -> Table:
             Text("yes", style="red") if risk.got_through else Text("no", style="green"),
         )
     return table
+
+
+COMMANDS = (Command(audit, place=60), Command(attack, place=70),)

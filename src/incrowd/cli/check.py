@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from incrowd.cli.command import Command
+
 if TYPE_CHECKING:
     from incrowd.core.model import Model
     from incrowd.publishing.check import Check
@@ -125,3 +127,6 @@ def _lines(found: Check) -> list[tuple[str, str]]:
             )
         )
     return lines
+
+
+COMMANDS = (Command(check, place=50),)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from incrowd.cli.command import Command
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -92,3 +94,6 @@ def ranking_table(found: Comparison) -> Table:
             f"{outcome.seconds:.1f}",
         )
     return table
+
+
+COMMANDS = (Command(compare, place=80),)

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from incrowd.cli.command import Command
+
 _RECIPE = """\
 # A recipe reads like the API. `incrowd publish demo/people.recipe.toml` makes this release again.
 incrowd = 1
@@ -38,7 +40,7 @@ grid = {{ k = [{k}, {k5}] }}
 
 [[compare]]
 name = "full domain, k = {k}"
-method = {{ name = "full-domain", limit = 0.05 }}
+method = {{ name = "full-domain", max_withheld = 0.05 }}
 models = [{{ name = "k-anonymity", k = {k} }}, {{ name = "distinct-l-diversity", l = {l} }}]
 
 [[compare]]
@@ -77,7 +79,7 @@ def demo(
 
     from incrowd.auditing import audit
     from incrowd.cli.compare import KEPT, ranking_table
-    from incrowd.cli.demo_table import HIERARCHIES, QUASI, SENSITIVE, demo_recipe, person_table
+    from incrowd.cli._demo_table import HIERARCHIES, QUASI, SENSITIVE, demo_recipe, person_table
     from incrowd.cli.output import print_json, release_lines, showing_progress, summary_table
     from incrowd.core.release_directory import require_directory
     from incrowd.datasets import write_census
@@ -167,3 +169,6 @@ def _require_own(people: Path, recipe: Path) -> None:
             f"{people if people.exists() else recipe} is not the demo's, and is not replaced.  "
             "Hint: choose another directory (--output)."
         )
+
+
+COMMANDS = (Command(demo, place=10),)

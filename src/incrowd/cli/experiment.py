@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd.cli.command import Command
 from incrowd.cli.stopping import stoppable
 
 if TYPE_CHECKING:
@@ -197,3 +198,6 @@ def _show(findings: Findings, report: Path, *, as_json: bool, quiet: bool) -> No
     for note in findings.notes:
         console.print(Text(f"- {note}"))
     console.print(Text(f"{findings.results.height:,} numbers in {findings.seconds:,.0f} s; see {report}"))
+
+
+COMMANDS = (Command(experiment, place=120, name="experiment"),)

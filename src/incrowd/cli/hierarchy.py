@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from incrowd.cli.command import Command
+
 if TYPE_CHECKING:
     import polars as pl
     from rich.table import Table
@@ -266,3 +268,6 @@ def _write(hierarchy: Hierarchy, tree: Tree, path: Path) -> None:
         hierarchy.write_csv(path)
     except OSError as error:
         raise OutputError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+COMMANDS = (Command(hierarchy, place=30),)

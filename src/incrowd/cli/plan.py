@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from incrowd.cli.command import Command
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -178,3 +180,6 @@ def _laid_out_choices(choices: list[dict[str, Any]]) -> Table:
         mark = "●" if choice["best"] else ""
         table.add_row(mark, str(choice["k"]), f"{choice['rate']:g}", *levels, *shares)
     return table
+
+
+COMMANDS = (Command(plan, place=100),)

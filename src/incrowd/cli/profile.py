@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from incrowd.cli.command import Command
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -149,3 +151,6 @@ def _remarks(found: Profile, where: str) -> Iterator[str]:
         )
     for note in found.notes:
         yield f"Note: {note}"
+
+
+COMMANDS = (Command(profile, place=20),)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from incrowd.cli.command import Command
+
 if TYPE_CHECKING:
     from incrowd.publishing.saving import Format
-
-ENGINES = ("local", "spark")
-
 
 def publish(
     recipe: Annotated[
@@ -36,30 +35,28 @@ def publish(
     from rich.console import Console
 
     from incrowd.cli.output import print_json, release_lines, showing_progress, summary_table
+    from incrowd.core.families import registered
     from incrowd.core.release_directory import require_free
     from incrowd.publishing.recipe import Recipe
     from incrowd.publishing.saving import formats
 
     if format is not None and format not in formats():
         raise typer.BadParameter(f"it is one of {', '.join(formats())}", param_hint="--format")
-    if engine not in ENGINES:
-        raise typer.BadParameter(f"it is one of {', '.join(ENGINES)}", param_hint="--engine")
-    if master is not None and engine != "spark":
+    engines = registered("engines")
+    if engine not in engines:
+        raise typer.BadParameter(f"it is one of {', '.join(engines)}", param_hint="--engine")
+    if master is not None and engine == "local":
         raise typer.BadParameter("only Spark has a master: say --engine spark", param_hint="--master")
     loaded = Recipe.load(recipe)
     asked = str(output or loaded.output.get("directory", f"{recipe.stem.removesuffix('.recipe')}-release"))
     directory: str | Path = Path(asked) if output else loaded.base / asked
     if "://" in asked:
-        if engine != "spark":
+        if not engines[engine].has_file_systems:
             raise typer.BadParameter("only Spark writes there: say --engine spark", param_hint="--output")
         directory = asked
     else:
         require_free(Path(directory), force=force)  # before the work, not after it
-    session = None
-    if engine == "spark":
-        from incrowd.engines.spark.session import start
-
-        session = start(master)
+    session = engines[engine].start_session(master)
     with showing_progress(quiet=quiet or as_json) as progress:
         release = loaded.run(seed=seed, progress=progress, session=session)
         chosen = cast("Format | None", format or loaded.output.get("format"))
@@ -69,3 +66,6 @@ def publish(
     elif not quiet:
         console = Console()
         console.print(summary_table("Released", [*release_lines(release.summary), ("written to", str(data))]))
+
+
+COMMANDS = (Command(publish, place=40),)

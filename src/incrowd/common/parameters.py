@@ -16,11 +16,12 @@ def require_whole(owner: str, name: str, value: object, *, at_least: int) -> Non
 
 
 def require_number(
-    owner: str, name: str, value: object, *, above: float | None = None, least: float | None = None
+    owner: str, name: str, value: object, *, above: float | None = None, at_least: float | None = None
 ) -> None:
     """Refuse anything but a finite number above, or at least, a bound."""
     number = float(value) if isinstance(value, (int, float, np.number)) and type(value) is not bool else math.nan
-    good = math.isfinite(number) and (above is None or number > above) and (least is None or number >= least)
+    good = math.isfinite(number) and (above is None or number > above) and (at_least is None or number >= at_least)
     if not good:
-        bound = f" above {above:g}" if above is not None else f" of at least {least:g}" if least is not None else ""
+        bound = "" if at_least is None else f" of at least {at_least:g}"
+        bound = bound if above is None else f" above {above:g}"
         raise RecipeError(f"{owner}: {name} is a number{bound}, not {value!r}.")

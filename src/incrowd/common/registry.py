@@ -12,14 +12,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, Protocol, Self
 
-from incrowd.common.plain import parameters
-from incrowd.errors import RecipeError
+from incrowd.errors import IncrowdError, RecipeError
 
 
 class Named(Protocol):
@@ -31,6 +30,16 @@ class Named(Protocol):
     """Whether recipes and commands may name it; what only other parts use is not listed."""
     renamed: ClassVar[Mapping[str, str]] = {}
     """Old names of its parameters, which still work and warn; see `common.renaming`."""
+
+    @classmethod
+    def examples(cls) -> tuple[Self, ...]:
+        """Return instances for the conformance suite: by default one without parameters, or none if it needs some."""
+        if any(field.default is MISSING and field.default_factory is MISSING for field in fields(cls)):  # type: ignore[arg-type]
+            return ()
+        try:
+            return (cls(),)
+        except IncrowdError:  # it has defaults for all, and needs some of them all the same
+            return ()
 
     @classmethod
     def recipe_keys(cls) -> Mapping[str, bool]:
@@ -49,6 +58,8 @@ class Named(Protocol):
 
     def to_recipe(self) -> dict[str, Any]:
         """Return the keys that make it again. TOML has no null, so what is None or empty is left out."""
+        from incrowd.common.plain import parameters  # NumPy takes long to import, and commands are found by this module
+
         return {name: value for name, value in parameters(self).items() if value is not None and value != []}
 
 
@@ -61,6 +72,10 @@ class Family:
     protocol: type
     one: str
     """What one member is called in messages."""
+    base: type | None = None
+    """What a class should inherit from, where that is more than the protocol."""
+    beside: tuple[type, ...] = ()
+    """Protocols of other families that share its entry points: their members are no mistake, and not taken."""
 
 
 @cache
@@ -79,15 +94,19 @@ def members(family: Family) -> Mapping[str, Any]:
 def classes_in(module: ModuleType, belongs: Callable[[type], bool]) -> Iterator[Any]:
     """Yield the public classes of a module, or of a package of the same name, that belong to a family."""
     for name, cls in vars(module).items():
-        here = inspect.isclass(cls) and cls.__module__.startswith(module.__name__)
+        here = inspect.isclass(cls) and f"{cls.__module__}.".startswith(f"{module.__name__}.")
         if here and name == cls.__name__ and not name.startswith("_") and belongs(cls):
             yield cls
 
 
 def modules_of(package: str) -> Iterator[ModuleType]:
-    """Import and yield the modules of a package, in the order of their names; not those of packages inside of it."""
-    for found in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
-        yield import_module(found.name)
+    """Import and yield the modules of a package, in the order of their names.
+
+    Modules whose name begins with an underscore are left out, and those of packages inside of it.
+    """
+    for found in pkgutil.iter_modules(import_module(package).__path__):
+        if not found.name.startswith("_"):
+            yield import_module(f"{package}.{found.name}")
 
 
 def find_in_package(package: str, name: str) -> Any:
@@ -124,13 +143,34 @@ def _built_in(family: Family) -> Iterator[Any]:
 
 def _plugins(family: Family) -> Iterator[Any]:
     for entry in entry_points(group=f"incrowd.{family.name}"):
-        loaded = entry.load()
+        loaded = load_entry(entry)
         if isinstance(loaded, ModuleType):
             yield from classes_in(loaded, lambda cls: _belongs(family, cls))
-        elif family.protocol in loaded.__mro__:
+        elif inspect.isclass(loaded) and _belongs(family, loaded):
             yield loaded
-        else:
-            raise RecipeError(
-                f"the entry point '{entry.name}' of incrowd.{family.name} is no {family.one}: {loaded.__module__}."
-                f"{loaded.__qualname__} does not implement {family.protocol.__module__}.{family.protocol.__name__}."
-            )
+        elif not inspect.isclass(loaded) or not any(protocol in loaded.__mro__ for protocol in family.beside):
+            _refuse_entry(family, entry, loaded)
+
+
+def _refuse_entry(family: Family, entry: EntryPoint, loaded: Any) -> None:
+    implements = inspect.isclass(loaded) and family.protocol in loaded.__mro__
+    protocol = f"{family.protocol.__module__}.{family.protocol.__name__}"
+    raise RecipeError(
+        f"the entry point '{entry.name}' of {entry.group} is no {family.one}: {entry.value.replace(':', '.')} "
+        + ("has no name of its own, or is not listed." if implements else f"does not implement {protocol}.")
+    )
+
+
+def load_entry(entry: EntryPoint) -> Any:
+    """Return the module or object that an entry point names; if there is none, say which package is at fault."""
+    try:
+        return entry.load()
+    except Exception as error:
+        raise RecipeError(
+            f"the entry point '{entry.name}' of {entry.group} cannot be loaded: {entry.value} "
+            f"({type(error).__name__}: {error}).  Hint: repair or uninstall {_distribution(entry)}."
+        ) from error
+
+
+def _distribution(entry: EntryPoint) -> str:
+    return entry.dist.name if entry.dist is not None else "its package"

@@ -106,6 +106,8 @@ class Engine(Named, Protocol):
     """Whether it is asked only when no other engine takes what was given."""
     has_catalogue: ClassVar[bool] = False
     """Whether it knows tables by name."""
+    has_file_systems: ClassVar[bool] = False
+    """Whether it reads and writes file systems of its own, such as `hdfs://…`."""
 
     source: Origin
     """Where the rows come from."""
@@ -119,6 +121,11 @@ class Engine(Named, Protocol):
     def open(cls, given: Any, options: ReadOptions) -> Self:
         """Open a table."""
         ...
+
+    @classmethod
+    def start_session(cls, address: str | None) -> Any:
+        """Start a session, on a cluster at an address if one is given; None where it needs none."""
+        return None
 
     @classmethod
     def open_described(cls, session: Any, described: Mapping[str, Any]) -> Origin | None:

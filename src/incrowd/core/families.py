@@ -11,7 +11,7 @@ from incrowd.common.renaming import with_new_names
 from incrowd.core.attack import Attack
 from incrowd.core.engine import Engine
 from incrowd.core.form import Form
-from incrowd.core.method import AnyMethod
+from incrowd.core.method import AnyMethod, Method
 from incrowd.core.metric import Metric
 from incrowd.core.model import Model
 from incrowd.core.recoding import Showing
@@ -24,8 +24,8 @@ FAMILIES = {
     family.name: family
     for family in (
         Family("models", "incrowd.models", Model, "model"),
-        Family("methods", "incrowd.methods", AnyMethod, "method"),
-        Family("forms", "incrowd.forms", Showing, "form"),
+        Family("methods", "incrowd.methods", AnyMethod, "method", base=Method),
+        Family("forms", "incrowd.forms", Showing, "form", beside=(Form,)),
         Family("metrics", "incrowd.metrics", Metric, "metric"),
         Family("attacks", "incrowd.attacks", Attack, "attack"),
         Family("hierarchies", "incrowd.hierarchies", Hierarchy, "hierarchy"),
@@ -34,7 +34,7 @@ FAMILIES = {
         Family("engines", "incrowd.engines", Engine, "engine"),
     )
 }
-_PUBLISHED_FORMS = Family("forms", "incrowd.forms", Form, "form")
+_PUBLISHED_FORMS = Family("forms", "incrowd.forms", Form, "form", beside=(Showing,))
 
 
 def registered(family: str) -> Mapping[str, Any]:
@@ -76,3 +76,14 @@ def make_registered(family: str, described: Any, *, key: str = "name", base: Pat
         return cls.from_recipe(given, base or Path())
     except (TypeError, ValueError) as error:
         raise RecipeError(f"{noun} '{name}': a parameter is of the wrong kind ({error}).") from error
+
+
+def require_member(family: str, made: object) -> None:
+    """Refuse an object that does not inherit from its family's protocol, and so lacks what is declared there."""
+    protocol = FAMILIES[family].protocol
+    if protocol not in type(made).__mro__:
+        base = FAMILIES[family].base or protocol
+        raise RecipeError(
+            f"{type(made).__name__} is no {FAMILIES[family].one}.  Hint: let its class inherit from "
+            f"{base.__module__}.{base.__name__}, which declares what one can do, with defaults."
+        )

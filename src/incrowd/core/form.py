@@ -118,7 +118,7 @@ class Form(FormOutline, Protocol):
         """Return the codes of rows that could be behind it, column by column, and what each row weighs."""
         ...
 
-    def as_read(self, before: Tally) -> Form:
+    def canonical(self, before: Tally) -> Form:
         """Return it as its readers see it, where what was decided says a little more than what is written."""
         return self
 

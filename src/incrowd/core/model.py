@@ -24,7 +24,8 @@ class Statement(Named, Protocol):
     by_construction: ClassVar[bool] = False
     """Whether only the method's own making can give it: no table can be checked for it, so it cannot be required."""
 
-    def __str__(self) -> str: ...
+    def __str__(self) -> str:
+        return repr(self)
 
 
 class Model(Statement, Protocol):
@@ -184,7 +185,7 @@ def smallest(values: Iterable[Floats]) -> float:
 def refuse_unverifiable(models: Sequence[Statement]) -> None:
     """Refuse, before any work, what no table can be checked for."""
     for model in models:
-        if model.by_construction:
+        if Statement in type(model).__mro__ and model.by_construction:
             raise SchemaError(
                 f"{model} is a promise of the method: it cannot be checked on a table, nor required of one.  "
                 "Hint: use a method that has it, such as DiffGen."

@@ -25,10 +25,12 @@ from incrowd.forms.sliced import SlicedTable, sliced
 
 @dataclass(frozen=True)
 class ShowBuckets(Showing):
-    """All quasi-identifiers of a row together, its sensitive values with those of its group.
+    """Show all quasi-identifiers of a row together, and its sensitive values with those of its group.
 
-    `tables="two"` publishes quasi-identifiers and sensitive values apart, connected by the bucket's number;
-    `"one"` puts the sensitive values beside them in random order.
+    Parameters
+    ----------
+    tables : "one" or "two" (default: "two"). "two" publishes quasi-identifiers and sensitive values in separate tables,
+        connected by the bucket's number. "one" puts the sensitive values beside the quasi-identifiers in random order.
     """
 
     tables: Literal["one", "two"] = "two"

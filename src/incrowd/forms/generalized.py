@@ -31,7 +31,7 @@ from incrowd.hierarchies.tree import MISSING
 
 @dataclass(frozen=True)
 class ShowGeneralized(Showing):
-    """Labels that hold for everybody in the group; sensitive values as they are."""
+    """Show labels that hold for all people of the group, and sensitive values as they are."""
 
     name: ClassVar[str] = "generalized"
 
@@ -118,7 +118,7 @@ class Generalized(Form):
             found[name] = self.sensitive[lines, place]
         return found, np.ones(self.rows)
 
-    def as_read(self, before: Tally) -> Self:
+    def canonical(self, before: Tally) -> Self:
         """Let `*` stand for whatever the column may hold: the method may know that nobody in a group misses it.
 
         Groups and lines get an order that depends on nothing but what they stand for, so that an audit of a release and

@@ -25,7 +25,7 @@ from incrowd.hierarchies.values import as_text
 
 @dataclass(frozen=True)
 class ShowMultisets(Showing):
-    """The exact values of a group, and how often each occurs, in place of a range that covers them."""
+    """Show the exact values of a group, and how often each occurs, in place of a range that covers them."""
 
     name: ClassVar[str] = "multisets"
 

@@ -28,21 +28,25 @@ from incrowd.core.tally import Tally
 from incrowd.errors import ConformanceError, QueryError, RecipeError, SchemaError, did_you_mean
 from incrowd.forms.reading.slices import bucket_column, read_slices, written_rows
 from incrowd.forms.sliced_view import SlicedView
-from incrowd.forms.slices.diversity import guess
 from incrowd.forms.slices.fake_tuples import Fakes, count_fakes
 from incrowd.forms.slices.permutation import permute_columns
 from incrowd.forms.slices.sliced_rows import Columns, SlicedRows
 from incrowd.forms.slices.slices import Buckets
+from incrowd.forms.slices.verify_matches import verify_matches
 
 Sliced = TypeVar("Sliced", bound="SlicedTable")
 
 
 @dataclass(frozen=True)
 class ShowSlices(Showing):
-    """Groups become buckets, and `columns` says which attributes stay together; all others are columns of their own.
+    """Show groups as buckets, in which the rows of each column are permuted.
 
-    `levels` shows an attribute at a level of its hierarchy in place of its values. With `overlapping`, an attribute may
-    be in several columns: it then tells more about each, and is published once in every one of them.
+    Parameters
+    ----------
+    columns : lists of attributes that stay together; all others are columns of their own (default: none).
+    levels : the level of its hierarchy at which an attribute is shown (default: 0, its values).
+    overlapping : True lets an attribute be in several columns (default: False). It then tells more about each of them,
+        and is published once in every one.
     """
 
     columns: Columns = ()
@@ -114,8 +118,8 @@ class SlicedTable(SlicedRows, Form):
         """Check a bound on guesses over all buckets that a person could be in."""
         if not self.slices.secrets:
             raise SchemaError(f"{model} needs a sensitive column, and there is none.  Hint: name one as sensitive.")
-        found = guess(self.slices, self.buckets, Fraction(str(model.diversity)))
-        if not found.diverse:
+        found = verify_matches(self.slices, self.permuted, Fraction(str(model.diversity)))
+        if not found.holds:
             raise ConformanceError(f"the sliced table does not satisfy {model}; nothing was published.")
         return Guarantee(model, "verified", 1 / found.worst if found.worst else float("inf"))
 

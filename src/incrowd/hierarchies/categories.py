@@ -20,7 +20,11 @@ from incrowd.hierarchies.values import as_text, code_among
 
 @dataclass(frozen=True)
 class Categories(Hierarchy):
-    """Values in groups, groups in larger groups. `rows` holds each value with its ancestors, most specific first.
+    """Values in groups, groups in larger groups.
+
+    Parameters
+    ----------
+    rows : each value with its ancestors, most specific first.
 
     >>> places = Categories.from_tree({"Europe": ["Italy", "Spain"], "Asia": ["Japan"]})
     >>> places.rows[0]

@@ -18,7 +18,11 @@ UNITS = ("day", "month", "quarter", "year", "decade")
 
 @dataclass(frozen=True)
 class Dates(Hierarchy):
-    """Dates or times become months, quarters, years, decades; `units` picks some of these, finest first.
+    """Dates or times become months, quarters, years, decades.
+
+    Parameters
+    ----------
+    units : the units to use, finest first (default: "day", "month", "quarter", "year", "decade").
 
     >>> tree, codes = Dates(units=("month", "year")).build("born", pl.Series(["1987-11-03", "1988-02-14"]))
     >>> [level.to_list()[1:] for level in tree.names[1:]]

@@ -31,9 +31,17 @@ _MOST_VALUES = 100_000
 class Intervals(Hierarchy):
     """Numbers become ranges, wider at every level.
 
-    Either `widths`, each a multiple of the one before and counted from `origin`, with everything below `lower` and from
-    `upper` on taken together; or `cuts`, one tuple of cut points per level, each level keeping some of the cuts of the
-    one before. Ranges include their lower bound and not their upper one.
+    Parameters
+    ----------
+    widths : the width of the ranges at each level; each is a multiple of the one before (default: none, give `cuts`).
+    cuts : the cut points of each level; each level keeps some of the cuts of the one before (default: none, give
+        `widths`).
+    origin : where widths are counted from (default: 0).
+    lower : everything below it is one range (default: None, no such range). Only with `widths`.
+    upper : everything from it on is one range (default: None, no such range). Only with `widths`.
+
+    You give either `widths` or `cuts`. Ranges include their lower bound and not their upper one. Methods under
+    differential privacy need `lower` and `upper`, or `cuts`.
 
     >>> tree, codes = Intervals(widths=(5, 10), upper=80).build("age", pl.Series([23, 25, 31, 84, 99]))
     >>> tree.names[1].to_list()
@@ -67,8 +75,8 @@ class Intervals(Hierarchy):
             return _whole_or(column, [float(cut) for cut in self.cuts[0]])
         if self.lower is None or self.upper is None:
             raise SchemaError(
-                f"column '{column}': differential privacy needs to know where its numbers begin and end, without looking.  "
-                "Hint: give its intervals a lower and an upper bound."
+                f"column '{column}': differential privacy needs to know where its numbers begin and end, without "
+                "looking.  Hint: give its intervals a lower and an upper bound."
             )
         lower, upper, width, origin = (
             Fraction(str(number)) for number in (self.lower, self.upper, self.widths[0], self.origin)

@@ -19,7 +19,13 @@ _LONGEST = 32
 
 @dataclass(frozen=True)
 class Masking(Hierarchy):
-    """Replace characters by a mask; `steps` are how many are masked at each level (by default 1, 2, 3, …).
+    """Replace characters by a mask.
+
+    Parameters
+    ----------
+    side : "right" or "left": where masking starts (default: "right").
+    steps : how many characters are masked at each level, ascending (default: 1, 2, 3, …).
+    mask : the character that replaces others (default: "*").
 
     >>> tree, codes = Masking().build("zip", pl.Series(["75001", "75002", "75110"]))
     >>> tree.names[2].to_list()

@@ -1,4 +1,4 @@
-"""Which boxes hold each point, one by one. Boxes and points are as in `stabbing.py`, and so is the way.
+"""Which boxes hold each point, one by one. Boxes and points are as in `boxes_and_points.py`, and so is the way.
 
 Cost: as there, and one step for each pair of a point and a box that holds it.
 """

@@ -23,10 +23,16 @@ from incrowd.methods.slicing_parts.anatomy_buckets import deal_anatomy
 
 @dataclass(frozen=True)
 class Anatomy(Method):
-    """Every group takes one row of each of the ℓ sensitive values of which most are left.
+    """Every group takes one row of each of the ℓ sensitive values of which most rows are left.
 
-    ℓ is what the models ask for: groups of l-diversity of any kind, or of k rows. `tables` is how the groups are shown,
-    unless another form is asked for.
+    Parameters
+    ----------
+    tables : "one" or "two": how `ShowBuckets` shows the groups, unless you ask for another form (default: "two").
+
+    ℓ is what the models ask for: ℓ-diversity of any kind, or groups of k rows. The table has exactly one sensitive
+    column.
+
+    Reference: Xiao & Tao (2006).
     """
 
     tables: Literal["one", "two"] = "two"
@@ -48,7 +54,7 @@ class Anatomy(Method):
         """Deal the rows out; which of those with the same value go where is left to chance."""
         if len(schema.sensitive) != 1:
             raise SchemaError(
-                f"anatomy deals out one sensitive column, and there are {len(schema.sensitive)}.  Hint: use Slicing."
+                f"anatomy needs exactly one sensitive column, and there are {len(schema.sensitive)}.  Hint: use Slicing."
             )
         (sensitive,) = schema.sensitive
         l = max(largest_l(require), max((model.min_group for model in require), default=1))

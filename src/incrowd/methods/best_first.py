@@ -14,11 +14,11 @@ import numpy as np
 
 from incrowd.common.progress import Progress
 from incrowd.methods.deadline import Deadline
-from incrowd.methods.lattice_evaluation import NodeLooks
+from incrowd.methods.lattice_evaluation import LatticeEvaluation
 
 
 def search_best_first(
-    search: NodeLooks, deadline: Deadline, progress: Progress, *, most_looks: int | None = None
+    search: LatticeEvaluation, deadline: Deadline, progress: Progress, *, most_looks: int | None = None
 ) -> bool:
     """Look for the best vector; return whether it is proven, or time or looks ran out before."""
     lowest = tuple(allowed.start for allowed in search.lattice.levels)

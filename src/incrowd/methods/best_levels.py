@@ -16,13 +16,13 @@ from incrowd.common.arrays import Ints
 from incrowd.common.progress import Progress
 from incrowd.methods.best_first import search_best_first
 from incrowd.methods.deadline import Deadline
-from incrowd.methods.lattice_evaluation import Look, NodeLooks
+from incrowd.methods.lattice_evaluation import Look, LatticeEvaluation
 
 _LOOKS_BEFORE = 200
 _LOOKS_BETWEEN_COUNTS = 20
 
 
-def search_all(search: NodeLooks, deadline: Deadline, progress: Progress) -> bool:
+def search_all(search: LatticeEvaluation, deadline: Deadline, progress: Progress) -> bool:
     """Look for the best of all vectors; return whether it is proven, or time ran out before."""
     bounds = search.grid_of_bounds()
     added = np.zeros_like(bounds)

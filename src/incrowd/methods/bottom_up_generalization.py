@@ -29,11 +29,16 @@ from incrowd.methods.taxonomy import Cuts, group_values, least_elsewhere, least_
 
 @dataclass(frozen=True)
 class BottomUpGeneralization(Method):
-    """One cut per hierarchy, for a classifier of `target`: a sensitive column or quasi-identifier.
+    """Generalize from the bottom up, one cut per hierarchy, and keep what a classifier of `target` needs.
 
-    Without a target, it is for the combination of all sensitive columns. Steps that make the smallest group larger come
-    first, the one with the least loss / gain among them; where no step does, the one with the least loss is taken. What
-    is equal goes to the step that widens the fewest rows by the least.
+    Parameters
+    ----------
+    target : a sensitive column or quasi-identifier (default: the combination of all sensitive columns).
+
+    Steps that make the smallest group larger come first; among them, the one with the least loss / gain. If no step
+    does, the one with the least loss is taken. Ties go to the step that widens the fewest rows by the least.
+
+    Reference: Wang, Yu & Chakraborty (2004).
     """
 
     target: str | None = None

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.parameters import require_number, require_whole
 from incrowd.common.progress import Progress
+from incrowd.common.renaming import renamed
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.boxes.coded_rows import People
 from incrowd.dp.boxes.consistency import algorithm_2, least_squares, published_counts
@@ -40,15 +41,26 @@ Adjustment = Literal["least-squares", "algorithm-2"]
 Counted = tuple[NoisyTree, NDArray[np.int64]]
 
 
+@renamed(structure="structure_share")
 @dataclass(frozen=True)
 class DiffGen(PrivateMethod):
     """Noisy counts of the boxes that `steps` specializations make, under ε-differential privacy.
 
-    `utility` is what a specialization is chosen for: "max" and "infogain" are the paper's, about the sensitive columns
-    as classes; "gini" looks at all columns together; "width" needs no classes. `structure` is the share of ε that the
-    choices get. Columns named in `missing` may have missing values; elsewhere they are refused, as are values that no
-    hierarchy declares, and a table without rows. With `undeclared="missing"`, such values count as missing, rows with
-    missing values elsewhere are left out, and there may be no rows: then no refusal tells who is there.
+    Parameters
+    ----------
+    epsilon : the ε to spend: a number, or text such as "1/3", which is read exactly.
+    steps : how many specializations are made (default: 10).
+    utility : what a specialization is chosen for (default: "max", or "width" without sensitive columns). "max" and
+        "infogain" are the paper's, about the sensitive columns as classes; "gini" looks at all columns together;
+        "width" needs no classes.
+    structure_share : the share of ε that the choices get, above 0 and below 1 (default: "1/2"). The counts get the
+        rest.
+    missing : columns that may have missing values (default: none).
+    undeclared : "refuse" or "missing": what happens to values that were not declared (default: "refuse").
+
+    With `undeclared="refuse"`, these are refused: missing values in columns that `missing` does not name, values that
+    no hierarchy declares, and a table without rows. With `undeclared="missing"`, undeclared values count as missing,
+    rows with missing values in other columns are left out, and the table may be empty: no refusal tells who is in it.
 
     >>> import incrowd as ic
     >>> known = {"age": ic.Intervals(widths=(5,), lower=15, upper=90)}
@@ -56,12 +68,14 @@ class DiffGen(PrivateMethod):
     >>> release = ic.publish(table, method=ic.DiffGen(1, steps=2))
     >>> print(release.guarantees[0].model)
     differential privacy (ε = 1)
+
+    Reference: Mohammed, Chen, Fung & Yu (2011).
     """
 
     epsilon: Exact
     steps: int = 10
     utility: Utility | None = None
-    structure: Exact = "1/2"
+    structure_share: Exact = "1/2"
     missing: tuple[str, ...] = ()
     undeclared: Undeclared = "refuse"
     name: ClassVar[str] = "diffgen"
@@ -85,20 +99,38 @@ class DiffGen(PrivateMethod):
         return tree, np.maximum(tree.noisy, 0)
 
 
+@renamed(structure="structure_share")
 @dataclass(frozen=True)
 class ConsistentDiffGen(PrivateMethod):
     """As DiffGen, with boxes of all sizes counted, and counts that agree, are whole, and are never negative.
 
-    Boxes are counted whenever there are `fanout` times as many as before, the smaller ones with more of ε, and made to
-    agree by exact least squares on the actual tree. With `adjust="algorithm-2"` all is as in the paper: every box of
-    the tree is counted with an equal share of ε, and its Algorithm 2 makes counts agree. Below a box whose count is
-    less than `patience` standard deviations of the noise, nothing more is counted.
+    Parameters
+    ----------
+    epsilon : the ε to spend: a number, or text such as "1/3", which is read exactly.
+    steps : how many specializations are made (default: 16).
+    utility : what a specialization is chosen for, as in `DiffGen` (default: "gini", or "width" without sensitive
+        columns).
+    structure_share : the share of ε that the choices get, above 0 and below 1 (default: "1/4"). The counts get the
+        rest.
+    adjust : "least-squares" or "algorithm-2": how counts are made to agree (default: "least-squares").
+    fanout : boxes are counted whenever there are this many times as many as before; at least 2 (default: 16).
+    patience : nothing more is counted below a box whose count is less than this many standard deviations of the noise
+        (default: 1).
+    missing : columns that may have missing values (default: none).
+    undeclared : "refuse" or "missing": what happens to values that were not declared, as in `DiffGen` (default:
+        "refuse").
+
+    With "least-squares", smaller boxes get more of ε, and counts agree by exact least squares on the actual tree. With
+    "algorithm-2", all is as in the paper: every box of the tree is counted with an equal share of ε, and its Algorithm
+    2 makes counts agree.
+
+    Reference: Qian, Song & Liang.
     """
 
     epsilon: Exact
     steps: int = 16
     utility: Utility | None = None
-    structure: Exact = "1/4"
+    structure_share: Exact = "1/4"
     adjust: Adjustment = "least-squares"
     fanout: int = 16
     patience: float = 1.0
@@ -109,7 +141,7 @@ class ConsistentDiffGen(PrivateMethod):
 
     def __post_init__(self) -> None:
         _check(self)
-        require_number(self.name, "patience", self.patience, least=0)
+        require_number(self.name, "patience", self.patience, at_least=0)
         require_whole(self.name, "fanout", self.fanout, at_least=2)
         if self.adjust not in ("least-squares", "algorithm-2"):
             raise RecipeError(f'{self.name}: adjust is "least-squares" or "algorithm-2", not {self.adjust!r}.')
@@ -156,15 +188,17 @@ class ConsistentDiffGen(PrivateMethod):
 
 def _check(method: DiffGen | ConsistentDiffGen) -> None:
     """Refuse parameters that make no sense, and keep the rest as a file can hold it."""
-    name, structure = method.name, as_exact(method.structure, "structure")
+    name, share = method.name, as_exact(method.structure_share, "structure_share")
     Budget(method.epsilon)
     require_steps(name, method.steps)
     if method.utility is not None and method.utility not in UTILITIES:
         raise RecipeError(f'{name}: utility is "max", "infogain", "gini" or "width", not {method.utility!r}.')
-    if not 0 < structure < 1:
-        raise RecipeError(f"{name}: structure is a share of ε, above 0 and below 1, not {method.structure}.")
+    if not 0 < share < 1:
+        raise RecipeError(
+            f"{name}: structure_share is a share of ε, above 0 and below 1, not {method.structure_share}."
+        )
     object.__setattr__(method, "epsilon", as_written(method.epsilon))
-    object.__setattr__(method, "structure", as_written(method.structure))
+    object.__setattr__(method, "structure_share", as_written(method.structure_share))
     object.__setattr__(method, "missing", column_names(name, method.missing))
     require_undeclared(name, method.undeclared)
 
@@ -179,9 +213,9 @@ def _specialize(
     """Spend the structure's share of the budget; return what was chosen, and what is left for counting."""
     utility = method.utility or _default_utility(method, table.people)
     if utility != "width" and table.people.class_count < 2:
-        raise RecipeError(f'{method.name}: "{utility}" is about classes, and there is no sensitive column to be one.')
+        raise RecipeError(f'{method.name}: "{utility}" needs a sensitive column as the class, and there is none.')
     specializer = Specializer(table.people, table.trees, table.missing, utility, rng, accountant)
-    specializer.run(method.steps, method.budget * as_exact(method.structure, "structure"), progress)
+    specializer.run(method.steps, method.budget * as_exact(method.structure_share, "structure_share"), progress)
     # What the choices did not need, where there were fewer than they might have been, goes into the counts.
     return specializer, method.budget.less(specializer.spent)
 

@@ -25,9 +25,15 @@ from incrowd.methods.private import PrivateMethod, PublicTable, as_written, colu
 
 @dataclass(frozen=True)
 class FlatHistogram(PrivateMethod):
-    """Noisy counts of every combination of values, each column at its level in `levels`, 0 if it is not named.
+    """Noisy counts of every combination of values, under ε-differential privacy.
 
-    Columns named in `missing` may have missing values. `undeclared`: as in DiffGen.
+    Parameters
+    ----------
+    epsilon : the ε to spend: a number, or text such as "1/3", which is read exactly.
+    levels : the level of each column's hierarchy that is counted (default: 0 for columns that are not named).
+    missing : columns that may have missing values (default: none).
+    undeclared : "refuse" or "missing": what happens to values that were not declared, as in `DiffGen` (default:
+        "refuse").
 
     >>> import incrowd as ic
     >>> known = {"age": ic.Intervals(widths=(5, 10), lower=15, upper=90)}
@@ -35,6 +41,8 @@ class FlatHistogram(PrivateMethod):
     >>> release = ic.publish(table, method=FlatHistogram(1, levels={"age": 2}))
     >>> release.form.counts.columns
     ['age', 'count']
+
+    Reference: Dwork, McSherry, Nissim & Smith (2006).
     """
 
     epsilon: Exact

@@ -1,8 +1,8 @@
 """Full-domain generalization: every column at one level of its hierarchy, the best vector of levels found exactly.
 
 The family of Samarati (2001), Incognito (LeFevre, DeWitt & Ramakrishnan 2005), OLA (El Emam et al. 2009) and Flash
-(Kohlmayer et al. 2012). Rows whose group fails a model are withheld, as many as `limit` allows, or recoded further
-(Prasser et al. 2020). See `best_levels.py`, `best_first.py` and `local_levels.py` for how, and what it costs.
+(Kohlmayer et al. 2012). Rows whose group fails a model are withheld, as many as `max_withheld` allows, or recoded
+further (Prasser et al. 2020). See `best_levels.py`, `best_first.py` and `local_levels.py` for how, and what it costs.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from incrowd.common.parameters import require_number, require_whole
 from incrowd.common.progress import Progress
+from incrowd.common.renaming import renamed
 from incrowd.core.method import Method
 from incrowd.core.model import Model, for_each_group
 from incrowd.core.recoding import Recoding
@@ -27,7 +28,7 @@ from incrowd.methods.best_levels import search_all
 from incrowd.methods.deadline import Deadline
 from incrowd.methods.group_losses import GROUP_LOSSES
 from incrowd.methods.lattice import Lattice, LevelLimits
-from incrowd.methods.lattice_evaluation import NodeLooks
+from incrowd.methods.lattice_evaluation import LatticeEvaluation
 from incrowd.methods.losses import COLUMN_LOSSES, certainty_penalty
 from incrowd.methods.recode_leftovers import recode_locally
 from incrowd.methods.shortfall import describe_shortfall
@@ -40,54 +41,69 @@ _SHOWN_BY_NODE = ("gcp", "loss", "precision")
 """Losses that follow from a group's nodes alone, whatever its rows are: what local recoding goes by."""
 
 
+@renamed(limit="max_withheld", lowest="min_levels", highest="max_levels", seconds="max_seconds")
 @dataclass(frozen=True)
 class FullDomain(Method):
     """The level of each column, the same for every row, that loses least.
 
-    `limit` is the share of rows that may be withheld, from 0 to 1. `loss` names what is minimized: "gcp", "loss",
-    "precision", "non-uniform-entropy", "ambiguity", "discernibility" or "average-group-size". `weights` make some
-    columns dearer than others, where the loss is a sum over columns; `lowest` and `highest` bound the levels of some
-    (`highest={"sex": 0}`: sex must not change). `seconds` ends a long search with the best found so far; so does an
-    interrupt, where the search is called from Python. `levels` skips the search and publishes the vector given, such
-    as another one from a release's `solutions`.
+    Parameters
+    ----------
+    max_withheld : the share of rows that may be withheld, from 0 to 1 (default: 0).
+    loss : what is minimized: "gcp", "loss", "precision", "non-uniform-entropy", "ambiguity", "discernibility" or
+        "average-group-size" (default: "gcp").
+    leftovers : "withhold" or "recode": what happens to rows whose group fails a model (default: "withhold").
+    weights : how much the loss in each column counts (default: 1 for columns that are not named). Only for losses that
+        are sums over columns.
+    min_levels : the lowest level that a column may have (default: 0 for columns that are not named).
+    max_levels : the highest level that a column may have: `{"sex": 0}` publishes sex unchanged (default: the top).
+    levels : a vector of levels to publish without a search, such as another one from a release's `solutions`; it names
+        all quasi-identifiers (default: none, search).
+    max_seconds : ends a long search with the best vector found so far (default: None, search to the end).
 
-    `leftovers="recode"` gives up the one vector for all: every group has levels of its own, and rows are withheld only
-    where that loses less than to recode them.
+    An interrupt also ends the search with the best found so far, if you call it from Python.
+
+    `leftovers="recode"` gives up the one vector for all rows: every group has levels of its own, and rows are withheld
+    only where that loses less than to recode them.
+
+    Reference: Samarati (2001); LeFevre, DeWitt & Ramakrishnan (2005); El Emam et al. (2009); Kohlmayer et al. (2012);
+    for `leftovers="recode"`, Prasser et al. (2020).
     """
 
-    limit: float = 0.0
+    max_withheld: float = 0.0
     loss: str = "gcp"
     leftovers: Leftovers = "withhold"
     weights: Mapping[str, float] = field(default_factory=dict)
-    lowest: Mapping[str, int] = field(default_factory=dict)
-    highest: Mapping[str, int] = field(default_factory=dict)
+    min_levels: Mapping[str, int] = field(default_factory=dict)
+    max_levels: Mapping[str, int] = field(default_factory=dict)
     levels: Mapping[str, int] = field(default_factory=dict)
-    seconds: float | None = None
+    max_seconds: float | None = None
     name: ClassVar[str] = "full-domain"
     judges_all_groups: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require_number(self.name, "limit", self.limit, least=0)
-        if self.limit > 1:
-            raise RecipeError(f"full-domain: limit is a share of the rows, from 0 to 1, not {self.limit!r}.")
-        if self.seconds is not None:
-            require_number(self.name, "seconds", self.seconds, above=0)
+        require_number(self.name, "max_withheld", self.max_withheld, at_least=0)
+        if self.max_withheld > 1:
+            raise RecipeError(
+                f"full-domain: max_withheld is a share of the rows, from 0 to 1, not {self.max_withheld!r}."
+            )
+        if self.max_seconds is not None:
+            require_number(self.name, "max_seconds", self.max_seconds, above=0)
         for column, weight in self.weights.items():
-            require_number(self.name, f"the weight of {column}", weight, least=0)
-        for given in (self.lowest, self.highest, self.levels):
+            require_number(self.name, f"the weight of {column}", weight, at_least=0)
+        for given in (self.min_levels, self.max_levels, self.levels):
             for column, level in given.items():
                 require_whole(self.name, f"the level of {column}", level, at_least=0)
         if self.loss not in (*COLUMN_LOSSES, *GROUP_LOSSES):
             known = sorted([*COLUMN_LOSSES, *GROUP_LOSSES])
             raise RecipeError(f"full-domain: there is no loss {self.loss!r}.{did_you_mean(str(self.loss), known)}")
         if self.weights and self.loss in GROUP_LOSSES:
-            raise RecipeError(f"full-domain: {self.loss} is no sum over columns, so that they cannot be weighted.")
+            raise RecipeError(f"full-domain: weights need a loss that is a sum over columns, and {self.loss} is not one.")
         if self.leftovers not in ("withhold", "recode"):
             raise RecipeError(f'full-domain: leftovers is "withhold" or "recode", not {self.leftovers!r}.')
         if self.leftovers == "recode" and self.loss not in _SHOWN_BY_NODE:
             raise RecipeError(f"full-domain: leftovers are recoded by {', '.join(_SHOWN_BY_NODE)}, not {self.loss}.")
         if self.leftovers == "recode" and self.levels:
-            raise RecipeError("full-domain: either levels are given, or leftovers are recoded at levels of their own.")
+            raise RecipeError('full-domain: give either levels, or leftovers = "recode", which finds levels of its own.')
 
     def search(
         self,
@@ -106,14 +122,14 @@ class FullDomain(Method):
             tuple(sorted(schema.sensitive)),
             require,
             weights=self.weights,
-            bounds=LevelLimits({**self.lowest, **self.levels}, {**self.highest, **self.levels}),
+            bounds=LevelLimits({**self.min_levels, **self.levels}, {**self.max_levels, **self.levels}),
             cells=COLUMN_LOSSES.get(self.loss, certainty_penalty),
         )
         if self.levels and set(self.levels) != set(columns):
             missing = ", ".join(name for name in columns if name not in self.levels)
-            raise SchemaError(f"full-domain: levels are given for some quasi-identifiers, and not for {missing}.")
-        deadline = Deadline(self.seconds)
-        search = NodeLooks(lattice, require, self.limit, self.loss)
+            raise SchemaError(f"full-domain: levels name some quasi-identifiers, but not {missing}.")
+        deadline = Deadline(self.max_seconds)
+        search = LatticeEvaluation(lattice, require, self.max_withheld, self.loss)
         if self.leftovers == "recode":
             each = for_each_group(require)  # groups join a few at a time
             return recode_locally(
@@ -133,7 +149,7 @@ class FullDomain(Method):
         return search.recode(search.best.levels, verdict=verdict)
 
 
-def failure(search: NodeLooks, *, proven: bool) -> str:
+def failure(search: LatticeEvaluation, *, proven: bool) -> str:
     """Say why no vector is good enough, and how far the best attempt got."""
     nearest = min(search.looks.values(), key=lambda look: (look.withheld, look.cost))
     return describe_shortfall(

@@ -31,9 +31,17 @@ from incrowd.methods.private import PrivateMethod, PublicTable, as_written, colu
 
 @dataclass(frozen=True)
 class HierarchicalHistogram(PrivateMethod):
-    """Noisy counts of one column of numbers (by class, where there are sensitive columns) that agree on all intervals.
+    """Noisy counts of one column of numbers that agree on all intervals, under ε-differential privacy.
 
-    Columns named in `missing` may have missing values. `undeclared`: as in DiffGen.
+    Parameters
+    ----------
+    epsilon : the ε to spend: a number, or text such as "1/3", which is read exactly.
+    branches : into how many smaller intervals each interval is cut; at least 2 (default: 4).
+    missing : columns that may have missing values (default: none).
+    undeclared : "refuse" or "missing": what happens to values that were not declared, as in `DiffGen` (default:
+        "refuse").
+
+    With sensitive columns, each class of their values is counted by itself.
 
     >>> import incrowd as ic
     >>> known = {"age": ic.Intervals(widths=(1,), lower=15, upper=90)}
@@ -41,6 +49,8 @@ class HierarchicalHistogram(PrivateMethod):
     >>> release = ic.publish(table, method=HierarchicalHistogram(1))
     >>> print(release.guarantees[0].model)
     differential privacy (ε = 1)
+
+    Reference: Hay, Rastogi, Miklau & Suciu (2010).
     """
 
     epsilon: Exact
@@ -68,7 +78,7 @@ class HierarchicalHistogram(PrivateMethod):
         """Count and adjust; return the intervals and what is published of the smallest."""
         if len(table.trees) != 1 or not table.trees[0].ordered:
             raise SchemaError(
-                f"{self.name} is about one quasi-identifier, a column of numbers.  "
+                f"{self.name} needs exactly one quasi-identifier, a column of numbers.  "
                 "Hint: drop the others, or use consistent-diffgen or flat-histogram."
             )
         parents, runs = _intervals(table.trees[0].size, self.branches, missing=table.missing[0])

@@ -28,16 +28,21 @@ from incrowd.methods.class_column import classes_of, require_target
 
 @dataclass(frozen=True)
 class InfoGainMondrian(Method):
-    """Multidimensional partitioning for a classifier of `target`, a sensitive column or quasi-identifier.
+    """Multidimensional partitioning that keeps what a classifier of `target` needs.
 
-    Without a target, it is for the combination of all sensitive columns. A box is cut at the boundary that gains most
-    information on the target among those that leave enough rows on either side: any threshold of numbers; any boundary
-    in a hierarchy's order that lies between branches of the node that covers the box, or inside them if none of those
-    will do. If the models refuse a column's best cut, the column with the next most gain is tried. Equal gains go to
-    the wider column and to the cut nearest to the median. A box that gains nothing by any cut, such as one of a single
-    class, is cut on as Mondrian cuts, the widest column at its median: narrower ranges lose nothing for the classifier.
+    Parameters
+    ----------
+    target : a sensitive column or quasi-identifier (default: the combination of all sensitive columns).
+    labels : "region", "hierarchy" or "tight": what is published of a group, as in `Mondrian` (default: "region").
 
-    `labels` are Mondrian's: the region between cuts, the lowest node of the hierarchy, or tight ranges.
+    A box is cut at the boundary that gains most information on the target, among those that leave enough rows on both
+    sides: any threshold of numbers; any boundary in a hierarchy's order that lies between branches of the node that
+    covers the box, or inside them if none of those will do. If the models refuse a column's best cut, the column with
+    the next most gain is tried. Equal gains go to the wider column and to the cut nearest to the median. A box that
+    gains nothing by any cut, such as one of a single class, is cut on as Mondrian cuts, the widest column at its
+    median: narrower ranges lose nothing for the classifier.
+
+    Reference: LeFevre, DeWitt & Ramakrishnan (2008).
     """
 
     target: str | None = None

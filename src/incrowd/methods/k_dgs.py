@@ -32,13 +32,19 @@ from incrowd.models.full_k_anonymity import FullKAnonymity
 
 @dataclass(frozen=True)
 class KDGS(Method):
-    """Every quasi-identifier at its level in `levels`, 0 if it is not named; rows seen fewer than `k` times withheld.
+    """Show every quasi-identifier at a fixed level, and withhold rows that are seen fewer than `k` times.
 
-    Rows are counted by all that is published of them, so single rows of a group may be withheld for their sensitive
-    values. Columns that are kept or pseudonymized could tell them apart and are refused. Hierarchies must be declared:
-    one that was made from the data would show what the data are like, and is refused unless `allow_inferred`.
+    Parameters
+    ----------
+    k : the smallest number of rows that look alike in everything that is published.
+    levels : the level of each quasi-identifier's hierarchy (default: 0 for columns that are not named).
+    allow_inferred : True accepts hierarchies that were made from the data (default: False, refuse them).
 
-    What other models are required is not searched for, only checked.
+    Rows are counted by everything that is published of them, so single rows of a group may be withheld because of their
+    sensitive values. Kept and pseudonymized columns could tell rows apart and are refused. Hierarchies must be
+    declared: one that was made from the data would show what the data are like.
+
+    Other required models are only checked, not searched for.
 
     >>> import incrowd as ic
     >>> ages = ic.Intervals(widths=(5, 10, 20, 40))
@@ -47,6 +53,8 @@ class KDGS(Method):
     ... )
     >>> ic.publish(table, ic.FullKAnonymity(20), method=KDGS(20, levels={"age": 2}))
     Release(987 rows in 8 groups, 13 withheld; full 20-anonymity)
+
+    Reference: Li, Qardaji & Su (2012), Algorithm 3.
     """
 
     k: int
@@ -116,8 +124,8 @@ def _refuse_inferred(tally: Tally, columns: Sequence[str]) -> None:
     if inferred:
         raise SchemaError(
             f"k-dgs must not look at the table to choose what is shown, and the hierarchy of '{inferred[0]}' is made "
-            "from it.  Hint: declare one, such as intervals or categories; or say allow_inferred=True, and what is "
-            "shown depends on the table."
+            "from it.  Hint: declare one, such as intervals or categories; or say allow_inferred=True; what is "
+            "shown then depends on the table."
         )
 
 

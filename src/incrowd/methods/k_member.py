@@ -31,15 +31,20 @@ from incrowd.methods.grouping import Grouper
 class KMember(Method):
     """Clusters of the fewest rows that the models allow, each grown from the point furthest from the last one's start.
 
+    Parameters
+    ----------
+    labels : "hierarchy" or "tight": what is published of a cluster (default: "hierarchy"). "hierarchy" shows, for each
+        column, the lowest node of its hierarchy that covers the cluster. "tight" shows the range or set from the
+        smallest to the largest of its own values, and so the values of extreme people.
+
     The point that joins next is the one with which the cluster spans least: the sum over columns of a range's share of
     the column's line, or of the common node's level over the hierarchy's height. The first start is the point furthest
     from the one with the lowest codes, where the paper starts at random. Rows with the same quasi-identifiers are never
-    parted, and enough of them are a cluster of their own. More than 30,000 points are first cut into blocks of at most
-    10,000 by Mondrian's relaxed cuts. What is left over at the end, and clusters that fail a model, join the cluster
-    with which they lose least.
+    split up, and enough of them are a cluster of their own. More than 30,000 points are first cut into blocks of at
+    most 10,000 by Mondrian's relaxed cuts. What is left over at the end, and clusters that fail a model, join the
+    cluster with which they lose least.
 
-    `labels="hierarchy"` shows, for each column, the lowest node of its hierarchy that covers the cluster; `"tight"`
-    the range or set from the smallest to the largest of its own values, which shows extreme people's.
+    Reference: Byun, Kamra, Bertino & Li (2007).
     """
 
     labels: Labels = "hierarchy"

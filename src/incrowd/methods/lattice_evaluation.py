@@ -49,7 +49,7 @@ class Look:
     added_below: float
 
 
-class NodeLooks:
+class LatticeEvaluation:
     """All that was looked at, and the best of it."""
 
     def __init__(self, lattice: Lattice, require: Sequence[Model], limit: float, loss: str = "gcp") -> None:

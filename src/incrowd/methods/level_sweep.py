@@ -32,8 +32,14 @@ from incrowd.methods.lattice import Lattice, Levels, Rows
 class LevelSweep(Method):
     """Every group has levels of its own, as low as its people allow; nothing is withheld.
 
-    `labels="hierarchy"` publishes nodes; `"tight"` the smallest range of each group's own values, which shows extreme
-    people's values: the audit flags it. `weights` are as for the full-domain search.
+    Parameters
+    ----------
+    labels : "hierarchy" or "tight": what is published of a group (default: "hierarchy"). "hierarchy" shows nodes.
+        "tight" shows the smallest range of each group's own values, and so the values of extreme people: the audit
+        flags it.
+    weights : how much the loss in each column counts, as in `FullDomain` (default: 1 for columns that are not named).
+
+    It suits k-anonymity best: under a diversity model, early groups use up the rare values that late ones need.
     """
 
     labels: Literal["hierarchy", "tight"] = "hierarchy"
@@ -44,7 +50,7 @@ class LevelSweep(Method):
         if self.labels not in ("hierarchy", "tight"):
             raise RecipeError(f'level-sweep: labels is "hierarchy" or "tight", not {self.labels!r}.')
         for column, weight in self.weights.items():
-            require_number(self.name, f"the weight of {column}", weight, least=0)
+            require_number(self.name, f"the weight of {column}", weight, at_least=0)
 
     def search(
         self,

@@ -17,6 +17,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from incrowd.common.progress import Progress
+from incrowd.common.renaming import renamed
 from incrowd.core.method import Method
 from incrowd.core.model import Model
 from incrowd.core.recoding import Recoding
@@ -30,25 +31,34 @@ from incrowd.models.shares import require_share
 Chooser = Literal["left-domain-size", "least-loss"]
 
 
+@renamed(limit="max_distortion", lowest="min_levels", choose="column_choice")
 @dataclass(frozen=True)
 class LocalRecoding(Method):
     """Every row climbs its columns' hierarchies by itself, no further than it must; too distorted rows are withheld.
 
-    `limit` is the largest distortion that is published: the mean, over columns, of how far a value has climbed (0: as
-    it was, 1: `*` in all columns). `lowest` is the level that a column starts from where the exact value may never be
-    published: `lowest={"age": 1}`. `choose` says which column climbs: the one with most nodes left at its level and
-    above, as in the paper, or the one that adds the least loss.
+    Parameters
+    ----------
+    max_distortion : the largest distortion that is published, from 0 to 1 (default: 0.6). Distortion is the mean, over
+        columns, of how far a value has climbed: 0 is unchanged, 1 is `*` in all columns.
+    min_levels : the lowest level that a column may have: `{"age": 1}` never publishes an exact age (default: 0 for
+        columns that are not named).
+    column_choice : which column climbs next: "left-domain-size", as in the paper, takes the one with most nodes left at
+        its level and above; "least-loss" takes the one that adds the least loss (default: "left-domain-size").
+
+    Reference: Sattar et al. (2014), Algorithm 1.
     """
 
-    limit: float = 0.6
-    lowest: Mapping[str, int] = field(default_factory=dict)
-    choose: Chooser = "left-domain-size"
+    max_distortion: float = 0.6
+    min_levels: Mapping[str, int] = field(default_factory=dict)
+    column_choice: Chooser = "left-domain-size"
     name: ClassVar[str] = "local-recoding"
 
     def __post_init__(self) -> None:
-        require_share(self.name, "limit", self.limit, zero=True)
-        if self.choose not in ("left-domain-size", "least-loss"):
-            raise RecipeError(f'{self.name}: choose is "left-domain-size" or "least-loss", not {self.choose!r}.')
+        require_share(self.name, "max_distortion", self.max_distortion, zero=True)
+        if self.column_choice not in ("left-domain-size", "least-loss"):
+            raise RecipeError(
+                f'{self.name}: column_choice is "left-domain-size" or "least-loss", not {self.column_choice!r}.'
+            )
 
     def search(
         self,
@@ -61,8 +71,8 @@ class LocalRecoding(Method):
     ) -> Recoding:
         """Let rows climb until those that are left are safe. Deterministic: `rng` is not used."""
         columns = tuple(sorted(schema.quasi))
-        require_known([*self.lowest], columns)
-        limits = LevelLimits(lowest=self.lowest)
+        require_known([*self.min_levels], columns)
+        limits = LevelLimits(lowest=self.min_levels)
         ladders = [Ladder.of(tally, name, lowest=limits.of(name, tally.trees[name].height)[0]) for name in columns]
         climbers = Climbers(tally, columns, ladders, tuple(sorted(schema.sensitive)))
         rounds = 0
@@ -70,9 +80,9 @@ class LocalRecoding(Method):
             rounds += 1
             judged = climbers.groups()
             unsafe = climbers.unsafe(judged, require)
-            distorted = climbers.distortions() > self.limit + 1e-9
+            distorted = climbers.distortions() > self.max_distortion + 1e-9
             finished = ~unsafe & distorted
-            stuck = climbers.climb(unsafe, self.choose)
+            stuck = climbers.climb(unsafe, self.column_choice)
             if not unsafe.any() and not finished.any():
                 break
             climbers.settle(finished | stuck)
@@ -86,6 +96,7 @@ class LocalRecoding(Method):
     def _failure(self, tally: Tally, require: Sequence[Model], rounds: int) -> str:
         names = ", ".join(str(model) for model in require)
         return (
-            f"none of {tally.rows:,} rows satisfies {names} with a distortion of at most {self.limit:g}: after "
-            f"{rounds:,} rounds all were withheld.  Hint: allow more distortion, ask for less, or sample fewer rows."
+            f"none of {tally.rows:,} rows satisfies {names} with a distortion of at most {self.max_distortion:g}: "
+            f"after {rounds:,} rounds all were withheld.  Hint: raise max_distortion, ask for less, or sample fewer "
+            "rows."
         )

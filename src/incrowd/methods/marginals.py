@@ -44,13 +44,21 @@ _MOST_ROWS = 100_000_000
 
 @dataclass(frozen=True)
 class MarginalSynthesis(PrivateMethod):
-    """Synthetic rows that have the noisy counts of single columns and of a tree of pairs, under ε.
+    """Synthetic rows that have the noisy counts of single columns and of a tree of pairs, under ε-differential privacy.
 
-    Values are those that the hierarchies declare, or the nodes of a column's level in `levels`; numbers are counted one
-    by one between their bounds, or by their finest intervals. Pairs are counted by wider cells where ε is too small for
-    their combinations, and rows then get values by the single column's counts. With sensitive columns, everything is
-    counted for each class of these, so that a classifier finds what it needs; `by_class=False` makes them one column
-    more instead, as in MST itself. Columns named in `missing` may have missing values. `undeclared`: as in DiffGen.
+    Parameters
+    ----------
+    epsilon : the ε to spend: a number, or text such as "1/3", which is read exactly.
+    by_class : whether everything is counted for each class of the sensitive columns, so that a classifier finds what it
+        needs (default: True). False makes them one column more, as in MST itself.
+    levels : the level of each column's hierarchy that is counted (default: the values themselves).
+    missing : columns that may have missing values (default: none).
+    undeclared : "refuse" or "missing": what happens to values that were not declared, as in `DiffGen` (default:
+        "refuse").
+
+    Values are those that the hierarchies declare, or the nodes of a column's level. Numbers are counted one by one
+    between their bounds, or by their finest intervals. If ε is too small for the combinations of a pair, it is counted
+    by wider cells, and rows then get values by the single column's counts.
 
     >>> import incrowd as ic
     >>> sexes, ages = ic.Categories.from_tree(["Female", "Male"]), ic.Intervals(widths=(5,), lower=15, upper=90)
@@ -59,6 +67,8 @@ class MarginalSynthesis(PrivateMethod):
     >>> release = ic.publish(table, method=MarginalSynthesis(1))
     >>> print(release.guarantees[0].model)
     differential privacy (ε = 1)
+
+    Reference: McKenna, Miklau & Sheldon (2021), under pure ε.
     """
 
     epsilon: Exact

@@ -16,6 +16,7 @@ import numpy as np
 from incrowd.common.arrays import Ints
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
+from incrowd.common.renaming import renamed
 from incrowd.core.method import Method, require_possible
 from incrowd.core.model import Model
 from incrowd.core.recoding import Recoding
@@ -25,27 +26,33 @@ from incrowd.methods.clusters import Labels, Points, recode_safe, require_labels
 from incrowd.methods.grouping import Grouper
 
 
+@renamed(size="group_size")
 @dataclass(frozen=True)
 class Microaggregation(Method):
-    """Clusters of at least `size` rows around the most unusual people; without `size`, as many as the models need.
+    """Clusters of at least `group_size` rows around the most unusual people.
 
-    Rows with the same quasi-identifiers are never parted: with `size` rows or more they are a cluster of their own, and
-    a cluster of others grows by whole points, to fewer than 2 × `size` rows. More than 30,000 points are first cut into
-    blocks of at most 10,000 by Mondrian's relaxed cuts, and clustered block by block. A cluster that still fails a
-    model joins the one with which it loses least, until none fails.
+    Parameters
+    ----------
+    group_size : the smallest number of rows in a cluster; the models may ask for more (default: as many as they need).
+    labels : "hierarchy" or "tight": what is published of a cluster (default: "hierarchy"). "hierarchy" shows, for each
+        column, the lowest node of its hierarchy that covers the cluster. "tight" shows the range or set from the
+        smallest to the largest of its own values, and so the values of extreme people: the audit flags it.
 
-    `labels="hierarchy"` shows, for each column, the lowest node of its hierarchy that covers the cluster; `"tight"`
-    the range or set from the smallest to the largest of its own values, which shows extreme people's: the audit flags
-    it.
+    Rows with the same quasi-identifiers are never split up. With `group_size` rows or more they are a cluster of their
+    own; a cluster of others grows by whole points, to fewer than 2 × `group_size` rows. More than 30,000 points are
+    first cut into blocks of at most 10,000 by Mondrian's relaxed cuts, and clustered block by block. A cluster that
+    still fails a model joins the one with which it loses least, until none fails.
+
+    Reference: Domingo-Ferrer & Mateo-Sanz (2002); Domingo-Ferrer & Torra (2005).
     """
 
-    size: int | None = None
+    group_size: int | None = None
     labels: Labels = "hierarchy"
     name: ClassVar[str] = "microaggregation"
 
     def __post_init__(self) -> None:
-        if self.size is not None:
-            require_whole(self.name, "size", self.size, at_least=1)
+        if self.group_size is not None:
+            require_whole(self.name, "group_size", self.group_size, at_least=1)
         require_labels(self.name, self.labels)
 
     def search(
@@ -63,7 +70,7 @@ class Microaggregation(Method):
         grouper = Grouper(tally, tuple(sorted(schema.sensitive)))
         require_possible(require, grouper.whole())
         points = Points(tally, tuple(sorted(schema.quasi)))
-        size = max([self.size or 1, *(model.min_group for model in require)])
+        size = max([self.group_size or 1, *(model.min_group for model in require)])
 
         def cluster_block(block: Ints, cluster_of: Ints) -> int:
             return int(

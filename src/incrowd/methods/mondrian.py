@@ -31,17 +31,22 @@ from incrowd.methods.lattice import require_known
 class Mondrian(Method):
     """Multidimensional partitioning: the widest column first, cut at the median.
 
-    `cuts="strict"` keeps equal values on one side; `"relaxed"` may put people with the median value on either side,
-    which gives more even groups and overlapping ranges. A column with a category tree is cut between the branches of
-    its tree first, and only then inside them.
+    Parameters
+    ----------
+    cuts : "strict" or "relaxed" (default: "strict"). "strict" keeps equal values on one side. "relaxed" may put people
+        with the median value on either side, which gives more even groups and overlapping ranges.
+    labels : "region", "hierarchy" or "tight": what is published of a group (default: "region"). "region" is the region
+        between the cuts: a range open at the ends, a set of values or nodes. "hierarchy" is, for each column, the
+        lowest node of its hierarchy that covers the group. "tight" is the smallest range that holds the group's own
+        values, which shows the values of extreme people: the audit flags it.
+    weights : how much a column counts when the widest is chosen (default: 1 for columns that are not named). At twice
+        the weight, a column is cut until it is half as wide as others; at 0, only if no other column can be cut.
+    fixed : columns that are published unchanged (default: none). Each of their values, or combinations of values, is a
+        box of its own from the start.
 
-    `labels="region"` publishes the region between the cuts (a range open at the ends, a set of values or nodes);
-    `"hierarchy"` publishes, for each column, the lowest node of its hierarchy that covers the group; `"tight"`
-    publishes the smallest range that holds a group's own values, which shows extreme people's: the audit flags it.
+    A column with a category tree is cut between the branches of its tree first, and only then inside them.
 
-    `weights` make some columns count for more when the widest is chosen: at twice the weight, a column is cut until it
-    is half as wide as others; at 0, only where no other can be cut. Columns that are `fixed` are published as they are:
-    each of their values, or combination of values, is a box of its own from the start.
+    Reference: LeFevre, DeWitt & Ramakrishnan (2006).
     """
 
     cuts: Literal["strict", "relaxed"] = "strict"
@@ -59,7 +64,7 @@ class Mondrian(Method):
         if not isinstance(self.weights, Mapping):
             raise RecipeError(f"mondrian: weights are a number for each of some columns, not {self.weights!r}.")
         for column, weight in self.weights.items():
-            require_number(self.name, f"the weight of {column}", weight, least=0)
+            require_number(self.name, f"the weight of {column}", weight, at_least=0)
         if not isinstance(self.fixed, tuple | list) or any(not isinstance(name, str) for name in self.fixed):
             raise RecipeError(f"mondrian: fixed is a list of columns, not {self.fixed!r}.")
         object.__setattr__(self, "fixed", tuple(dict.fromkeys(self.fixed)))

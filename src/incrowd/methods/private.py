@@ -48,14 +48,14 @@ class PublicTable:
 class PrivateMethod(AnyMethod, Protocol):
     """A method whose promise is its own construction: noisy counts of boxes that it chooses under differential privacy.
 
-    Implementations are frozen dataclasses that inherit from this, one file each. The promise is about adding or removing
-    one row: whoever has several rows is promised that much less. Refusals are not part of it: that a table holds a value
-    which its hierarchy lacks, or a missing one that was not announced, is told to whoever publishes, and nothing is
-    published. This is the default because a wrong hierarchy would otherwise publish an empty table without a word. Where
-    outsiders can see whether there is a release, `undeclared="missing"` refuses no rows: such values count as missing,
-    rows that may not have missing values are left out, and a table without rows is one like any other. What is left is
-    what cannot be read (a damaged file) or does not fit the memory, and columns of mixed types, which pandas and SQLite
-    allow: one row makes them text, and 1.0 is then not spelled as the category `1` any more.
+    Implementations are frozen dataclasses that inherit from this, one file each. The promise is about adding or
+    removing one row: a person with several rows is promised that much less. Refusals are not part of the promise. If a
+    table holds a value that its hierarchy lacks, or a missing value that was not announced, the publisher is told so,
+    and nothing is published. This is the default because a wrong hierarchy would otherwise publish an empty table
+    without a word. Use `undeclared="missing"` if outsiders can see whether there is a release. It refuses no rows: such
+    values count as missing, rows that may not have missing values are left out, and a table without rows is accepted.
+    What it cannot hide: files that cannot be read or do not fit the memory, and columns of mixed types, which pandas
+    and SQLite allow. One row makes such a column text, and 1.0 is then no longer spelled as the category `1`.
     """
 
     private: ClassVar[bool] = True
@@ -140,14 +140,14 @@ def public_table(
     for name, tree in trees.items():
         if tally.has_missing(name) and name not in missing:
             raise SchemaError(
-                f"column '{name}' has missing values, which must be announced before anybody looks: they are values "
-                f'like any other.  Hint: say missing=("{name}",), or undeclared="missing" to leave their rows out.'
+                f"column '{name}' has missing values, which must be announced in advance: they count as a value "
+                f'of their own.  Hint: say missing=("{name}",), or undeclared="missing" to leave their rows out.'
             )
         codes[name] = public_codes(name, tally.trees[name], tree)[tally.column(name)]
     quasi, sensitive = sorted(schema.quasi), sorted(schema.sensitive)
     class_codes, classes = _classes(sensitive, trees, codes, missing, len(tally))
     if not quasi:
-        raise SchemaError("noisy counts are of boxes of quasi-identifiers, and there is none.  Hint: name some.")
+        raise SchemaError("noisy counts need at least one quasi-identifier, and there is none.  Hint: name some.")
     people = People(
         np.stack([codes[name] for name in quasi], axis=1).astype(np.int32), classes, len(class_codes), tally.counts
     )

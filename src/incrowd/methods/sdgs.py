@@ -52,11 +52,19 @@ _TWELVE_DIGITS = 1 + Fraction(1, 10**11)
 
 @dataclass(frozen=True)
 class SDGS(Method):
-    """Every quasi-identifier at its level in `levels`, 0 if it is not named; of a sample, rows seen `k` times.
+    """Of a sample, show every quasi-identifier at a fixed level, and withhold rows that are seen fewer than `k` times.
 
-    The release is (ε, δ)-private at all points of a curve at once; `epsilon` is the one that is promised (1, or the
-    least that the rate allows). With `scheme="chosen"`, columns that are not in `levels` get the levels that should
-    publish most, chosen under differential privacy; `scheme_epsilon` is what that costs, on top of `epsilon`.
+    Parameters
+    ----------
+    k : the smallest number of sampled rows that look alike in everything that is published.
+    levels : the level of each quasi-identifier's hierarchy (default: 0 for columns that are not named).
+    epsilon : the ε that is promised (default: 1, or the least that the sampling rate allows).
+    scheme : "fixed" or "chosen" (default: "fixed"). "chosen" gives columns that `levels` does not name the levels that
+        should publish most, chosen under differential privacy.
+    scheme_epsilon : what that choice costs, on top of `epsilon`; given with `scheme="chosen"` and only then.
+
+    The release is (ε, δ)-differentially private at all points of a curve at once; `epsilon` picks the one that is
+    promised. You publish with a sample: `publish(..., sample=0.1)`.
 
     >>> import incrowd as ic
     >>> ages = ic.Intervals(widths=(5, 10, 20, 40))
@@ -66,6 +74,8 @@ class SDGS(Method):
     >>> release = ic.publish(table, method=SDGS(20, levels={"age": 3}), sample=0.2)
     >>> print(release.guarantees[-1])
     differential privacy (ε = 1, δ = 6.03e-09) (by construction)
+
+    Reference: Li, Qardaji & Su (2012), theorem 1.
     """
 
     k: int
@@ -99,9 +109,7 @@ class SDGS(Method):
 
     def counted_as(self, schema: Schema) -> Schema:
         """No row changes how another one's sensitive values are spelled or ordered."""
-        kept = {
-            name: one if isinstance(one, Categories) else AsWritten() for name, one in schema.sensitive.items()
-        }
+        kept = {name: one if isinstance(one, Categories) else AsWritten() for name, one in schema.sensitive.items()}
         return replace(schema, sensitive=kept)
 
     def promise(self, rate: Fraction, *, note: str = "") -> PrivacyPromise:
@@ -139,8 +147,8 @@ class SDGS(Method):
         """Return the ε that is promised for sampling and suppression; refuse rates that theorem 1 is not about."""
         if rate == 1:
             raise RecipeError(
-                f"{self.name} publishes a sample, and without one it is not differentially private: somebody who knows "
-                "all others would see who is the k-th.  Hint: publish with sample=0.1, or use k-dgs, which promises "
+                f"{self.name} publishes a sample, and without one it is not differentially private: an adversary who "
+                "knows all others would see who is the k-th.  Hint: publish with sample=0.1, or use k-dgs, which promises "
                 "less."
             )
         if self.epsilon is not None:

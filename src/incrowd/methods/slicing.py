@@ -1,5 +1,5 @@
-"""Slicing (Li, Li, Zhang & Molloy 2012): attributes that hang together share a column, rows share a bucket, and within
-a bucket each column is permuted; see `incrowd.slicing`.
+"""Slicing (Li, Li, Zhang & Molloy 2012): correlated attributes share a column, rows share a bucket, and within a bucket
+each column is permuted; see `slicing_parts`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from incrowd.common.parameters import require_number, require_whole
 from incrowd.common.progress import Progress
+from incrowd.common.renaming import renamed
 from incrowd.core.method import Method
 from incrowd.core.model import Model
 from incrowd.core.recoding import Recoding
@@ -28,38 +29,53 @@ from incrowd.methods.slicing_parts.buckets import make_buckets
 from incrowd.methods.slicing_parts.correlation import contingency
 
 
+@renamed(
+    number="column_count",
+    company="sensitive_group_size",
+    apart="separate_sensitive",
+    least="min_bucket_size",
+    fakes="fake_ratio",
+)
 @dataclass(frozen=True)
 class Slicing(Method):
-    """Columns by correlation, buckets as small as sliced ℓ-diversity allows.
+    """Correlated attributes share a column, and rows share buckets that are as small as sliced ℓ-diversity allows.
 
-    ℓ is that of the `SlicedDiversity` that is required; a k asks for buckets of at least k rows. `columns` lists
-    attributes that are to share a column; without it, `number` columns are formed by correlation, or as many as suit.
-    `company` is how many attributes share the sensitive one's column (without it, as many as correlation says and
-    diversity allows), and `apart` keeps several sensitive attributes in
-    columns of their own. `levels` shows an attribute at a level of its hierarchy. With `overlapping`, the `columns` may
-    share attributes.
+    Parameters
+    ----------
+    columns : lists of attributes that share a column (default: found by correlation).
+    column_count : how many columns to form by correlation (default: the number that fits best).
+    sensitive_group_size : how many attributes share the sensitive attribute's column (default: as many as are
+        correlated with it and diversity allows).
+    separate_sensitive : True keeps several sensitive attributes in different columns (default: False).
+    levels : the level of its hierarchy at which an attribute is shown (default: 0, its values).
+    overlapping : True lets the `columns` share attributes (default: False).
+    min_bucket_size : the smallest number of rows in a bucket (default: 1, as small as ℓ allows).
+    fake_ratio : for each person in the table, how many others match a bucket by their values, as shown (default: 0).
+        This is the paper's fake-original ratio, of what is known of people. Buckets become as large as that takes.
 
-    Buckets as small as ℓ allows keep the sensitive value secret, and not who is in the table. To hide that as well, ask
-    for buckets of at least `least` rows, 50 or so, and a `number` of columns as large as that of attributes: then many
-    people match a bucket who are not in the table, and counts are still good. `levels` hide people better, and cost as
-    much as generalization does. `incrowd experiment slicing` shows both. Or ask for so many `fakes` for each person in
-    the table: others whose values, as shown, match a bucket (the paper's fake-original ratio, of what is known of
-    people); buckets become as large as that takes.
+    ℓ is that of the `SlicedDiversity` that you require. If you require k-anonymity, buckets have at least k rows.
+
+    Buckets as small as ℓ allows keep the sensitive value secret, but not who is in the table. To hide that as well,
+    choose a `min_bucket_size` of about 50 and a `column_count` as large as the number of attributes: then many people
+    who are not in the table match a bucket, and counts are still good. `levels` hide people better, and cost as much as
+    generalization does. `incrowd experiment slicing` shows both. Or choose a `fake_ratio`.
+
+    Reference: Li, Li, Zhang & Molloy (2012).
     """
 
     columns: Columns = ()
-    number: int | None = None
-    company: int | None = None
-    apart: bool = False
+    column_count: int | None = None
+    sensitive_group_size: int | None = None
+    separate_sensitive: bool = False
     levels: Mapping[str, int] = field(default_factory=dict)
     overlapping: bool = False
-    least: int = 1
-    fakes: float = 0.0
+    min_bucket_size: int = 1
+    fake_ratio: float = 0.0
     name: ClassVar[str] = "slicing"
 
     def __post_init__(self) -> None:
-        require_whole("slicing", "least", self.least, at_least=1)
-        require_number("slicing", "fakes", self.fakes, least=0)
+        require_whole("slicing", "min_bucket_size", self.min_bucket_size, at_least=1)
+        require_number("slicing", "fake_ratio", self.fake_ratio, at_least=0)
         object.__setattr__(self, "columns", tuple(tuple(column) for column in self.columns))
 
     def search(
@@ -94,24 +110,24 @@ class Slicing(Method):
         sensitive = tuple(sorted(schema.sensitive))
         l = max((Fraction(str(model.diversity)) for model in require), default=Fraction(1))
         slices = slice_tally(shown, columns, sensitive)
-        least = max(self.least, *(model.min_group for model in require), 1)
+        smallest = max(self.min_bucket_size, *(model.min_group for model in require), 1)
         while True:
             buckets = make_buckets(
-                shown, slices, sorted(schema.quasi), l, rng=rng, least=least, progress=progress
+                shown, slices, sorted(schema.quasi), l, rng=rng, min_bucket_size=smallest, progress=progress
             ).buckets
-            ratio = count_fakes(slices, buckets, people=True).ratio if self.fakes else 0.0
-            if ratio >= self.fakes:
+            ratio = count_fakes(slices, buckets, people=True).ratio if self.fake_ratio else 0.0
+            if ratio >= self.fake_ratio:
                 return bucket_recoding(tally, schema, buckets, ShowSlices(columns, self.levels, self.overlapping))
             # Larger buckets match more people; with one column of known attributes, all of them are in the table.
-            least = 2 * max(least, int(buckets.sizes.min()))
-            if least > tally.rows or (slices.known.max(axis=0) > 0).sum() < 2:
+            smallest = 2 * max(smallest, int(buckets.sizes.min()))
+            if smallest > tally.rows or (slices.known.max(axis=0) > 0).sum() < 2:
                 raise Unsatisfiable(
-                    f"slicing: {self.fakes:g} fake people for each one in the table cannot be had with these columns; "
-                    f"the largest buckets tried gave {ratio:.2g}.  Hint: ask for fewer, or for more columns."
+                    f"slicing: a fake_ratio of {self.fake_ratio:g} cannot be had with these columns; the largest "
+                    f"buckets tried gave {ratio:.2g}.  Hint: ask for less, or for more columns."
                 )
 
     def _choices(self, tally: Tally, schema: Schema) -> Iterator[tuple[bool, Columns]]:
-        """Yield columns to try, and whether they are the last: with ever less company for the sensitive attribute.
+        """Yield columns to try, and whether they are the last: with ever fewer attributes beside the sensitive one.
 
         What goes with a sensitive value too often cannot be published beside it, and only trying tells.
         """
@@ -120,9 +136,14 @@ class Slicing(Method):
             return
         names, sensitive = sorted(schema.tallied), tuple(sorted(schema.sensitive))
         phi = contingency(tally, names)
-        ways = [self.company] if self.company is not None or not sensitive else [None, 1, 0]
+        ways = [self.sensitive_group_size] if self.sensitive_group_size is not None or not sensitive else [None, 1, 0]
         for way in ways:
             columns = partition_attributes(
-                names, phi, sensitive=sensitive, number=self.number, company=way, apart=self.apart
+                names,
+                phi,
+                sensitive=sensitive,
+                column_count=self.column_count,
+                sensitive_group_size=way,
+                separate_sensitive=self.separate_sensitive,
             )
             yield way == ways[-1], columns

@@ -28,11 +28,17 @@ from incrowd.methods.taxonomy import Cuts, group_values, least_elsewhere, least_
 
 @dataclass(frozen=True)
 class TopDownSpecialization(Method):
-    """One cut per hierarchy, for a classifier of `target`: a sensitive column or quasi-identifier.
+    """Specialize from the top down, one cut per hierarchy, and keep what a classifier of `target` needs.
 
-    Without a target, it is for the combination of all sensitive columns. Numbers are specialized along their
-    hierarchy's intervals too, where the paper looks for a best threshold. Steps that gain nothing are taken when no
-    other is left, as in the paper; equal scores go to the smaller anonymity loss, then to what narrows the most rows.
+    Parameters
+    ----------
+    target : a sensitive column or quasi-identifier (default: the combination of all sensitive columns).
+
+    Numbers are specialized along their hierarchy's intervals too, where the paper looks for a best threshold. Steps
+    that gain nothing are taken when no other is left, as in the paper. Equal scores go to the smaller anonymity loss,
+    then to what narrows the most rows.
+
+    Reference: Fung, Wang & Yu (2005).
     """
 
     target: str | None = None

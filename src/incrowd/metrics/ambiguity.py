@@ -22,7 +22,12 @@ from incrowd.forms.reach import domain, reach
 
 @dataclass(frozen=True)
 class Ambiguity(Metric):
-    """log(mean number of combinations) over log(all combinations). 0: published as it was. 1: nothing but `*`."""
+    """log(mean number of combinations) over log(all combinations): what a published row may have been.
+
+    0: every value is published as it was. 1: nothing but `*`.
+
+    Reference: Goldberger & Tassa (2010).
+    """
 
     name: ClassVar[str] = "ambiguity"
     goal: ClassVar[Goal] = "minimize"

@@ -25,7 +25,10 @@ _NOTHING = 1e-9
 
 @dataclass(frozen=True)
 class AssociationKept(Metric):
-    """The share of the associations between columns that is kept. 1: all."""
+    """The share of the associations between columns that is kept.
+
+    1: all of them. An association that the release makes up counts against it as much as one that it loses.
+    """
 
     name: ClassVar[str] = "association-kept"
     goal: ClassVar[Goal] = "maximize"

@@ -12,7 +12,10 @@ from incrowd.core.tally import Tally
 
 @dataclass(frozen=True)
 class Discernibility(Metric):
-    """The rows that each row cannot be told from, summed over all rows."""
+    """The rows that each row cannot be told from, summed over all rows.
+
+    Reference: Bayardo & Agrawal (2005).
+    """
 
     name: ClassVar[str] = "discernibility"
     goal: ClassVar[Goal] = "minimize"

@@ -13,17 +13,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes
+from incrowd.common.renaming import renamed
 from incrowd.core.labelled import Labelled
 from incrowd.core.metric import Goal, Metric
 from incrowd.core.tally import Tally
 from incrowd.hierarchies.tree import MISSING, Tree
 
 
+@renamed(published="published_only")
 @dataclass(frozen=True)
 class Distortion(Metric):
-    """0: every value is published as it was. 1: nothing but `*`. With `published`, withheld rows do not count."""
+    """How far values have climbed their hierarchies, as a mean over rows and columns.
 
-    published: bool = False
+    Parameters
+    ----------
+    published_only : True leaves withheld rows out (default: False, a withheld row counts as 1).
+
+    0: every value is published as it was. 1: nothing but `*`.
+
+    Reference: Sattar et al. (2014), Definition 10.
+    """
+
+    published_only: bool = False
     name: ClassVar[str] = "distortion"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
@@ -31,7 +42,7 @@ class Distortion(Metric):
     def measure(self, before: Tally, release: Labelled) -> float:
         """Return the mean over rows and quasi-identifiers."""
         total = float((group_distortions(before, release) * release.group_sizes).sum())
-        if self.published:
+        if self.published_only:
             return total / max(release.rows, 1)
         return (total + release.withheld) / max(release.rows_in, 1)
 

@@ -25,7 +25,10 @@ from incrowd.metrics.over_rows import mean_over_columns, mean_over_rows
 
 @dataclass(frozen=True)
 class Granularity(Metric):
-    """The mean share of a column's values that a cell may stand for. 1: nothing but `*`."""
+    """The mean share of a column's values that a cell may stand for.
+
+    1: nothing but `*`. A table that is published as it was has 1 / (number of values), not 0.
+    """
 
     name: ClassVar[str] = "granularity"
     goal: ClassVar[Goal] = "minimize"

@@ -21,7 +21,12 @@ from incrowd.metrics.over_rows import mean_over_rows
 
 @dataclass(frozen=True)
 class Height(Metric):
-    """Generalization steps per row."""
+    """Generalization steps per row.
+
+    0: every value is published as it was. A withheld row is at the top of every hierarchy.
+
+    Reference: Samarati (2001).
+    """
 
     name: ClassVar[str] = "height"
     goal: ClassVar[Goal] = "minimize"

@@ -26,7 +26,12 @@ from incrowd.metrics.over_rows import mean_over_columns, mean_over_rows
 
 @dataclass(frozen=True)
 class IyengarLoss(Metric):
-    """0: every value is published as it was. 1: nothing but `*`."""
+    """The general loss: how many of a column's values a label may stand for, as a mean over rows and columns.
+
+    0: every value is published as it was. 1: nothing but `*`.
+
+    Reference: Iyengar (2002).
+    """
 
     name: ClassVar[str] = "loss"
     goal: ClassVar[Goal] = "minimize"

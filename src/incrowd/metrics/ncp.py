@@ -17,7 +17,12 @@ from incrowd.core.tally import Tally
 
 @dataclass(frozen=True)
 class GlobalCertaintyPenalty(Metric):
-    """0: every value is published as it was. 1: nothing but `*`."""
+    """How wide the published values are, as a share of their column; a mean over rows and columns.
+
+    0: every value is published as it was. 1: nothing but `*`.
+
+    Reference: Xu et al. (2006).
+    """
 
     name: ClassVar[str] = "gcp"
     goal: ClassVar[Goal] = "minimize"

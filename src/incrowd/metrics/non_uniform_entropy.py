@@ -27,7 +27,12 @@ from incrowd.metrics.over_rows import mean_over_rows
 
 @dataclass(frozen=True)
 class NonUniformEntropy(Metric):
-    """0: every value is published as it was. 1: nothing but `*`."""
+    """The bits that labels leave open, as a share of what a table of `*` leaves open.
+
+    0: every value is published as it was. 1: nothing but `*`.
+
+    Reference: de Waal & Willenborg (1999); Gionis & Tassa (2009).
+    """
 
     name: ClassVar[str] = "non-uniform-entropy"
     goal: ClassVar[Goal] = "minimize"

@@ -20,7 +20,12 @@ from incrowd.metrics.over_rows import mean_over_columns
 
 @dataclass(frozen=True)
 class Precision(Metric):
-    """1: every value is published as it was. 0: nothing but `*`."""
+    """1 minus the mean level of a cell, as a share of its hierarchy's height.
+
+    1: every value is published as it was. 0: nothing but `*`.
+
+    Reference: Sweeney (2002).
+    """
 
     name: ClassVar[str] = "precision"
     goal: ClassVar[Goal] = "maximize"

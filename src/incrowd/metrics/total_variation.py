@@ -22,7 +22,10 @@ from incrowd.metrics.distributions import comparable_pairs, distances, joint_cou
 
 @dataclass(frozen=True)
 class TotalVariation(Metric):
-    """How far columns are from the table's, on average."""
+    """How far columns are from the table's, on average.
+
+    0: all distributions are kept. 1: no value of the table is left.
+    """
 
     name: ClassVar[str] = "total-variation"
     goal: ClassVar[Goal] = "minimize"
@@ -42,7 +45,10 @@ class TotalVariation(Metric):
 
 @dataclass(frozen=True)
 class PairwiseTotalVariation(Metric):
-    """How far pairs of columns are from the table's, on average."""
+    """How far pairs of columns are from the table's, on average.
+
+    0: all distributions are kept. 1: no value of the table is left.
+    """
 
     name: ClassVar[str] = "pairwise-total-variation"
     goal: ClassVar[Goal] = "minimize"

@@ -12,7 +12,10 @@ from incrowd.core.tally import Tally
 
 @dataclass(frozen=True)
 class WithheldShare(Metric):
-    """0: every row is published. Rows that a sample left out were never to be."""
+    """The share of rows that are withheld, of all that were to be published.
+
+    0: every row is published. Rows that a sample left out do not count.
+    """
 
     name: ClassVar[str] = "withheld-share"
     goal: ClassVar[Goal] = "minimize"

@@ -21,7 +21,16 @@ from incrowd.models.shares import fewest_rows, group_shares, groups_without, lar
 class AlphaKAnonymity(Model):
     """Each group has at least `k` rows, and each sensitive value makes up at most `alpha` of it.
 
-    The paper bounds one value or all of them; this is the latter. `ConfidenceBounds` bounds values one by one.
+    Parameters
+    ----------
+    alpha : the largest share of a group that one sensitive value may have, above 0 and at most 1.
+    k : the smallest number of rows in a group.
+    column : the sensitive column to judge (default: each sensitive column).
+
+    The paper bounds either one value or all of them. This model bounds all of them. Use `ConfidenceBounds` to bound
+    values one by one.
+
+    Reference: Wong, Li, Fu & Wang (2006).
     """
 
     alpha: float

@@ -71,7 +71,7 @@ def estimate_joint(tally: Tally, quasi: tuple[str, ...], column: str, *, smoothi
     `smoothing` is added to every count of a value that the table has (Laplace). Without it, the adversary knows
     beforehand everything about people who are alone with their q, and learns nothing new about them.
     """
-    require_number("bayes-optimal privacy", "smoothing", smoothing, least=0)
+    require_number("bayes-optimal privacy", "smoothing", smoothing, at_least=0)
     place, first = group_tuples(*_codes(tally, quasi))
     size = tally.trees[column].size
     joint = _table(place * size + tally.column(column), tally.counts.astype(np.float64), (len(first), size))

@@ -36,23 +36,31 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class BayesOptimalPrivacy(Model):
-    """No belief in a sensitive value of anybody whom a group's labels may stand for changes by `tau` or more.
+    """No belief in a sensitive value changes by `tau` or more, for any person whom a group's labels may stand for.
 
-    What is believed before is learnt from the table: the shares of values among the people with the same
-    quasi-identifiers, to whom as many as `smoothing` are added whose values are spread as everybody's. With 0, the
-    adversary knows the table and learns nothing new; the larger it is, the less the adversary knows, and what is left
-    in the end is that no value's share of a group differs from the whole table's by tau. `rules` say what else is
-    known: they replace the belief in the values that they speak of, and other values share the rest.
+    Parameters
+    ----------
+    tau : the change of belief that is never reached, above 0 and at most 1.
+    smoothing : how many people with the whole table's shares of values are added to those with the same
+        quasi-identifiers, before beliefs are learnt from them (default: 1). With 0, the adversary knows the table and
+        learns nothing new. The larger it is, the less the adversary knows. In the limit, the model only asks that no
+        value's share of a group differs by `tau` from its share of the whole table.
+    rules : what else is known, as `Rule`s (default: nothing). A rule replaces the belief in the value that it names;
+        the other values share the rest.
+    column : the sensitive column to judge (default: each sensitive column).
 
-    A group is judged by everybody of the table whom its labels may stand for, withheld or shown in another group or
-    not: f(s|q*) is the sum of f(s|q) over them. Where labels of groups hold for the same people, every group that may
-    be a person's has to keep to tau, and then so does any mixture of them. Labels are known once a method is done; one
-    that goes by its groups' own values on the way, as all do but the full-domain search, may find that what it shows
-    in the end is not safe, and the release is refused.
+    The adversary's prior belief is learnt from the table: the shares of values among people with the same
+    quasi-identifiers, smoothed as above.
+
+    A group is judged by all people of the table whom its labels may stand for, also those who are withheld or shown in
+    another group: f(s|q*) is the sum of f(s|q) over them. If labels of several groups hold for the same people, each of
+    these groups has to keep to tau, and then so does any mixture of them. Labels are known only when a method is done.
+    All methods but the full-domain search go by their groups' own values until then, so they may end with labels that
+    are not safe. The release is then refused.
 
     >>> import incrowd as ic
     >>> table = ic.read(ic.datasets.census(500), quasi=["sex", "education"], sensitive=["occupation"], others="drop")
-    >>> release = ic.publish(table, BayesOptimalPrivacy(0.3, smoothing=20), method=ic.FullDomain(limit=0.2))
+    >>> release = ic.publish(table, BayesOptimalPrivacy(0.3, smoothing=20), method=ic.FullDomain(max_withheld=0.2))
     >>> release.guarantees[0].achieved < 0.3
     True
     """
@@ -69,7 +77,7 @@ class BayesOptimalPrivacy(Model):
 
     def __post_init__(self) -> None:
         require_share(self.name, "tau", self.tau, zero=False)
-        require_number(self.name, "smoothing", self.smoothing, least=0)
+        require_number(self.name, "smoothing", self.smoothing, at_least=0)
         object.__setattr__(self, "rules", as_rules(self.rules))
 
     @property
@@ -89,7 +97,7 @@ class BayesOptimalPrivacy(Model):
         """Return the largest change of any belief about anybody whom each group's labels may stand for."""
         if groups.regions is None or groups.table is None:
             raise SchemaError(
-                f"{self.name}: whom labels may stand for cannot be told without the table that they were made from.  "
+                f"{self.name} needs the table that the labels were made from, to know whom they may stand for.  "
                 "Hint: publish the table here, or check the release together with its original."
             )
         found = np.zeros(len(groups))

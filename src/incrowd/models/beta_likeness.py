@@ -25,7 +25,14 @@ ROUNDING = 1e-12
 class BasicBetaLikeness(Model):
     """No value is more than 1 + `beta` times as frequent in a group as in the whole table.
 
-    Falling shares are not bounded: learning that somebody does not have a disease is thought harmless here.
+    Parameters
+    ----------
+    beta : how much more frequent a value may be, relative to its share of the table; above 0.
+    column : the sensitive column to judge (default: each sensitive column).
+
+    Falling shares are not bounded: the model takes it as harmless to learn that a person does not have a disease.
+
+    Reference: Cao & Karras (2012).
     """
 
     beta: float

@@ -26,8 +26,14 @@ _SHOWN = 3
 class ConfidenceBounds(Model):
     """In each group, a sensitive value has at most the share that `bounds` gives it, and any other at most `default`.
 
-    Values are named by their text, missing as `""`. A bound of 0 keeps a value out of every group. With more than one
-    sensitive column, `column` says which is meant.
+    Parameters
+    ----------
+    bounds : the largest share of a group for each value, as a mapping from the value's text; `""` is the missing value.
+        A bound of 0 keeps a value out of every group.
+    default : the largest share of any other value, from 0 to 1 (default: 1, no bound).
+    column : the sensitive column that the bounds are about (default: the only one; needed if there are several).
+
+    Reference: Wang, Fung & Yu (2005, 2007), who call it template privacy.
     """
 
     bounds: Mapping[str, float] = field(hash=False)  # a mapping has no hash; equality still compares it
@@ -78,7 +84,7 @@ class ConfidenceBounds(Model):
     def _by_code(self, groups: Groups, name: str) -> Floats:
         """Return the bound of every code of the column."""
         if name not in groups.trees:
-            raise SchemaError(f"confidence-bounds: what the values of '{name}' are called is not known.")
+            raise SchemaError(f"confidence-bounds: the names of the values of '{name}' are not known.")
         codes = {text: code for code, text in enumerate(as_text(groups.trees[name].values).fill_null("").to_list())}
         bounds = np.full(groups.trees[name].size, float(self.default))
         for label, bound in self.bounds.items():

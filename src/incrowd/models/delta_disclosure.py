@@ -30,8 +30,16 @@ _ROUNDING = 1e-12
 class DeltaDisclosure(Model):
     """The log of the ratio between a value's share of a group and its share of the whole table stays below `delta`.
 
-    By the definition, a group that lacks one of the table's values violates every delta: its log is minus infinity, and
-    seeing the group rules the value out. `absent="ignored"` leaves such values aside, as pyCANON does.
+    Parameters
+    ----------
+    delta : what the absolute natural logarithm stays below; above 0.
+    absent : "violates" or "ignored": what a group means that lacks one of the table's values (default: "violates").
+    column : the sensitive column to judge (default: each sensitive column).
+
+    By the definition, a group that lacks a value violates every delta: its log is minus infinity, and seeing the group
+    rules the value out. `absent="ignored"` skips such values, as pyCANON does.
+
+    Reference: Brickell & Shmatikov (2008).
     """
 
     delta: float

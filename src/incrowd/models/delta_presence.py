@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats
+from incrowd.common.renaming import renamed
 from incrowd.core.groups import Groups
 from incrowd.core.model import Model
 from incrowd.errors import RecipeError
@@ -21,22 +22,31 @@ from incrowd.models.presence import Presence, rows_over_people
 from incrowd.models.shares import require_share
 
 
+@renamed(most="max_presence", least="min_presence")
 @dataclass(frozen=True)
 class DeltaPresence(Model):
-    """Everybody in the population is in the table with a probability of at least `least` and at most `most`.
+    """Each person of the population is in the table with a probability from `min_presence` to `max_presence`.
 
-    Somebody whom no label holds for is known to be absent, and a `least` above 0 forbids that; withheld rows may leave
-    such people behind. A group with more rows than people fails, since then the population is not the one that the
-    table was drawn from.
+    Parameters
+    ----------
+    max_presence : the largest probability that a person is in the table, above 0 and at most 1.
+    min_presence : the smallest probability, from 0 to `max_presence` (default: 0, no bound).
 
-    Where labels of groups hold for the same people, as those of local recoding do, rows over people is not the
-    probability. The people whom both hold for may have gone into the other group, which makes all others in this one
-    the more likely: rows over those people who are certainly left for it bound it from above, and the sum over all
-    groups that may be a person's bounds that person's. From below, the largest of rows over people does.
+    You give the population when you read the table: `read(..., population=...)`.
 
-    Groups are therefore judged together. A method that judges a few at a time holds each of them to rows over people,
-    and the release is refused if that turns out not to be enough. Mondrian's strict cuts with region labels, and
-    full-domain levels, make groups that share nobody, where it always is.
+    A person whom no label holds for is known to be absent. A `min_presence` above 0 forbids that; withheld rows may
+    leave such people behind. A group with more rows than people fails, since then the table was not drawn from this
+    population.
+
+    If labels of several groups hold for the same people, as those of local recoding do, rows over people is not the
+    probability. The people whom both labels hold for may be in the other group, which makes all others in this group
+    more likely. The upper bound for a group is therefore rows over those people who are certainly left for it, and a
+    person's upper bound is the sum over all groups that may be the person's. The lower bound is the largest of rows
+    over people.
+
+    So groups are judged together. A method that judges a few groups at a time holds each of them to rows over people,
+    and the release is refused if that turns out not to be enough. It is always enough where groups share no people:
+    with Mondrian's strict cuts and region labels, and with full-domain levels.
 
     >>> import incrowd as ic
     >>> frame = ic.datasets.census(2000)
@@ -44,10 +54,12 @@ class DeltaPresence(Model):
     >>> release = ic.publish(table, DeltaPresence(0.2))
     >>> release.guarantees[0].achieved <= 0.2
     True
+
+    Reference: Nergiz, Atzori & Clifton (2007).
     """
 
-    most: float
-    least: float = 0.0
+    max_presence: float
+    min_presence: float = 0.0
     name: ClassVar[str] = "delta-presence"
     # Of groups that share nobody, a union has a probability between those of its parts. But what is shown of a union
     # may hold for people of a third group.
@@ -57,20 +69,22 @@ class DeltaPresence(Model):
     whole_table: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require_share(self.name, "most", self.most, zero=False)
-        require_share(self.name, "least", self.least, zero=True)
-        if self.least > self.most:
-            raise RecipeError(f"{self.name}: least ({self.least:g}) is above most ({self.most:g}).")
+        require_share(self.name, "max_presence", self.max_presence, zero=False)
+        require_share(self.name, "min_presence", self.min_presence, zero=True)
+        if self.min_presence > self.max_presence:
+            raise RecipeError(
+                f"{self.name}: min_presence ({self.min_presence:g}) is above max_presence ({self.max_presence:g})."
+            )
 
     @property
     def for_each_group(self) -> GroupPresence:
         """Where groups share nobody and leave out nobody, this is all there is to it."""
-        return GroupPresence(self.most, self.least)
+        return GroupPresence(self.max_presence, self.min_presence)
 
     @property
     def needs_everybody(self) -> bool:
         """Whether people whom no label holds for break it."""
-        return self.least > 0
+        return self.min_presence > 0
 
     @property
     def min_group(self) -> int:
@@ -80,37 +94,38 @@ class DeltaPresence(Model):
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether everybody's probability is within bounds in each group; in none if somebody is left out."""
         presence = Presence(groups)
-        within = (presence.highest <= self.most) & (presence.lowest >= self.least)
+        within = (presence.highest <= self.max_presence) & (presence.lowest >= self.min_presence)
         if self.needs_everybody:
             within &= not presence.left_out
-        return within & ~presence.holds_any(presence.together > self.most)
+        return within & ~presence.holds_any(presence.together > self.max_presence)
 
     def achieved(self, groups: Groups) -> float:
-        """Return the largest probability of anybody, or infinity if `least` is broken."""
+        """Return the largest probability of anybody, or infinity if `min_presence` is broken."""
         presence = Presence(groups)
-        if self.needs_everybody and (presence.left_out or (presence.lowest < self.least).any()):
+        if self.needs_everybody and (presence.left_out or (presence.lowest < self.min_presence).any()):
             return float("inf")
         return float(max(presence.highest.max(initial=0.0), presence.together.max(initial=0.0)))
 
     def least_failing(self, groups: Groups) -> Floats:
         """Return the share of rows that is too large however a group is split into groups that share nobody.
 
-        Groups that satisfy it have at most `most` rows per person. With `least`, one that fails leaves people out.
+        Groups that satisfy it have at most `max_presence` rows per person. With `min_presence`, one that fails leaves
+        people out.
         """
         if self.needs_everybody:
             return np.full(len(groups), float(not self.satisfied(groups).all()))
-        return np.clip(1 - self.most * groups.population / groups.sizes, 0.0, 1.0)
+        return np.clip(1 - self.max_presence * groups.population / groups.sizes, 0.0, 1.0)
 
     def __str__(self) -> str:
-        return f"({self.least:g}, {self.most:g})-presence"
+        return f"({self.min_presence:g}, {self.max_presence:g})-presence"
 
 
 @dataclass(frozen=True)
 class GroupPresence(Model):
-    """Rows over people is at least `least` and at most `most` in each group: δ-presence if groups share nobody."""
+    """Rows over people is from `min_presence` to `max_presence` in each group: δ-presence if groups share no people."""
 
-    most: float
-    least: float = 0.0
+    max_presence: float
+    min_presence: float = 0.0
     name: ClassVar[str] = "group-presence"
     listed: ClassVar[bool] = False
     monotone: ClassVar[bool] = False  # two groups whose labels hold for the same people have twice the rows together
@@ -125,11 +140,11 @@ class GroupPresence(Model):
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether each group's rows over people is within bounds."""
         shares = rows_over_people(groups)
-        return (shares <= self.most) & (shares >= self.least)
+        return (shares <= self.max_presence) & (shares >= self.min_presence)
 
     def achieved(self, groups: Groups) -> float:
         """Return the largest rows over people."""
         return float(rows_over_people(groups).max(initial=0.0))
 
     def __str__(self) -> str:
-        return f"({self.least:g}, {self.most:g})-presence in each group"
+        return f"({self.min_presence:g}, {self.max_presence:g})-presence in each group"

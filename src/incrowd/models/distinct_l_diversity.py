@@ -18,7 +18,15 @@ from incrowd.core.model import Model, all_satisfied, histograms, smallest
 
 @dataclass(frozen=True)
 class DistinctLDiversity(Model):
-    """Each group holds at least `l` different values of every sensitive column, or of `column` alone."""
+    """Each group holds at least `l` different values of every sensitive column, or of `column` alone.
+
+    Parameters
+    ----------
+    l : the smallest number of different values in a group.
+    column : the sensitive column to judge (default: each sensitive column).
+
+    Reference: Machanavajjhala et al. (2007).
+    """
 
     l: int
     column: str | None = None

@@ -23,7 +23,17 @@ from incrowd.models.shares import groups_without, largest, lifts
 
 @dataclass(frozen=True)
 class EnhancedBetaLikeness(Model):
-    """No value of share p in the whole table is more than 1 + min(`beta`, −ln p) times as frequent in a group."""
+    """No value of share p in the whole table is more than 1 + min(`beta`, −ln p) times as frequent in a group.
+
+    Parameters
+    ----------
+    beta : how much more frequent a value may be, relative to its share of the table; above 0.
+    column : the sensitive column to judge (default: each sensitive column).
+
+    Whatever `beta` is, a value's share of a group stays below 1, unless all rows of the table have that value.
+
+    Reference: Cao & Karras (2012).
+    """
 
     beta: float
     column: str | None = None

@@ -22,7 +22,15 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class EntropyLDiversity(Model):
-    """In each group, the sensitive values are as spread as `l` equally frequent ones."""
+    """In each group, the sensitive values are as spread as `l` equally frequent ones.
+
+    Parameters
+    ----------
+    l : a number of at least 1, which need not be whole: the values of a group have an entropy of at least log `l`.
+    column : the sensitive column to judge (default: each sensitive column).
+
+    Reference: Machanavajjhala et al. (2007).
+    """
 
     l: float
     column: str | None = None
@@ -31,7 +39,7 @@ class EntropyLDiversity(Model):
     hereditary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require_number(self.name, "l", self.l, least=1)
+        require_number(self.name, "l", self.l, at_least=1)
 
     @property
     def diversity(self) -> float:

@@ -31,11 +31,22 @@ from incrowd.models.shares import group_shares, groups_without, require_share
 class ExpectedConfidence(Model):
     """For each row, the observed confidence in its sensitive value is at most the expected one.
 
-    Public knowledge is the table's own frequencies unless `marginals` gives those of some columns (value → probability,
-    or a file, see `incrowd.models.knowledge.read_marginals`). `rules` say what is known of some people and some value, and
-    `dependence="fitted"` learns from the table how quasi-identifiers go with the sensitive value. `rate` is the share
-    of rows that was sampled and `trials` the n of the formula, the table's rows times the rate: both are the release's
-    own unless they are given.
+    Parameters
+    ----------
+    marginals : public frequencies of some columns, as column → value → probability; in a recipe also the name of a
+        file, see `incrowd.models.knowledge.read_marginals` (default: the table's own frequencies).
+    rules : what is known of some people and a value, as `Rule`s (default: nothing).
+    dependence : "independent", or "fitted" to learn from the table how quasi-identifiers and the sensitive value are
+        related (default: "independent").
+    rate : the share of rows that was sampled (default: the release's own).
+    trials : the n of the formula (default: the table's rows times the rate).
+    column : the sensitive column to judge (default: each sensitive column).
+
+    The expected confidence is what an adversary believes before the release: the probability 1 − (1 − Pr(t))^n to meet
+    a person with these labels and this value among n people drawn at random. The observed confidence is what they
+    believe after it: the rate times the value's share of the group. There is no threshold to choose.
+
+    Reference: Sattar et al. (2014).
     """
 
     marginals: Marginals = field(default_factory=dict, hash=False)

@@ -23,8 +23,14 @@ from incrowd.errors import SchemaError
 class FullKAnonymity(Model):
     """Each combination of quasi-identifiers and sensitive values is shared by at least `k` rows.
 
-    All sensitive columns count, together. A table with columns that are kept as they are, or with pseudonyms, is
-    refused: they would be published outside of the promise.
+    Parameters
+    ----------
+    k : the smallest number of rows with the same combination.
+
+    All sensitive columns count together. A table with kept columns or pseudonyms is refused: they would be published
+    outside of the promise.
+
+    Reference: Li, Qardaji & Su (2012).
     """
 
     k: int

@@ -26,11 +26,18 @@ _ROUNDING = 1 + 1e-12
 class JournalistRisk(Model):
     """No row is linked to its person with a probability above `risk`: k-map with k = 1/risk, rounded up.
 
-    With `average=True` it is the mean over all rows that is bounded, a property of all groups together: the share of
-    rows that are linked rightly if all of them are linked, which is marketer risk where the table is only a sample of
-    those whom the adversary knows. A method that judges a few groups at a time then holds each of them to the mean.
+    Parameters
+    ----------
+    risk : the largest probability, above 0 and at most 1.
+    average : True bounds the mean over all rows instead of the largest probability (default: False).
 
-    A row that could be nobody of the population counts as one that could be a single person.
+    You give the population when you read the table: `read(..., population=...)`.
+
+    The mean is a property of all groups together: the share of rows that are linked rightly if all of them are linked.
+    It is marketer risk for a table that is only a sample of the people whom the adversary knows. A method that judges a
+    few groups at a time then holds each of them to the mean.
+
+    A row that could be no person of the population counts as one that could be a single person.
 
     >>> import incrowd as ic
     >>> frame = ic.datasets.census(2000)
@@ -38,6 +45,8 @@ class JournalistRisk(Model):
     >>> release = ic.publish(table, JournalistRisk(0.1))
     >>> release.guarantees[0].achieved <= 0.1
     True
+
+    Reference: El Emam & Dankar (2008).
     """
 
     risk: float

@@ -17,8 +17,14 @@ from incrowd.core.model import Model
 class KAnonymity(Model):
     """Each published combination of quasi-identifiers is shared by at least `k` rows.
 
+    Parameters
+    ----------
+    k : the smallest number of rows in a group.
+
     >>> KAnonymity(2).satisfied(Groups(sizes=np.array([3, 1])))
     array([ True, False])
+
+    Reference: Samarati (2001); Sweeney (2002).
     """
 
     k: int

@@ -20,9 +20,15 @@ from incrowd.core.model import Model
 
 @dataclass(frozen=True)
 class KMap(Model):
-    """The labels of each row hold for at least `k` people of the population, which is given when the table is read.
+    """The labels of each row hold for at least `k` people of the population.
 
-    People are counted as the population's table has them, also where it has fewer than the published one.
+    Parameters
+    ----------
+    k : the smallest number of people whom a row could be.
+
+    You give the population when you read the table: `read(..., population=...)`. People are counted as the population's
+    table has them, also where it has fewer than the published one. It protects only against those who do not know who
+    is in the table.
 
     >>> import incrowd as ic
     >>> frame = ic.datasets.census(2000)
@@ -30,6 +36,8 @@ class KMap(Model):
     >>> release = ic.publish(table, KMap(10))
     >>> release.guarantees[0].achieved >= 10
     True
+
+    Reference: Sweeney (2002).
     """
 
     k: int

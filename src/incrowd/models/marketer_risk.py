@@ -22,17 +22,23 @@ from incrowd.models.shares import require_share
 class MarketerRisk(Model):
     """The mean of 1/size over all rows, which is the number of groups over that of rows, is at most `risk`.
 
-    This is a property of all groups together: every group gets the same verdict, that of the groups it is judged with.
-    A method that judges a few groups at a time holds each of them to the mean, which is stricter than need be: 1/size
-    of at most `risk`. One that judges all groups at once, such as the full-domain search, lets large groups make up for
-    small ones. Where it then withholds large ones for another model's sake, the mean of those that are published can be
-    above the risk, and the release is refused.
+    Parameters
+    ----------
+    risk : the largest mean, above 0 and at most 1.
 
-    The adversary knows who is in the table. For one who does not, `JournalistRisk(risk, average=True)` takes the mean
-    over a population.
+    This is a property of all groups together: every group gets the same verdict, that of the groups it is judged with.
+    A method that judges a few groups at a time holds each of them to 1/size of at most `risk`, which is stricter than
+    need be. A method that judges all groups at once, such as the full-domain search, lets large groups make up for
+    small ones. If it then withholds large groups because of another model, the mean of the published ones can exceed
+    the risk, and the release is refused.
+
+    The adversary knows who is in the table. For one who does not, use `JournalistRisk(risk, average=True)`, which takes
+    the mean over a population.
 
     >>> MarketerRisk(0.5).satisfied(Groups(sizes=np.array([3, 1])))
     array([ True,  True])
+
+    Reference: El Emam & Dankar (2008).
     """
 
     risk: float

@@ -14,6 +14,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.renaming import renamed
 from incrowd.core.groups import Groups
 from incrowd.core.model import Model
 from incrowd.errors import RecipeError
@@ -27,25 +28,34 @@ _ESTIMATES = {"pitman": pitman_stays_alone, "zayatz": zayatz_stays_alone, "snb":
 _PITMAN_UP_TO = 0.1
 
 
+@renamed(share="max_share")
 @dataclass(frozen=True)
 class PopulationUniqueness(Model):
-    """At most a `share` of the rows is unique in the population, counted or expected.
+    """At most a share of `max_share` of the rows is unique in the population, counted or expected.
 
-    Without a `fraction`, the population that is given when the table is read is counted: a row is unique if its labels
-    hold for one person, or for nobody. With a `fraction`, the table is taken for a random sample of that share of a
-    population which is not at hand, and the number is estimated. `estimator` is then "pitman", "zayatz" or "snb" (slide
-    negative binomials); by default Pitman's for fractions of up to a tenth and the smaller of the others' above, the
-    decision rule of Dankar et al. An estimate is no bound: on some tables it is a third of the truth. Where the table
-    itself is sampled before it is published, the fraction is that of the whole table.
+    Parameters
+    ----------
+    max_share : the largest share of rows that may be unique, from 0 to 1.
+    fraction : the share of the population that the table is, above 0 and at most 1 (default: None, count the population
+        that you gave when you read the table).
+    estimator : "pitman", "zayatz" or "snb" (slide negative binomials); needs a `fraction` (default: by the decision
+        rule of Dankar et al., "pitman" for fractions of up to a tenth, and the smaller of the other two above that).
+
+    Without a `fraction`, a row is unique if its labels hold for one person of the population, or for none. With a
+    `fraction`, the table is taken as a random sample of a population that is not available, and the number is
+    estimated. An estimate is no bound: on some tables it is a third of the truth. If the table itself is sampled before
+    it is published, the fraction is that of the whole table.
 
     This is a property of all groups together: every group gets the same verdict. A method that judges a few groups at a
     time lets no row be unique at all.
 
     >>> round(PopulationUniqueness(0.01, fraction=0.05).achieved(Groups(sizes=np.array([1, 1, 1, 2, 5, 10]))), 3)
     0.008
+
+    Reference: Bethlehem, Keller & Pannekoek (1990); Dankar et al. (2012).
     """
 
-    share: float
+    max_share: float
     fraction: float | None = None
     estimator: Literal["pitman", "zayatz", "snb"] | None = None
     name: ClassVar[str] = "population-uniqueness"
@@ -55,7 +65,7 @@ class PopulationUniqueness(Model):
     whole_table: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require_share(self.name, "share", self.share, zero=True)
+        require_share(self.name, "max_share", self.max_share, zero=True)
         if self.fraction is not None:
             require_share(self.name, "fraction", self.fraction, zero=False)
         if self.estimator not in (None, *_ESTIMATES):
@@ -78,9 +88,9 @@ class PopulationUniqueness(Model):
 
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether few enough rows are unique, the same for every group."""
-        if self.fraction is not None and _share_alone(groups) <= self.share:  # an estimate would only be smaller
+        if self.fraction is not None and _share_alone(groups) <= self.max_share:  # an estimate would only be smaller
             return np.ones(len(groups), dtype=bool)
-        return np.full(len(groups), self.achieved(groups) <= self.share)
+        return np.full(len(groups), self.achieved(groups) <= self.max_share)
 
     def achieved(self, groups: Groups) -> float:
         """Return the share of rows that are unique in the population."""
@@ -103,7 +113,7 @@ class PopulationUniqueness(Model):
 
     def __str__(self) -> str:
         estimated = "" if self.fraction is None else f" (estimated, from {self.fraction:.4g} of it)"
-        return f"at most {self.share:.4g} of rows unique in the population{estimated}"
+        return f"at most {self.max_share:.4g} of rows unique in the population{estimated}"
 
 
 def _share_alone(groups: Groups) -> float:

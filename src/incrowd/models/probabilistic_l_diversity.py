@@ -19,7 +19,15 @@ from incrowd.core.model import Model, all_satisfied, histograms, smallest
 
 @dataclass(frozen=True)
 class ProbabilisticLDiversity(Model):
-    """Whoever knows a person's group guesses the sensitive value rightly with probability at most 1/l."""
+    """An adversary who knows a person's group guesses the sensitive value rightly with probability at most 1/`l`.
+
+    Parameters
+    ----------
+    l : a number of at least 1, which need not be whole: no value makes up more than 1/`l` of a group.
+    column : the sensitive column to judge (default: each sensitive column).
+
+    Reference: Xiao & Tao (2006); Li et al. (2012).
+    """
 
     l: float
     column: str | None = None
@@ -28,7 +36,7 @@ class ProbabilisticLDiversity(Model):
     hereditary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        require_number(self.name, "l", self.l, least=1)
+        require_number(self.name, "l", self.l, at_least=1)
 
     @property
     def diversity(self) -> float:

@@ -18,10 +18,16 @@ from incrowd.models.shares import fewest_rows, largest, require_share
 
 @dataclass(frozen=True)
 class ProsecutorRisk(Model):
-    """Nobody is found with a probability above `risk`: k-anonymity with k = 1/risk, rounded up.
+    """No person is found with a probability above `risk`: k-anonymity with k = 1/risk, rounded up.
+
+    Parameters
+    ----------
+    risk : the largest probability, above 0 and at most 1.
 
     >>> ProsecutorRisk(0.3).satisfied(Groups(sizes=np.array([4, 3])))
     array([ True, False])
+
+    Reference: El Emam & Dankar (2008).
     """
 
     risk: float

@@ -19,7 +19,16 @@ from incrowd.core.model import Model, all_satisfied, histograms
 
 @dataclass(frozen=True)
 class RecursiveLDiversity(Model):
-    """The most frequent value is not too frequent, even after an adversary has ruled out l − 2 others."""
+    """The most frequent value is not too frequent, even after an adversary has ruled out l − 2 others.
+
+    Parameters
+    ----------
+    c : the factor in r1 < c·(rl + … + rm), above 0; r1 ≥ r2 ≥ … are the counts of a group's values.
+    l : the place of the first count in that sum, at least 1.
+    column : the sensitive column to judge (default: each sensitive column).
+
+    Reference: Machanavajjhala et al. (2007).
+    """
 
     c: float
     l: int

@@ -16,7 +16,7 @@ from incrowd.errors import RecipeError
 
 def require_share(owner: str, name: str, value: float, *, zero: bool) -> None:
     """Refuse anything but a number from 0 to 1, and 0 itself unless it has a meaning."""
-    require_number(owner, name, value, **({"least": 0} if zero else {"above": 0}))
+    require_number(owner, name, value, **({"at_least": 0} if zero else {"above": 0}))
     if value > 1:
         raise RecipeError(f"{owner}: {name} is a share, at most 1, not {value!r}.")
 

@@ -1,8 +1,8 @@
-"""ℓ-diverse slicing (Li, Li, Zhang & Molloy 2012): whoever knows all else of a person guesses their sensitive value
-with a probability of at most 1/ℓ, over all buckets that the person could be in.
+"""ℓ-diverse slicing (Li, Li, Zhang & Molloy 2012): an adversary who knows all else of a person guesses their sensitive
+value with a probability of at most 1/ℓ, over all buckets that the person could be in.
 
-In a generalized table, where a person is in one group, it is probabilistic ℓ-diversity. A sliced table is judged by its form, over
-all matching buckets (`forms/slices/diversity.py`, which states the cost).
+In a generalized table, where a person is in one group, it is probabilistic ℓ-diversity. A sliced table is judged by its
+form, over all matching buckets (`forms/slices/diversity.py`, which states the cost).
 """
 
 from __future__ import annotations
@@ -21,7 +21,18 @@ from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 
 @dataclass(frozen=True)
 class SlicedDiversity(Model):
-    """p(t,s) ≤ 1/`l` for every row t and sensitive value s, exactly; each sensitive column by itself."""
+    """p(t,s) ≤ 1/`l` for every row t and sensitive value s, exactly; each sensitive column by itself.
+
+    Parameters
+    ----------
+    l : a number of at least 1, which need not be whole.
+
+    p(t,s) is the probability that an adversary who knows all else about a person guesses the sensitive value, over all
+    buckets that the person could be in. In a generalized table, where each person is in one group, it is probabilistic
+    ℓ-diversity.
+
+    Reference: Li, Li, Zhang & Molloy (2012).
+    """
 
     l: float
     name: ClassVar[str] = "sliced-diversity"
@@ -30,7 +41,7 @@ class SlicedDiversity(Model):
     over_matches: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        require_number(self.name, "l", self.l, least=1)
+        require_number(self.name, "l", self.l, at_least=1)
 
     @property
     def _in_groups(self) -> ProbabilisticLDiversity:

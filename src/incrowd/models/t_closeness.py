@@ -31,10 +31,18 @@ _ROUNDING = 1e-10
 class TCloseness(Model):
     """The distance between each group's and the whole table's distribution of sensitive values is at most `t`.
 
-    `distance="equal"`: all values are equally far apart. `"ordered"`: values lie on a line, one step from each to the
-    next that the table has, missing first. `"hierarchical"`: two values are as far apart as the height of the lowest
-    node that holds both; missing is under the root. A column without a hierarchy has height 1: the same as `"equal"`,
-    which is never less.
+    Parameters
+    ----------
+    t : the largest earth mover's distance, from 0 to 1.
+    distance : how far apart two values are: "equal", "ordered" or "hierarchical" (default: "equal").
+    column : the sensitive column to judge (default: each sensitive column).
+
+    With "equal", all values are equally far apart. With "ordered", values lie on a line, one step from each to the next
+    that the table has, missing first. With "hierarchical", two values are as far apart as the height of the lowest node
+    that holds both; missing is under the root. A column without a hierarchy has height 1: the same as "equal", which is
+    never less.
+
+    Reference: Li, Li & Venkatasubramanian (2007).
     """
 
     t: float

@@ -2,8 +2,8 @@
 
 A smaller sample leaves an adversary less sure that anybody is in the release at all, and publishes fewer rows; whether
 those need more or less distortion depends on the table, since both confidences fall (Sattar et al. 2014, section 5). A
-higher limit withholds fewer rows and publishes worse ones. Of the pairs, those are best that no other one beats in
-both: rows published and distortion. The doubt is not weighed: whoever wants it chooses the rate, and reads its lines.
+higher `max_distortion` withholds fewer rows and publishes worse ones. Those pairs are best that no other pair beats in
+both: rows published and distortion. The adversary's doubt is not weighed: choose the rate for it, and read its lines.
 
 Cost: one search per pair; the table is counted once, and each sample is drawn once. Searches do not share their work,
 since withholding a row changes groups, save that a run in which no row was withheld and none came above a lower limit
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress, silent
 from incrowd.common.randomness import randomness
+from incrowd.common.renaming import with_new_names
 from incrowd.core.model import Model
 from incrowd.core.sampling import as_rate, draw_sample
 from incrowd.core.schema import Schema
@@ -36,7 +37,7 @@ from incrowd.models.expected_confidence import ExpectedConfidence
 from incrowd.publishing.table import Table
 
 RATES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
-LIMITS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
+MAX_DISTORTIONS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
 
 _ROUNDING = 1e-9
 
@@ -45,35 +46,53 @@ def advise_sampling(
     table: Table,
     *,
     rates: Sequence[float] = RATES,
-    limits: Sequence[float] = LIMITS,
+    max_distortions: Sequence[float] = MAX_DISTORTIONS,
     require: Sequence[Model] = (),
     method: LocalRecoding | None = None,
     seed: int | None = None,
     progress: Progress = silent,
+    limits: Sequence[float] | None = None,
 ) -> pl.DataFrame:
-    """Return one line per sampling rate and distortion limit.
+    """Return one line per sampling rate and largest distortion: what that pair would publish, and how well.
 
-    `published` is the share of the table's rows that a reader would see, `withheld` that of the sampled rows that would
-    be held back, `distortion` the mean distortion of what is published, and `gcp` the global certainty penalty of the
-    sample, for which a withheld row is a total loss. `best` marks the pairs that publish most with least distortion: no
-    other one publishes as many rows with less distortion, or more with as little. Models are expected confidence
-    unless `require` says otherwise; where nothing could be published, distortion and gcp are missing.
+    Parameters
+    ----------
+    table : what would be published, as `incrowd.read` opens it.
+    rates : sampling rates to compare.
+    max_distortions : the values of `LocalRecoding.max_distortion` to compare; column `limit` of the result.
+    require : the models that a release must satisfy (default: `ExpectedConfidence()`).
+    method : the method whose `max_distortion` is varied (default: `LocalRecoding()`).
+    seed : makes chance repeatable (default: the operating system's chance).
+    progress : is told how far the work is.
+    limits : the old name of `max_distortions`.
+
+    In the result, `published` is the share of the table's rows that a reader would see, and `withheld` the share of the
+    sampled rows that would be held back. `distortion` is the mean distortion of what is published. `gcp` is the global
+    certainty penalty of the sample, where a withheld row counts as a total loss. `best` marks the pairs that publish
+    most with least distortion: no other pair publishes as many rows with less distortion, or more rows with as little.
+    If a pair can publish nothing, its distortion and gcp are missing.
 
     >>> import incrowd as ic
     >>> people = ic.datasets.census(2000)
     >>> table = ic.read(people, quasi=["age", "sex", "education"], sensitive=["occupation"], others="drop")
-    >>> advice = advise_sampling(table, rates=[0.5, 0.9], limits=[0.4, 0.8], seed=1)
+    >>> advice = advise_sampling(table, rates=[0.5, 0.9], max_distortions=[0.4, 0.8], seed=1)
     >>> advice.columns
     ['rate', 'limit', 'published', 'withheld', 'distortion', 'gcp', 'best']
     >>> advice.height, advice["best"].any()
     (4, True)
     """
-    if not len(rates) or not len(limits):
-        raise RecipeError("there is nothing to compare: name at least one rate and one limit.")
+    if limits is not None:
+        given = {} if max_distortions is MAX_DISTORTIONS else {"max_distortions": max_distortions}
+        given = with_new_names("advise_sampling", {**given, "limits": limits}, {"limits": "max_distortions"})
+        max_distortions = given["max_distortions"]
+    if not len(rates) or not len(max_distortions):
+        raise RecipeError("there is nothing to compare: name at least one rate and one largest distortion.")
     if seed is not None:
         require_whole("advise", "seed", seed, at_least=0)
     models = tuple(require) or (ExpectedConfidence(),)
-    methods = [replace(method or LocalRecoding(), limit=limit) for limit in sorted(set(limits), reverse=True)]
+    methods = [
+        replace(method or LocalRecoding(), max_distortion=most) for most in sorted(set(max_distortions), reverse=True)
+    ]
     exact = sorted({as_rate(rate) for rate in rates})
     progress("reading", 0.0)
     whole = table.engine.count(table.schema, table.population).tally
@@ -86,9 +105,9 @@ def advise_sampling(
         most = np.inf
         for place, chosen in enumerate(methods):
             progress("comparing", (number + place / len(methods)) / len(exact))
-            if not (line.get("withheld") == 0.0 and most <= chosen.limit + _ROUNDING):
+            if not (line.get("withheld") == 0.0 and most <= chosen.max_distortion + _ROUNDING):
                 line, most = _measure(sample, whole.rows, table.schema, models, chosen, rng)
-            lines.append({"rate": float(rate), "limit": float(chosen.limit), **line})
+            lines.append({"rate": float(rate), "limit": float(chosen.max_distortion), **line})
     progress("comparing", 1.0)
     found = pl.DataFrame(lines, schema_overrides={"distortion": pl.Float64, "gcp": pl.Float64}).sort("rate", "limit")
     best = not_beaten(found["published"].to_numpy(), found["distortion"].fill_null(np.inf).to_numpy())
@@ -107,7 +126,7 @@ def _measure(
     line = {
         "published": release.rows / rows,
         "withheld": release.withheld / release.rows_in,
-        "distortion": Distortion(published=True).measure(sample, release),
+        "distortion": Distortion(published_only=True).measure(sample, release),
         "gcp": GlobalCertaintyPenalty().measure(sample, release),
     }
     return line, float(group_distortions(sample, release).max(initial=0.0))

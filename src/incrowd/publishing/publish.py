@@ -14,6 +14,7 @@ from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress, silent
 from incrowd.common.randomness import is_secure, randomness, sample_counts, words
 from incrowd.core.engine import Counted, MadeInParts, PartsTask, PublishedRows, empty_tally
+from incrowd.core.families import require_member
 from incrowd.core.form import Form, FormOutline
 from incrowd.core.method import AnyMethod, Method
 from incrowd.core.model import Guarantee, Model, Promise, for_each_group, refuse_uncovered, refuse_unverifiable
@@ -90,9 +91,14 @@ def publish(
 
 def _refuse_impossible(table: Table, models: Sequence[Model], method: AnyMethod, form: Showing | None) -> None:
     """Refuse, before any work, what cannot be had."""
+    require_member("methods", method)
     if not models and not method.private and not method.guarantees:
         raise RecipeError("nothing is required of the release.  Hint: ask for a model, such as KAnonymity(5).")
     refuse_unverifiable(models)
+    for model in models:
+        require_member("models", model)
+    if form is not None:
+        require_member("forms", form)
     if method.private:
         refuse_for_noisy_counts(method, models, form, table.schema)
     refuse_uncovered((*models, *method.guarantees), table.schema)

@@ -245,8 +245,14 @@ class Release:
     ) -> Path:
         """Write data, recipe and summary into a new directory, all or nothing; return the path of the data file.
 
-        A release of a Spark frame is written by Spark: its data are a directory of parts, and the place may be on any
-        file system that Spark knows (`hdfs://…`).
+        Parameters
+        ----------
+        directory : a place that is free; for rows on a cluster also one of its own file systems (`hdfs://…`).
+        format : "csv", "parquet", "arrow" or that of a plugin (default: as the source; `incrowd list sinks`).
+        force : replace a release that is there already.
+        progress : is told how far the work is.
+
+        Rows that are on a cluster are written by it: the data are then a directory of parts.
         """
         return save(self, directory, format=format, force=force, progress=progress)
 

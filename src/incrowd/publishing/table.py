@@ -62,8 +62,8 @@ def read(
 
     Parameters
     ----------
-    source : a CSV, Parquet or Arrow file, a folder of Parquet files, a database URL with a `query`, or a pandas, Polars,
-        PyArrow or Spark frame.
+    source : a CSV, Parquet or Arrow file, a folder of Parquet files, a database URL with a `query`, a pandas, Polars or
+        PyArrow frame, or a frame of a cluster's (`incrowd list sources` and `incrowd list engines` tell all kinds).
     quasi : columns that outsiders may know, and so must be hidden in a crowd.
     sensitive : columns that must not be learnt about a person.
     identifiers : columns that name people; they are not published.

@@ -49,13 +49,13 @@ def open_table(given: object, options: ReadOptions) -> OpenedTable:
     """Open a table with whatever kind of source recognizes it; one that is open already is returned."""
     if isinstance(given, OpenedTable):
         return given
-    location = locate(given)
     kinds: list[Source] = [kind() for kind in registered("sources").values()]
-    found = next((kind for kind in kinds if not kind.fallback and kind.recognizes(location)), None)
-    if found is None:
-        _refuse_what_is_no_table(location, kinds)
-        found = next(kind for kind in kinds if kind.fallback and kind.recognizes(location))
     try:
+        location = locate(given)
+        found = next((kind for kind in kinds if not kind.fallback and kind.recognizes(location)), None)
+        if found is None:
+            _refuse_what_is_no_table(location, kinds)
+            found = next(kind for kind in kinds if kind.fallback and kind.recognizes(location))
         return found.open(location, options)
     except OSError as error:
         raise SourceError(f"{given}: the file cannot be read ({error.strerror}).") from None
@@ -74,11 +74,8 @@ def locate(given: object) -> Location:
         raise SourceError(f"{path}: there is no such file.")
     if not path.is_file():
         raise SourceError(f"{path}: this is not a file.")
-    try:
-        with path.open("rb") as file:
-            return Location(given, path, head=file.read(16))
-    except OSError as error:
-        raise SourceError(f"{given}: the file cannot be read ({error.strerror}).") from None
+    with path.open("rb") as file:
+        return Location(given, path, head=file.read(16))
 
 
 def _refuse_what_is_no_table(location: Location, kinds: Sequence[Source]) -> None:

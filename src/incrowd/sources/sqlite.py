@@ -6,12 +6,11 @@ becomes text.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
@@ -19,6 +18,9 @@ from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import SourceError
 from incrowd.sources.normalize import refuse_duplicates
 from incrowd.sources.sql import open_query
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _PREFIX = "sqlite:///"
 _BATCH = 50_000
@@ -47,6 +49,8 @@ class SqliteDatabase(Source):
 
 def fetch(url: str, query: str, *, where: str) -> pl.DataFrame:
     """Return the result of a query on the database that `sqlite:///relative.db` or `sqlite:////absolute.db` names."""
+    import sqlite3  # only where there is such a file: every source is imported to learn its name
+
     path = _path(url)
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
@@ -73,6 +77,8 @@ def _path(url: str) -> Path:
 
 def _compile(connection: sqlite3.Connection, query: str, where: str) -> None:
     """Have SQLite translate the query without running it: it has seen no cell then, so all that it says may be told."""
+    import sqlite3
+
     try:
         connection.execute(f"EXPLAIN {query}")
     except (sqlite3.Error, sqlite3.Warning) as error:

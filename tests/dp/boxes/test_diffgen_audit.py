@@ -88,12 +88,12 @@ def audited(run: Callable[[bool, np.random.Generator], object], seed: int, runs:
 @pytest.mark.parametrize(
     "method",
     [
-        DiffGen(EPSILON, steps=1, structure="1/20"),
+        DiffGen(EPSILON, steps=1, structure_share="1/20"),
         DiffGen(EPSILON, steps=2, utility="gini"),
-        ConsistentDiffGen(EPSILON, steps=1, structure="1/20", patience=0),
-        ConsistentDiffGen(EPSILON, steps=1, utility="infogain", structure="1/20", patience=0),
-        ConsistentDiffGen(EPSILON, steps=3, structure="1/20", fanout=2, patience=1),
-        ConsistentDiffGen(EPSILON, steps=3, structure="1/20", adjust="algorithm-2"),
+        ConsistentDiffGen(EPSILON, steps=1, structure_share="1/20", patience=0),
+        ConsistentDiffGen(EPSILON, steps=1, utility="infogain", structure_share="1/20", patience=0),
+        ConsistentDiffGen(EPSILON, steps=3, structure_share="1/20", fanout=2, patience=1),
+        ConsistentDiffGen(EPSILON, steps=3, structure_share="1/20", adjust="algorithm-2"),
         FlatHistogram(EPSILON),
     ],
     ids=lambda method: f"{method.name} {getattr(method, 'utility', '')}",

@@ -106,7 +106,7 @@ def test_who_can_be_told_from_a_fake(form: str) -> None:
     else:
         columns = [["age", "marital"], ["birth_place", "education", "race"], ["sex", "occupation"]]
         slices = slice_tally(tally, columns, ["occupation"])
-        buckets = make_buckets(tally, slices, quasi, 5, rng=rng, least=100).buckets
+        buckets = make_buckets(tally, slices, quasi, 5, rng=rng, min_bucket_size=100).buckets
     index = BucketIndex(slices, buckets)
     people, _ = tally.project(quasi)
     units = [[name for name in column if name in quasi] for column in columns]
@@ -186,7 +186,7 @@ def test_slicing_with_as_many_fakes_as_are_asked_for() -> None:
     table = ic.read(frame, quasi=["age", "sex", "education", "birth_place"], sensitive=["occupation"])
     ratios, sizes = [], []
     for fakes in (0, 3, 30):
-        release = ic.publish(table, ic.SlicedDiversity(3), method=ic.Slicing(number=5, fakes=fakes), seed=1)
+        release = ic.publish(table, ic.SlicedDiversity(3), method=ic.Slicing(column_count=5, fake_ratio=fakes), seed=1)
         form = release.form
         assert isinstance(form, SlicedTable)
         ratios.append(count_fakes(form.slices, form.buckets, people=True).ratio)
@@ -194,17 +194,17 @@ def test_slicing_with_as_many_fakes_as_are_asked_for() -> None:
         assert ratios[-1] >= fakes
     assert sizes[0] < sizes[1] < sizes[2]
     with pytest.raises(Unsatisfiable, match=r"1e\+09 fake people for each one in the table cannot be had"):
-        ic.publish(table, ic.SlicedDiversity(3), method=ic.Slicing(fakes=1e9), seed=1)
+        ic.publish(table, ic.SlicedDiversity(3), method=ic.Slicing(fake_ratio=1e9), seed=1)
     columns = (("age", "sex", "education", "birth_place"), ("occupation",))
     with pytest.raises(Unsatisfiable, match="more columns"):
-        ic.publish(table, ic.SlicedDiversity(3), method=ic.Slicing(columns=columns, fakes=1), seed=1)
+        ic.publish(table, ic.SlicedDiversity(3), method=ic.Slicing(columns=columns, fake_ratio=1), seed=1)
 
 
 def test_slicing_in_buckets_of_some_size() -> None:
     frame = ic.datasets.census(2_000).select("age", "sex", "education", "occupation")
     table = ic.read(frame, quasi=["age", "sex", "education"], sensitive=["occupation"])
-    release = ic.publish(table, ic.SlicedDiversity(3), method=ic.Slicing(least=60), seed=1)
+    release = ic.publish(table, ic.SlicedDiversity(3), method=ic.Slicing(min_bucket_size=60), seed=1)
     assert release.form.group_sizes.min() >= 60
-    for wrong in ({"least": 0}, {"least": 2.5}, {"fakes": -1}, {"fakes": float("inf")}):
+    for wrong in ({"min_bucket_size": 0}, {"min_bucket_size": 2.5}, {"fake_ratio": -1}, {"fake_ratio": float("inf")}):
         with pytest.raises(RecipeError, match="slicing: "):
             ic.Slicing(**wrong)  # type: ignore[arg-type]

@@ -95,7 +95,7 @@ def blocks(s: str = "a", t: str = "b") -> Floats:
 
 
 def test_families_are_columns() -> None:
-    assert partition_attributes(NAMES, blocks(), sensitive=["s", "t"], number=2) == (
+    assert partition_attributes(NAMES, blocks(), sensitive=["s", "t"], column_count=2) == (
         ("a1", "a2", "s"),
         ("b1", "b2", "b3", "t"),
     )
@@ -105,7 +105,7 @@ def test_families_are_columns() -> None:
 
 @pytest.mark.parametrize("number", range(1, 8))
 def test_the_number_of_columns(number: int) -> None:
-    columns = partition_attributes(NAMES, blocks(), sensitive=["s"], number=number)
+    columns = partition_attributes(NAMES, blocks(), sensitive=["s"], column_count=number)
     assert len(columns) == number
     assert sorted(name for column in columns for name in column) == NAMES
 
@@ -119,35 +119,37 @@ def test_order_changes_nothing(order: list[int]) -> None:
 
 def test_sensitive_attributes_apart() -> None:
     both = blocks("b", "b")
-    together = partition_attributes(NAMES, both, sensitive=["s", "t"], number=2)
+    together = partition_attributes(NAMES, both, sensitive=["s", "t"], column_count=2)
     assert ("b1", "b2", "b3", "s", "t") in together
-    apart = partition_attributes(NAMES, both, sensitive=["s", "t"], number=2, apart=True)
+    apart = partition_attributes(NAMES, both, sensitive=["s", "t"], column_count=2, separate_sensitive=True)
     assert all(len({"s", "t"} & set(column)) == 1 for column in apart)
     assert len(apart) == 2
 
 
-def test_company_as_asked_for() -> None:
-    assert partition_attributes(NAMES, blocks(), sensitive=["s"], number=3, company=0) == (
+def test_as_many_attributes_beside_the_sensitive_one_as_asked_for() -> None:
+    assert partition_attributes(NAMES, blocks(), sensitive=["s"], column_count=3, sensitive_group_size=0) == (
         ("a1", "a2"),
         ("b1", "b2", "b3", "t"),
         ("s",),
     )
-    columns = partition_attributes(NAMES, blocks(), sensitive=["s"], number=2, company=1)
+    columns = partition_attributes(NAMES, blocks(), sensitive=["s"], column_count=2, sensitive_group_size=1)
     assert ("a1", "s") in columns
-    columns = partition_attributes(NAMES, blocks(), sensitive=["s", "t"], number=3, company=1, apart=True)
+    columns = partition_attributes(
+        NAMES, blocks(), sensitive=["s", "t"], column_count=3, sensitive_group_size=1, separate_sensitive=True
+    )
     assert {("a1", "s"), ("b1", "t")} < set(columns)
-    columns = partition_attributes(NAMES, blocks(), sensitive=["s", "t"], number=2, company=9)
+    columns = partition_attributes(NAMES, blocks(), sensitive=["s", "t"], column_count=2, sensitive_group_size=9)
     assert columns == (tuple(NAMES),)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"number": 0}, "at least 1"),
-        ({"number": 8}, "at most 7 columns"),
-        ({"number": 1, "apart": True}, "2 sensitive attributes that are apart need 2"),
-        ({"number": 1, "company": 1}, "take all of the 1 columns"),
-        ({"company": -1}, "at least 0"),
+        ({"column_count": 0}, "at least 1"),
+        ({"column_count": 8}, "at most 7 columns"),
+        ({"column_count": 1, "separate_sensitive": True}, "2 separate sensitive attributes need 2"),
+        ({"column_count": 1, "sensitive_group_size": 1}, "take all of the 1 columns"),
+        ({"sensitive_group_size": -1}, "at least 0"),
     ],
 )
 def test_what_cannot_be(options: dict[str, int], message: str) -> None:
@@ -166,7 +168,7 @@ def test_genres_are_found_again() -> None:
     people = ratings(5_000)
     items = [name for name in people.columns if name.startswith("item")]
     tally = tally_of(people)
-    columns = partition_attributes(items, contingency(tally, items), number=len(GENRES))
+    columns = partition_attributes(items, contingency(tally, items), column_count=len(GENRES))
     shelves = {tuple(items[genre :: len(GENRES)]) for genre in range(len(GENRES))}
     assert len(shelves & set(columns)) >= 6
 

@@ -27,7 +27,7 @@ def one_bucket(slices: Slices) -> Buckets:
 
 def dealt(slices: Slices, *, each: int, least: int, buckets: Buckets | None = None, seed: int = 0) -> Buckets:
     buckets = one_bucket(slices) if buckets is None else buckets
-    return deal(np.random.default_rng(seed), slices, buckets, each=each, least=least)
+    return deal(np.random.default_rng(seed), slices, buckets, each=each, min_bucket_size=least)
 
 
 def contents(slices: Slices, buckets: Buckets) -> list[Counter[tuple[int, int]]]:

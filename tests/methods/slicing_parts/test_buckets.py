@@ -49,7 +49,7 @@ def test_cuts_as_the_oracle(case: Case, l: float | Fraction, least: int) -> None
     least = max(least, int(np.ceil(float(bound))))
     assume(len(everyone) >= least)
     found = make_buckets(
-        case.tally, case.slices, quasi_of(case), l, rng=np.random.default_rng(0), least=least, dealing=False
+        case.tally, case.slices, quasi_of(case), l, rng=np.random.default_rng(0), min_bucket_size=least, dealing=False
     )
     attributes = {name: places(case.tally, name) for name in quasi_of(case)}
     naive = cut(everyone, attributes, case.columns, case.sensitive, bound, least)
@@ -62,9 +62,9 @@ def test_everybody_is_in_a_diverse_bucket_once(case: Case, l: float | Fraction, 
     rng = np.random.default_rng(seed)
     if (largest_l(case.slices) or 0) < bound or case.tally.rows < least:
         with pytest.raises(Unsatisfiable):
-            make_buckets(case.tally, case.slices, quasi_of(case), l, rng=rng, least=least)
+            make_buckets(case.tally, case.slices, quasi_of(case), l, rng=rng, min_bucket_size=least)
         return
-    found = make_buckets(case.tally, case.slices, quasi_of(case), l, rng=rng, least=least)
+    found = make_buckets(case.tally, case.slices, quasi_of(case), l, rng=rng, min_bucket_size=least)
     in_buckets = np.bincount(found.buckets.tuples, weights=found.buckets.counts, minlength=len(case.tally))
     assert in_buckets.tolist() == case.tally.counts.tolist()
     assert found.buckets.sizes.min() >= max(least, bound)
@@ -124,8 +124,8 @@ def test_larger_buckets_on_request() -> None:
     tally, _ = census_case(5_000)
     slices = slice_tally(tally, COLUMNS, ["occupation"])
     rng = np.random.default_rng(0)
-    cuts_only = make_buckets(tally, slices, QUASI, 5, rng=rng, least=20, dealing=False)
-    dealt = make_buckets(tally, slices, QUASI, 5, rng=rng, least=20)
+    cuts_only = make_buckets(tally, slices, QUASI, 5, rng=rng, min_bucket_size=20, dealing=False)
+    dealt = make_buckets(tally, slices, QUASI, 5, rng=rng, min_bucket_size=20)
     assert dealt.buckets.sizes.min() >= 20
     assert len(dealt.buckets) > 1.1 * len(cuts_only.buckets)
     assert dealt.guesses.diverse
@@ -160,7 +160,7 @@ def test_no_sensitive_attribute() -> None:
     tally, _ = census_case(2_000)
     slices = slice_tally(tally, [["age", "sex"], ["occupation", "education"]])
     found = make_buckets(
-        tally, slices, ["age", "education", "occupation", "sex"], 1, rng=np.random.default_rng(0), least=10
+        tally, slices, ["age", "education", "occupation", "sex"], 1, rng=np.random.default_rng(0), min_bucket_size=10
     )
     assert found.buckets.sizes.min() >= 10
     assert found.buckets.sizes.mean() < 25
@@ -212,7 +212,7 @@ def test_fewer_rows_than_a_bucket() -> None:
     tally, _ = census_case(100)
     slices = slice_tally(tally, [["age"], ["occupation"]], ["occupation"])
     with pytest.raises(Unsatisfiable, match="100 rows"):
-        make_buckets(tally, slices, ["age"], 2, rng=np.random.default_rng(0), least=101)
+        make_buckets(tally, slices, ["age"], 2, rng=np.random.default_rng(0), min_bucket_size=101)
 
 
 @pytest.mark.parametrize(("l", "least"), [(0.5, 1), (float("nan"), 1), (2, 0), (2, 1.5)])
@@ -220,7 +220,7 @@ def test_parameters(l: float, least: int) -> None:
     tally, _ = census_case(100)
     slices = slice_tally(tally, [["age"], ["occupation"]], ["occupation"])
     with pytest.raises(RecipeError):
-        make_buckets(tally, slices, ["age"], l, rng=np.random.default_rng(0), least=least)
+        make_buckets(tally, slices, ["age"], l, rng=np.random.default_rng(0), min_bucket_size=least)
 
 
 def test_a_cut_too_many_is_found() -> None:

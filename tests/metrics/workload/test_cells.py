@@ -13,7 +13,12 @@ from incrowd.metrics.workload.cells import Cells, Runs
 from incrowd.metrics.workload.queries import draw_queries
 from tests.experiments.experiment_tables import counted, frames, opened, people
 
-METHODS = [ic.Mondrian(), ic.Mondrian(labels="hierarchy"), ic.LocalRecoding(limit=1.0), ic.FullDomain(limit=0.2)]
+METHODS = [
+    ic.Mondrian(),
+    ic.Mondrian(labels="hierarchy"),
+    ic.LocalRecoding(max_distortion=1.0),
+    ic.FullDomain(max_withheld=0.2),
+]
 
 
 def assert_same_answers(release: ic.Release, number: int, seed: int = 0, sensitive: str | None = "ill") -> None:
@@ -42,7 +47,7 @@ def test_answers_are_the_release_s_own(frame, method, sample, sensitive) -> None
 
 def test_answers_about_many_people() -> None:
     release = ic.publish(
-        people(), ic.ExpectedConfidence(), method=ic.LocalRecoding(lowest={"age": 1}), sample=0.9, seed=3
+        people(), ic.ExpectedConfidence(), method=ic.LocalRecoding(min_levels={"age": 1}), sample=0.9, seed=3
     )
     assert_same_answers(release, 60, sensitive="occupation")
 

@@ -19,7 +19,7 @@ LABELLED = {
     "mondrian": (K, ic.Mondrian()),
     "mondrian tight": (K, ic.Mondrian(labels="tight")),
     "mondrian hierarchy": (K, ic.Mondrian(labels="hierarchy")),
-    "full domain": (K, ic.FullDomain(limit=0.1)),
+    "full domain": (K, ic.FullDomain(max_withheld=0.1)),
     "level sweep": (K, ic.LevelSweep()),
     "local recoding": (K, ic.LocalRecoding()),
 }

@@ -29,6 +29,7 @@ class SparkEngine(Engine):
     source: SparkSource
     name: ClassVar[str] = "spark"
     has_catalogue: ClassVar[bool] = True
+    has_file_systems: ClassVar[bool] = True
 
     @classmethod
     def takes(cls, given: object) -> bool:
@@ -48,6 +49,13 @@ class SparkEngine(Engine):
             return cls(given)
         options.refuse_all_but((), "this is a Spark frame")
         return cls(open_spark(given, missing=options.missing))
+
+    @classmethod
+    def start_session(cls, address: str | None) -> Any:
+        """Start Spark, or join its master at an address."""
+        from incrowd.engines.spark.session import start
+
+        return start(address)
 
     @classmethod
     def open_described(cls, session: Any, described: Mapping[str, Any]) -> SparkSource:
@@ -72,8 +80,9 @@ class SparkEngine(Engine):
         self, counted: Counted, recoding: Recoding, form: Form, key: PseudonymKey | None, *, shuffle: int | None
     ) -> PublishedRows:
         """Find the rows again in the frame, by joins on Spark."""
-        from incrowd.engines.spark.frame import Published, SparkRows
+        from incrowd.engines.spark.frame import SparkRows
         from incrowd.engines.spark.placing import Placing
+        from incrowd.engines.spark.published import Published
 
         labelled = form.labelled
         assert labelled is not None  # other forms take no columns that are kept

@@ -13,7 +13,7 @@ from incrowd.common.arrays import Counts
 from incrowd.core.form import FormOutline
 from incrowd.core.model import Guarantee
 from incrowd.core.schema import Schema
-from incrowd.engines.spark.frame import Published
+from incrowd.engines.spark.published import Published
 
 
 @dataclass(frozen=True, eq=False)

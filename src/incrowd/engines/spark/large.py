@@ -24,11 +24,12 @@ from incrowd.engines.spark.coding import CodedTally, code_on_spark
 from incrowd.engines.spark.counting import COUNT, arrow_only, grouped, running, too_large
 from incrowd.engines.spark.first_cuts import first_cuts
 from incrowd.engines.spark.form import GeneralizedOnSpark
-from incrowd.engines.spark.frame import MARK, Published, SparkRows, repeated
+from incrowd.engines.spark.frame import SparkRows
 from incrowd.engines.spark.judging import group_sizes, judge
 from incrowd.engines.spark.keyed_codes import with_pseudonyms
 from incrowd.engines.spark.parts import PartSearch, in_arrow
 from incrowd.engines.spark.placing import MARK_BITS
+from incrowd.engines.spark.published import MARK, Published, repeated
 from incrowd.engines.spark.source import SparkSource
 from incrowd.forms.generalized import ShowGeneralized
 from incrowd.methods.mondrian import Mondrian

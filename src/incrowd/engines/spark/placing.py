@@ -23,8 +23,8 @@ from incrowd.core.labelled import Labelled
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.engines.dealing import group_of_tuple, hash_of, secrets_of
 from incrowd.engines.spark.arrow_batches import to_arrow, to_spark
-from incrowd.engines.spark.frame import MARK
 from incrowd.engines.spark.keyed_codes import with_pseudonyms
+from incrowd.engines.spark.published import MARK
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -20,7 +20,7 @@ from incrowd.core.engine import ReleaseTexts
 from incrowd.core.release_directory import new_directory
 from incrowd.engines.spark.arrow_batches import to_spark
 from incrowd.engines.spark.counting import name_of
-from incrowd.engines.spark.frame import Published
+from incrowd.engines.spark.published import Published
 from incrowd.engines.spark.source import SparkSource
 from incrowd.errors import OutputError
 

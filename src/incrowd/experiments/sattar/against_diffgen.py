@@ -74,7 +74,7 @@ def _training_sets(
     """Yield public codes and classes of rows to learn from."""
     quasi = sorted(subject.quasi)
     sample = draw_sample(training, as_rate(settings.rate), rng).tally
-    method = LocalRecoding(limit=settings.limit, lowest=LOWEST)
+    method = LocalRecoding(max_distortion=settings.limit, min_levels=LOWEST)
     recoding = method.search(sample, subject.schema, [ExpectedConfidence()], rng=rng, progress=silent)
     release = Generalized.of(sample, subject.schema, recoding)
     drawn = examples_of_release(release, quasi, subject.sensitive, rng)

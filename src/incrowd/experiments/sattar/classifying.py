@@ -75,9 +75,9 @@ def _training_sets(
 
     yield RAW, examples_of_tally(training, subject.quasi, subject.sensitive)
     sample = draw_sample(training, as_rate(settings.rate), rng).tally
-    ours = released(sample, LocalRecoding(limit=settings.limit, lowest=LOWEST), ExpectedConfidence())
+    ours = released(sample, LocalRecoding(max_distortion=settings.limit, min_levels=LOWEST), ExpectedConfidence())
     yield OURS, rebuilt(ours)
-    least_loss = LocalRecoding(limit=settings.limit, lowest=LOWEST, choose="least-loss")
+    least_loss = LocalRecoding(max_distortion=settings.limit, min_levels=LOWEST, column_choice="least-loss")
     yield LEAST_LOSS, rebuilt(released(sample, least_loss, ExpectedConfidence()))
     average = avg_k(ours)
     cutters: tuple[tuple[Method, str, str], ...] = (

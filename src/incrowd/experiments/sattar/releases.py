@@ -41,7 +41,8 @@ class Releases:
     def recoded(self, limit: float | None = None) -> Release:
         """Return the paper's own method at a distortion limit."""
         chosen = self.settings.limit if limit is None else limit
-        return self._publish(ExpectedConfidence(), LocalRecoding(limit=chosen, lowest=LOWEST), sampled=True)
+        method = LocalRecoding(max_distortion=chosen, min_levels=LOWEST)
+        return self._publish(ExpectedConfidence(), method, sampled=True)
 
     def cut(self, k: int, method: Method | None = None) -> Release:
         """Return Mondrian's table of all rows."""
@@ -77,7 +78,7 @@ class Releases:
     def cells(self) -> dict[str, Cells]:
         """All releases whose answers are compared, ready to answer."""
         nodes = Mondrian(labels="hierarchy")
-        least_loss = LocalRecoding(limit=self.settings.limit, lowest=LOWEST, choose="least-loss")
+        least_loss = LocalRecoding(max_distortion=self.settings.limit, min_levels=LOWEST, column_choice="least-loss")
         compared = {
             OURS: self.ours,
             LEAST_LOSS: self._publish(ExpectedConfidence(), least_loss, sampled=True),

@@ -53,9 +53,9 @@ def ways(subject: Subject, l: int) -> dict[str, tuple[Method, Model]]:
         GENERALIZED: (Mondrian(), ProbabilisticLDiversity(l)),
         BUCKETIZED: (Anatomy(tables="one"), ProbabilisticLDiversity(l)),
         SLICED: (Slicing(), SlicedDiversity(l)),
-        WIDE: (Slicing(least=50), SlicedDiversity(l)),
-        SINGLE: (Slicing(least=50, number=len(subject.schema.tallied)), SlicedDiversity(l)),
-        COARSE: (Slicing(least=50, levels=levels), SlicedDiversity(l)),
+        WIDE: (Slicing(min_bucket_size=50), SlicedDiversity(l)),
+        SINGLE: (Slicing(min_bucket_size=50, column_count=len(subject.schema.tallied)), SlicedDiversity(l)),
+        COARSE: (Slicing(min_bucket_size=50, levels=levels), SlicedDiversity(l)),
     }
 
 

@@ -21,8 +21,8 @@ from incrowd.forms.slices.slices import Buckets, Slices
 from incrowd.methods.slicing_parts.anatomy_buckets import longest_first
 
 
-def deal(rng: np.random.Generator, slices: Slices, buckets: Buckets, *, each: int, least: int) -> Buckets:
-    """Deal buckets out to new ones of at least `least` rows, which join groups of `each` sensitive values each.
+def deal(rng: np.random.Generator, slices: Slices, buckets: Buckets, *, each: int, min_bucket_size: int) -> Buckets:
+    """Deal buckets out to new ones of at least `min_bucket_size` rows, joined from groups of `each` values.
 
     Left as they are: buckets in which some value is too frequent for that; buckets too small for two new ones; and
     those in which all rows look alike, where permuting hides nothing and smaller buckets would show no more. A table
@@ -33,7 +33,7 @@ def deal(rng: np.random.Generator, slices: Slices, buckets: Buckets, *, each: in
     from incrowd.kernels import anatomy
 
     runs = _Runs.of(slices, buckets)
-    together = -(-least // each)
+    together = -(-min_bucket_size // each)
     chosen = runs.varying & runs.eligible(each) & (runs.groups(each) // together >= 2)
     is_dealt = chosen[buckets.bucket_of]
     rest = np.flatnonzero(~is_dealt)

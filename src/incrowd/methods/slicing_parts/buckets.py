@@ -50,32 +50,32 @@ def make_buckets(
     l: float | Fraction,
     *,
     rng: np.random.Generator,
-    least: int = 1,
+    min_bucket_size: int = 1,
     dealing: bool = True,
     published: NDArray[np.bool_] | None = None,
     progress: Progress = silent,
 ) -> Partition:
-    """Partition the rows of a sliced table into buckets of at least `least` rows, so that the table is l-diverse.
+    """Partition the rows of a sliced table into buckets of `min_bucket_size` rows or more; the table is l-diverse.
 
     Cuts are made in `attributes`, which are those of the known parts; `dealing=False` leaves it at that. Tuples that
     are not `published` are in no bucket, but nothing may be learnt from the table about them either. Raise
     `Unsatisfiable` if no partition will do.
     """
-    require_number("slicing", "l", float(l), least=1)
-    require_whole("slicing", "least", least, at_least=1)
+    require_number("slicing", "l", float(l), at_least=1)
+    require_whole("slicing", "min_bucket_size", min_bucket_size, at_least=1)
     bound = as_bound(l, int(slices.counts.sum()))
     each = math.ceil(bound) if slices.secrets else 1
-    least = max(least, each)
+    min_bucket_size = max(min_bucket_size, each)
     tuples = np.arange(len(tally)) if published is None else np.flatnonzero(published)
     rows = int(slices.counts[tuples].sum())
     if not rows:
         return Partition(_nobody(), guess(slices, _nobody(), bound))
-    _require_possible(slices, tuples, bound, least, rows)
+    _require_possible(slices, tuples, bound, min_bucket_size, rows)
     progress("cutting into buckets", 0.0)
-    buckets = _cut(tally, slices, attributes, tuples, bound, least)
+    buckets = _cut(tally, slices, attributes, tuples, bound, min_bucket_size)
     if dealing:
         progress("dealing rows out", 0.0)
-        buckets = deal(rng, slices, buckets, each=each, least=least)
+        buckets = deal(rng, slices, buckets, each=each, min_bucket_size=min_bucket_size)
     progress("checking every match", 0.0)
     guesses = guess(slices, buckets, bound)
     if not guesses.diverse:
@@ -136,7 +136,7 @@ def _shares(slices: Slices, secret: int, tuples: Ints) -> tuple[Ints, Ints]:
     return of_known[known], of_pair[pair]
 
 
-def _require_possible(slices: Slices, tuples: Ints, bound: Fraction, least: int, rows: int) -> None:
+def _require_possible(slices: Slices, tuples: Ints, bound: Fraction, min_bucket_size: int, rows: int) -> None:
     possible = largest_l(slices, tuples)
     if possible is not None and possible < bound:
         share = f"1/{float(bound):g}"
@@ -145,7 +145,7 @@ def _require_possible(slices: Slices, tuples: Ints, bound: Fraction, least: int,
                 "since what some people's sensitive column shows beside the sensitive value goes with one such value "
                 f"in more than {share} of its rows"
             )
-            hint = "ask for less, give the sensitive attribute less company in its column, or withhold these people."
+            hint = "ask for less, lower sensitive_group_size, or withhold these people."
         else:
             reason = f"since one sensitive value is more than {share} of the {rows} rows"
             hint = "ask for less, or group sensitive values."
@@ -153,14 +153,16 @@ def _require_possible(slices: Slices, tuples: Ints, bound: Fraction, least: int,
             f"slicing: {float(bound):g}-diversity is impossible with these columns, {reason}; the largest l that is "
             f"possible is {math.floor(possible)}.  Hint: {hint}"
         )
-    if rows < least:
+    if rows < min_bucket_size:
         raise Unsatisfiable(
-            f"slicing: the table has {rows} rows, and a bucket at least {least}.  "
+            f"slicing: the table has {rows} rows, and a bucket at least {min_bucket_size}.  "
             "Hint: ask for smaller buckets, or give more rows."
         )
 
 
-def _cut(tally: Tally, slices: Slices, attributes: Sequence[str], tuples: Ints, bound: Fraction, least: int) -> Buckets:
+def _cut(
+    tally: Tally, slices: Slices, attributes: Sequence[str], tuples: Ints, bound: Fraction, min_bucket_size: int
+) -> Buckets:
     from incrowd.kernels.slicing_cuts import cut_buckets
 
     trees = [tally.trees[name] for name in attributes]
@@ -182,7 +184,7 @@ def _cut(tally: Tally, slices: Slices, attributes: Sequence[str], tuples: Ints, 
         np.stack(pairs) if pairs else np.empty((0, len(tuples)), dtype=np.int64),
         max((int(array.max()) + 1 for array in known), default=0),
         max((int(array.max()) + 1 for array in pairs), default=0),
-        least,
+        min_bucket_size,
         bound.numerator,
         bound.denominator,
     )

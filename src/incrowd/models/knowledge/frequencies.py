@@ -48,7 +48,7 @@ def require_marginals(owner: str, marginals: object) -> None:
         raise RecipeError(f"{owner}: marginals is a table of columns, each a table of values and their probabilities.")
     for column, given in marginals.items():
         for probability in given.values():
-            require_number(owner, f"a probability of '{column}'", probability, least=0)
+            require_number(owner, f"a probability of '{column}'", probability, at_least=0)
         total = sum(given.values())
         if total > 1 + _ROUNDING:
             raise RecipeError(f"{owner}: the probabilities of '{column}' add up to {total:g}, which is more than 1.")

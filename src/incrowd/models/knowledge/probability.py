@@ -35,7 +35,7 @@ def record_probabilities(
     """Return Pr(t) for every (group, sensitive value) entry of a histogram."""
     if groups.regions is None or groups.table is None:
         raise SchemaError(
-            "how probable the labels are cannot be told without the table that they were made from.  "
+            "the probability of labels needs the table that they were made from.  "
             "Hint: publish the table here, or check the release together with its original."
         )
     regions, tally = groups.regions(), groups.table.drawn_from or groups.table

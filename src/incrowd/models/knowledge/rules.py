@@ -41,7 +41,7 @@ class Rule:
     def __post_init__(self) -> None:
         if not isinstance(self.when, Mapping) or not self.when:
             raise RecipeError("a rule says when it applies: a table of columns and conditions.")
-        require_number("a rule", "confidence", self.confidence, least=0)
+        require_number("a rule", "confidence", self.confidence, at_least=0)
         if self.confidence > 1:
             raise RecipeError(f"a rule: confidence is a share, at most 1, not {self.confidence!r}.")
         object.__setattr__(self, "when", {column: _condition(asked) for column, asked in self.when.items()})
@@ -50,7 +50,7 @@ class Rule:
         """Return, for each column that the rule speaks of, the codes to which it applies."""
         for column in self.when:
             if column not in columns:
-                raise SchemaError(f"a rule speaks of '{column}', no quasi-identifier.{did_you_mean(column, columns)}")
+                raise SchemaError(f"a rule names '{column}', which is no quasi-identifier.{did_you_mean(column, columns)}")
         return {column: matching_codes(column, trees[column], asked) for column, asked in self.when.items()}
 
     def to_dict(self) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def _refuse_overlap(rules: Sequence[Rule], masks: Sequence[Mask]) -> None:
     for (rule, mask), (other, other_mask) in combinations(zip(rules, masks, strict=True), 2):
         shared = mask.keys() & other_mask.keys()
         if rule.then == other.then and all((mask[column] & other_mask[column]).any() for column in shared):
-            raise SchemaError("two rules speak of the same people and value.  Hint: make them exclude each other.")
+            raise SchemaError("two rules are about the same people and value.  Hint: make them exclude each other.")
 
 
 def _condition(asked: Any) -> Any:

@@ -13,7 +13,7 @@ from incrowd.planning.profile.readable import count, listed
 from incrowd.planning.profile.survey import Survey
 
 if TYPE_CHECKING:
-    from incrowd.planning.profile.proposing import ColumnProfile
+    from incrowd.planning.profile.column_profile import ColumnProfile
 
 PROPOSED_K = 5
 

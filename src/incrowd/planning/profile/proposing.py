@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from incrowd.common.progress import Progress, silent
-from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.planning.profile import notes
+from incrowd.planning.profile.column_profile import ColumnProfile
 from incrowd.planning.profile.facts import ColumnFacts
 from incrowd.planning.profile.number_levels import propose_hierarchy
 from incrowd.planning.profile.patterns import Finding, recognise
@@ -21,46 +21,9 @@ from incrowd.planning.profile.roles import ENOUGH_ROWS, Proposal, propose_role
 from incrowd.planning.profile.separation import Separation, best_pairs, measure, repeats, separating_sets
 from incrowd.planning.profile.survey import Survey, survey
 from incrowd.planning.profile.vocabulary import Role
-from incrowd.publishing.recipe_format import hierarchy_to_dict
 from incrowd.sources import open_source
 
 _LEAST_TO_REPEAT = 3
-
-
-@dataclass(frozen=True)
-class ColumnProfile:
-    """One column: what is in it, and what is proposed for it."""
-
-    name: str
-    role: Role
-    reason: str
-    unsure: bool
-    concept: str | None
-    """What it was taken for (`birth`, `money`, …), if it was recognised."""
-    distinct: int
-    """Distinct values, not counting missing."""
-    distinct_exact: bool
-    missing: int
-    largest_share: float | None
-    """Share of rows that hold the most frequent value, where that was counted."""
-    separation: float
-    hierarchy: Hierarchy | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON; values of the table appear only as leaves of proposed categories."""
-        return {
-            "name": self.name,
-            "role": self.role,
-            "reason": self.reason,
-            "unsure": self.unsure,
-            "concept": self.concept,
-            "distinct": self.distinct,
-            "distinct_exact": self.distinct_exact,
-            "missing": self.missing,
-            "largest_share": self.largest_share,
-            "separation": self.separation,
-            "hierarchy": None if self.hierarchy is None else hierarchy_to_dict(self.hierarchy),
-        }
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,46 @@
+"""One column of a profile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.planning.profile.vocabulary import Role
+from incrowd.publishing.recipe_format import hierarchy_to_dict
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """One column: what is in it, and what is proposed for it."""
+
+    name: str
+    role: Role
+    reason: str
+    unsure: bool
+    concept: str | None
+    """What it was taken for (`birth`, `money`, …), if it was recognised."""
+    distinct: int
+    """Distinct values, not counting missing."""
+    distinct_exact: bool
+    missing: int
+    largest_share: float | None
+    """Share of rows that hold the most frequent value, where that was counted."""
+    separation: float
+    hierarchy: Hierarchy | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON; values of the table appear only as leaves of proposed categories."""
+        return {
+            "name": self.name,
+            "role": self.role,
+            "reason": self.reason,
+            "unsure": self.unsure,
+            "concept": self.concept,
+            "distinct": self.distinct,
+            "distinct_exact": self.distinct_exact,
+            "missing": self.missing,
+            "largest_share": self.largest_share,
+            "separation": self.separation,
+            "hierarchy": None if self.hierarchy is None else hierarchy_to_dict(self.hierarchy),
+        }

@@ -1,0 +1,1 @@
+"""One part of each kind for incrowd, one file each."""
