@@ -1,8 +1,8 @@
 """A build hook: writes `incrowd/__init__.pyi`, so that editors and type checkers know what `incrowd` offers by name.
 
-Names are found at run time by walking the families' packages (`incrowd/common/registry.py`), which no type checker does.
-This reads the same packages as text, so that nobody keeps a list. The file is made with the package and is not kept in
-the repository.
+Names are found at run time by walking the families' packages (`incrowd/common/registry.py`), which no type checker
+does. This reads the same packages as text, so that nobody keeps a list. The file is made with the package and is not
+kept in the repository.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def stub(package: Path) -> str:
         for path in sorted((package / family).glob("*.py")):
             tree = ast.parse(path.read_text(encoding="utf-8"))
             base = "Showing" if family == "forms" else None  # the forms that are asked for, not those that are made
-            homes |= {cls: f"{family}.{path.stem}" for cls in members(tree, base)}
+            homes |= dict.fromkeys(members(tree, base), f"{family}.{path.stem}")
     lines = [f"from incrowd import {module} as {module}" for module in constants["_MODULES"]]
     lines += [f"from incrowd.{home} import {name} as {name}" for name, home in sorted(homes.items())]
     return "\n".join([*lines, "", "__version__: str", ""])

@@ -275,7 +275,7 @@ def test_a_release_is_read_back_as_it_was_published(
         "queries = [{}, {'city': 'Rome'}, {'disease': 'flu'}, {'age': (30, 44), 'disease': ['flu', None]}]\n"
         "texts = lambda release: [[None if cell is None else str(cell) for cell in row]\n"
         "                         for row in release.to_polars().iter_rows()]\n"
-        "forms = opened.form, made.form.as_read(made.form.tally)\n"
+        "forms = opened.form, made.form.canonical(made.form.tally)\n"
         "print(json.dumps([[texts(opened), texts(made)], [[form.count(query) for query in queries]\n"
         "  for form in forms], opened.form.name, opened.rows,\n"
         "  [[str(each) for each in release.guarantees] for release in (opened, made)], list(opened.notes)]))",

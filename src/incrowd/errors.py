@@ -46,8 +46,8 @@ class TallyTooLarge(SourceError):
         self.tuples = tuples
         self.limit = limit
         super().__init__(
-            f"the table has {tuples:,} distinct tuples of quasi-identifiers and sensitive values, and one machine is to "
-            f"hold {limit:,} at most{why}.  Hint: {hint}."
+            f"the table has {tuples:,} distinct tuples of quasi-identifiers and sensitive values, and one machine is "
+            f"to hold {limit:,} at most{why}.  Hint: {hint}."
         )
 
 

@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 import incrowd as ic
-from incrowd.core.model import Model
 from incrowd.core.groups import Groups
+from incrowd.core.model import Model
 from incrowd.errors import RecipeError, Unsatisfiable
 from incrowd.methods import clusters
 from incrowd.methods.k_member import KMember

@@ -1,4 +1,4 @@
-"""Bayes-optimal privacy of a finished recoding, by somebody who knows who is in which class: an oracle for the model."""
+"""Bayes-optimal privacy of a finished recoding, by one who knows who is in which class: an oracle."""
 
 from __future__ import annotations
 

@@ -3,7 +3,8 @@ of the people whom its labels fit (Sweeney 2002). The rate of success is the mar
 journalist's (El Emam & Dankar 2008).
 
 An external table may be out of date or misspelt. With a `tolerance`, numbers and dates fit that are off by this share
-of their column's span; with `levels`, so do names that are siblings so many levels up. Cost: see `kernels/stabbing.py`.
+of their column's span; with `levels`, so do names that are siblings so many levels up. Cost: see
+`kernels/boxes_and_points.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The Bayes-optimal adversary (Machanavajjhala et al. 2007): knows how quasi-identifiers and sensitive values go
 together in the population, and changes that belief by what the release shows.
 
-The joint distribution is a small Bayesian network fitted to the table (`knowledge/dependence.py`): a table's own
+The joint distribution is a small Bayesian network fitted to the table (`models/knowledge/dependence.py`): a table's own
 frequencies would already tell everything about people who are alone with their quasi-identifiers. For the same reason
 what is known of a person comes from other people: those with the same quasi-identifiers are in one half of the table,
 and the network is fitted to the other. It is made to agree with how frequent each value is, so that a release which

@@ -7,7 +7,7 @@ pairs of attributes, `plausibility.py`), since whoever is not in the table may a
 Those who are not in the table are people of the external table whose like is not in this one, and the external table is
 the population. Where there are none, they are near misses: people of the table with one attribute changed, to what
 somebody else has who is like them in another attribute; and one half of the table teaches what is plausible, the other
-half is tried. Cost: that of matching both (see `matches.py`).
+half is tried. Cost: that of matching both (see `core/view.py`).
 """
 
 from __future__ import annotations

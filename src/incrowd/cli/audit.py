@@ -219,4 +219,7 @@ def _risks_table(risks: Sequence[Risk]) -> Table:
     return table
 
 
-COMMANDS = (Command(audit, place=60), Command(attack, place=70),)
+COMMANDS = (
+    Command(audit, place=60),
+    Command(attack, place=70),
+)

@@ -78,8 +78,8 @@ def demo(
     from rich.text import Text
 
     from incrowd.auditing import audit
-    from incrowd.cli.compare import KEPT, ranking_table
     from incrowd.cli._demo_table import HIERARCHIES, QUASI, SENSITIVE, demo_recipe, person_table
+    from incrowd.cli.compare import KEPT, ranking_table
     from incrowd.cli.output import print_json, release_lines, showing_progress, summary_table
     from incrowd.core.release_directory import require_directory
     from incrowd.datasets import write_census

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 def list_parts(
     family: Annotated[
-        str | None, typer.Argument(help="models, methods, forms, metrics, attacks, hierarchies, sources, sinks, engines.")
+        str | None,
+        typer.Argument(help="models, methods, forms, metrics, attacks, hierarchies, sources, sinks, engines."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:

@@ -12,6 +12,7 @@ from incrowd.cli.command import Command
 if TYPE_CHECKING:
     from incrowd.publishing.saving import Format
 
+
 def publish(
     recipe: Annotated[
         Path, typer.Argument(help="The recipe, a TOML file; `incrowd profile` writes one to start from.")

@@ -30,7 +30,7 @@ def renamed(**new_names: str) -> Callable[[Made], Made]:
 
         @functools.wraps(original)
         def init(self: Any, *args: Any, **given: Any) -> None:
-            original(self, *args, **with_new_names(cls.__name__, given, new_names, stacklevel=3))
+            original(self, *args, **with_new_names(cls.__name__, given, new_names, stacklevel=2))
 
         made.__init__ = init
         made.renamed = dict(new_names)
@@ -57,7 +57,7 @@ def with_new_names(
 
 def _reader(owner: str, old: str, new: str) -> Callable[[Any], Any]:
     def read(self: Any) -> Any:
-        _warn(owner, old, new, 3)
+        _warn(owner, old, new, 2)
         return getattr(self, new)
 
     return read

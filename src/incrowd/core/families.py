@@ -65,7 +65,10 @@ def make_registered(family: str, described: Any, *, key: str = "name", base: Pat
         said = f"without a {key}" if name is None else f"called {name!r}"
         raise RecipeError(f"there is no {noun} {said}.{did_you_mean(str(name), known)}")
     cls = known[name]
-    given = with_new_names(f"{noun} '{name}'", given, cls.renamed)
+    try:
+        given = with_new_names(f"{noun} '{name}'", given, cls.renamed)
+    except TypeError as error:
+        raise RecipeError(f"{error}") from None
     keys = cls.recipe_keys()
     for unknown in (parameter for parameter in given if parameter not in keys):
         raise RecipeError(f"{noun} '{name}' has no '{unknown}'.{did_you_mean(unknown, keys)}")

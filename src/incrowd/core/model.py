@@ -103,7 +103,7 @@ class Model(Statement, Protocol):
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What a release satisfies, and on what ground: verified on the published table, or by the method's construction."""
+    """What a release satisfies, and on what ground: verified on the published table, or by the method's making."""
 
     model: Statement
     basis: Basis

@@ -245,6 +245,11 @@ class SlicedTable(SlicedRows, Form):
         ]
 
 
+def as_sliced(form: Form) -> SlicedTable | None:
+    """Return a form as a sliced table, bucketized ones included, if it is one."""
+    return form if isinstance(form, SlicedTable) else None
+
+
 def all_columns(columns: Sequence[Sequence[str]], schema: Schema, *, overlapping: bool = False) -> Columns:
     """Return columns of attributes, completed by those that are not mentioned."""
     seen: set[str] = set()

@@ -27,7 +27,6 @@ Undeclared = Literal["refuse", "missing"]
 UNDECLARED = ("refuse", "missing")
 
 
-
 @dataclass(frozen=True)
 class UndeclaredIsMissing(Hierarchy):
     """A public hierarchy for which whatever was not declared is missing; no column can fail to meet it.

@@ -1,4 +1,7 @@
-"""Anatomy: groups of ℓ different sensitive values, shown as buckets (Xiao & Tao 2006); see `slicing.anatomy`."""
+"""Anatomy: groups of ℓ different sensitive values, shown as buckets (Xiao & Tao 2006).
+
+Cost: see `slicing_parts/anatomy_buckets.py`.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,8 @@ class Anatomy(Method):
         """Deal the rows out; which of those with the same value go where is left to chance."""
         if len(schema.sensitive) != 1:
             raise SchemaError(
-                f"anatomy needs exactly one sensitive column, and there are {len(schema.sensitive)}.  Hint: use Slicing."
+                f"anatomy needs exactly one sensitive column, and there are {len(schema.sensitive)}.  "
+                "Hint: use Slicing."
             )
         (sensitive,) = schema.sensitive
         l = max(largest_l(require), max((model.min_group for model in require), default=1))

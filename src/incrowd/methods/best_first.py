@@ -1,9 +1,9 @@
 """A search for a good level vector in a lattice too large to hold: the best found so far is there at any time.
 
 From the top down, the vector that loses least of those looked at is the next whose more specific neighbours are looked
-at, unless nothing below it can be any better (`node_looks.py`). That is a greedy descent first, then an ever wider
-search around what it found. Left alone it ends, and what it then has is the best of all. Cost: the vectors looked at,
-and some bytes for each of them.
+at, unless nothing below it can be any better (`lattice_evaluation.py`). That is a greedy descent first, then an ever
+wider search around what it found. Left alone it ends, and what it then has is the best of all. Cost: the vectors looked
+at, and some bytes for each of them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """An exact search for the level vector that loses least.
 
-It looks at a vector only if what is known of others does not rule it out (`node_looks.py`), from the top, since each
-one rules out or bounds all that are more specific. Losses that are not known beforehand bound the less specific ones
-too; a short best-first search then goes before, so that there is something good to hold bounds against.
+It looks at a vector only if what is known of others does not rule it out (`lattice_evaluation.py`), from the top, since
+each one rules out or bounds all that are more specific. Losses that are not known beforehand bound the less specific
+ones too; a short best-first search then goes before, so that there is something good to hold bounds against.
 
 Cost: vectors looked at × rows of the tables that they are counted from; some bytes for every vector.
 """
@@ -16,7 +16,7 @@ from incrowd.common.arrays import Ints
 from incrowd.common.progress import Progress
 from incrowd.methods.best_first import search_best_first
 from incrowd.methods.deadline import Deadline
-from incrowd.methods.lattice_evaluation import Look, LatticeEvaluation
+from incrowd.methods.lattice_evaluation import LatticeEvaluation, Look
 
 _LOOKS_BEFORE = 200
 _LOOKS_BETWEEN_COUNTS = 20

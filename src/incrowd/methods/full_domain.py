@@ -2,7 +2,7 @@
 
 The family of Samarati (2001), Incognito (LeFevre, DeWitt & Ramakrishnan 2005), OLA (El Emam et al. 2009) and Flash
 (Kohlmayer et al. 2012). Rows whose group fails a model are withheld, as many as `max_withheld` allows, or recoded
-further (Prasser et al. 2020). See `best_levels.py`, `best_first.py` and `local_levels.py` for how, and what it costs.
+further (Prasser et al. 2020). See `best_levels.py`, `best_first.py` and `recode_leftovers.py` for how, and the cost.
 """
 
 from __future__ import annotations
@@ -97,13 +97,17 @@ class FullDomain(Method):
             known = sorted([*COLUMN_LOSSES, *GROUP_LOSSES])
             raise RecipeError(f"full-domain: there is no loss {self.loss!r}.{did_you_mean(str(self.loss), known)}")
         if self.weights and self.loss in GROUP_LOSSES:
-            raise RecipeError(f"full-domain: weights need a loss that is a sum over columns, and {self.loss} is not one.")
+            raise RecipeError(
+                f"full-domain: weights need a loss that is a sum over columns, and {self.loss} is not one."
+            )
         if self.leftovers not in ("withhold", "recode"):
             raise RecipeError(f'full-domain: leftovers is "withhold" or "recode", not {self.leftovers!r}.')
         if self.leftovers == "recode" and self.loss not in _SHOWN_BY_NODE:
             raise RecipeError(f"full-domain: leftovers are recoded by {', '.join(_SHOWN_BY_NODE)}, not {self.loss}.")
         if self.leftovers == "recode" and self.levels:
-            raise RecipeError('full-domain: give either levels, or leftovers = "recode", which finds levels of its own.')
+            raise RecipeError(
+                'full-domain: give either levels, or leftovers = "recode", which finds levels of its own.'
+            )
 
     def search(
         self,

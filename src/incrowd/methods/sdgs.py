@@ -148,8 +148,8 @@ class SDGS(Method):
         if rate == 1:
             raise RecipeError(
                 f"{self.name} publishes a sample, and without one it is not differentially private: an adversary who "
-                "knows all others would see who is the k-th.  Hint: publish with sample=0.1, or use k-dgs, which promises "
-                "less."
+                "knows all others would see who is the k-th.  Hint: publish with sample=0.1, or use k-dgs, which "
+                "promises less."
             )
         if self.epsilon is not None:
             return checked(self.k, rate, self.epsilon)[1]

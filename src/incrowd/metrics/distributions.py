@@ -1,7 +1,7 @@
 """How far the values of a release are from the table's, column by column and pair by pair.
 
 What a release says of a column is read as an analyst would: rows are made that could be behind it
-(`releases/training.py`), and counted. Cost: one count per column and per pair.
+(`Form.reconstruct`), and counted. Cost: one count per column and per pair.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ sum over all groups that cover it, its own or not. A sample may miss a combinati
 allows for one row besides those that are known, which may be anything, so that the divergence stays finite.
 
 There is no upper bound but the bits of the domain: rows that are spread thin where others are many can mislead more
-than `*`. Cost: one pass that finds the boxes of points over distinct published rows (see `kernels/boxes_and_points.py`), about a second for a
-million rows in 8 columns.
+than `*`. Cost: one search for the boxes of all points (see `kernels/boxes_and_points.py`), about a second for a million
+rows in 8 columns.
 """
 
 from __future__ import annotations

@@ -45,9 +45,7 @@ def examples_of_tally(tally: Tally, features: Sequence[str], target: str) -> Exa
     return _distinct(codes, tally.counts, features, [tally.trees[name].size for name in (*features, target)])
 
 
-def examples_of_release(
-    release: Labelled, features: Sequence[str], target: str, rng: np.random.Generator
-) -> Examples:
+def examples_of_release(release: Labelled, features: Sequence[str], target: str, rng: np.random.Generator) -> Examples:
     """Draw each value of each published row evenly from what its label may stand for."""
     lines = np.repeat(np.arange(len(release.counts)), release.counts)
     codes = np.empty((len(lines), len(features) + 1), dtype=np.int32)

@@ -1,8 +1,9 @@
 """Plan a release by sampling and suppression: what its parameters promise, and what a table would keep under them.
 
-Parameters alone (`dp/planning.py`) need no table. Which levels to choose does: for every rate, take the smallest k that
-gives (ε, δ), and for every level vector compute how many rows would be published on average (`expected_rows.py`). That
-looks at the table, and so its answer is not private. Cost: level vectors × rates, see `methods/schemes.py`.
+Parameters alone (`dp/sdgs_parameters.py`) need no table. Which levels to choose does: for every rate, take the smallest
+k that gives (ε, δ), and for every level vector compute how many rows would be published on average
+(`expected_rows.py`). That looks at the table, and so its answer is not private. Cost: level vectors × rates, see
+`methods/schemes.py`.
 """
 
 from __future__ import annotations

@@ -25,9 +25,7 @@ from incrowd.models.differential_privacy import DifferentialPrivacy
 SEEDED = "made with a seed, so not for publication"
 
 
-def refuse_for_noisy_counts(
-    method: AnyMethod, require: Sequence[Model], form: Showing | None, schema: Schema
-) -> None:
+def refuse_for_noisy_counts(method: AnyMethod, require: Sequence[Model], form: Showing | None, schema: Schema) -> None:
     """Refuse, before anybody looks at the table, what noisy counts cannot be, satisfy or hold."""
     if form is not None:
         raise RecipeError(f"{method.name} publishes noisy counts, and no other form.")

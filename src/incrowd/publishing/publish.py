@@ -104,9 +104,7 @@ def _refuse_impossible(table: Table, models: Sequence[Model], method: AnyMethod,
     refuse_uncovered((*models, *method.guarantees), table.schema)
 
 
-def _promised(
-    method: AnyMethod, form: Showing | None, rate: Fraction, rng: np.random.Generator
-) -> Promise | None:
+def _promised(method: AnyMethod, form: Showing | None, rate: Fraction, rng: np.random.Generator) -> Promise | None:
     """Return what a method promises by construction: made before anybody looks, and refused if it cannot be kept."""
     promise = method.promise(rate, note="" if is_secure(rng) else SEEDED)
     if promise is not None and form is not None and form != ShowGeneralized():

@@ -79,9 +79,7 @@ class Recipe(RecipeFields):
         """A SQLite file is named relative to the recipe like any other."""
         return SQLITE + str(self.base / url.removeprefix(SQLITE)) if is_relative_sqlite(url) else url
 
-    def run(
-        self, *, seed: int | None = None, progress: Progress = silent, session: object | None = None
-    ) -> Release:
+    def run(self, *, seed: int | None = None, progress: Progress = silent, session: object | None = None) -> Release:
         """Make the release, in a session of another engine where one is given."""
         table = self.table(session)  # first: where it cannot be opened, no key is made
         wants_key = self.pseudonym_key and table.schema.pseudonyms

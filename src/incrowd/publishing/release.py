@@ -288,9 +288,7 @@ class Release:
             told += f"; {number(self.withheld)} rows withheld"
         first = next(iter(self.published.batches()), None) if self.published.shown_at_once else None
         stated = [f"{guarantee.model}, {guarantee.basis}" for guarantee in self.guarantees]
-        return release_html(
-            f"Release: {self.shown.name}, by {self.method.name}", told, stated, self.warnings, first
-        )
+        return release_html(f"Release: {self.shown.name}, by {self.method.name}", told, stated, self.warnings, first)
 
     def __repr__(self) -> str:
         stated = ", ".join(str(guarantee.model) for guarantee in self.guarantees)

@@ -85,7 +85,7 @@ def _refuse_what_is_no_table(location: Location, kinds: Sequence[Source]) -> Non
     if location.path is None:
         accepted = "; ".join(kind.accepts for kind in kinds)
         raise SourceError(
-            f"a {type(location.given).__name__} is not a table that can be opened.  Hint: give one of these: {accepted}."
+            f"a {type(location.given).__name__} is not a table that can be opened.  Hint: give one of: {accepted}."
         )
     kind = next((text for magic, text in _NOT_TABLES.items() if location.head.startswith(magic)), None)
     if kind:

@@ -44,7 +44,7 @@ def satisfies_models(attempt: Attempt) -> None:
 def guarantees_every_model(attempt: Attempt) -> None:
     """[1] The release names a guarantee, and its ground, for every model that was required."""
     named = Counter(guarantee.model for guarantee in attempt.release.guarantees)
-    asked = Counter((*attempt.require, *getattr(attempt.method, "guarantees", ())))
+    asked = Counter((*attempt.require, *attempt.method.guarantees))
     expect(named == asked, "other models are guaranteed than were required", attempt)
     grounds = {guarantee.basis for guarantee in attempt.release.guarantees}
     expect(grounds <= {"verified", "by construction"}, f"unknown ground of a guarantee in {grounds}", attempt)

@@ -165,7 +165,7 @@ def _run(attack: Attack, target: Target) -> list[Risk]:
 
 def _on_columns(attack: Attack, sensitive: Sequence[str]) -> list[Attack]:
     made: Any = attack
-    if getattr(made, "column", "") is not None:  # it is after no column, or after one that it names
+    if not attack.per_column or made.column is not None:  # it is after no column, or after one that it names
         return [attack]
     return [attack, *(replace(made, column=name) for name in sorted(sensitive))]
 

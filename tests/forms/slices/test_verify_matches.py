@@ -13,10 +13,11 @@ from unittest.mock import patch
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
+from incrowd.common.arrays import Bools, Counts, Floats
 from incrowd.core.method import Method
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
@@ -77,6 +78,11 @@ def check(verdict: Verdict, worst: Fraction, l: Fraction) -> None:
     assert verdict.worst == pytest.approx(float(worst), rel=1e-12, abs=0)
 
 
+def everyone_matters(judge: Any, at_most: Floats, risky: Bools, doubt: Floats) -> Bools:
+    """In place of the judge's own rule about who is skipped."""
+    return np.ones(len(at_most), dtype=bool)
+
+
 @st.composite
 def overlapping_cases(draw: st.DrawFn) -> Case:
     """Draw a table in which some attributes, sensitive ones too, are in two columns."""
@@ -130,12 +136,21 @@ def test_blocks_and_portions_change_nothing(case: Case, l: Fraction, most_pairs:
     assert in_blocks.worst == pytest.approx(whole.worst, rel=1e-14)
 
 
+@settings(max_examples=50)
+@given(cases() | overlapping_cases(), st.sampled_from(ELLS), st.sampled_from([0, 10**9]))
+def test_sorting_adds_up_what_matrices_add_up(case: Case, l: Fraction, crowded: int) -> None:
+    with patch.object(module, "_CROWDED", crowded), patch.object(module._Judge, "_matters", everyone_matters):
+        check(verify_matches(case.slices, written(case), l), naive(case), l)
+
+
+@settings(max_examples=50)
 @given(cases() | overlapping_cases(), st.sampled_from(ELLS))
 def test_bisection_finds_what_slots_find(case: Case, l: Fraction) -> None:
     with patch.object(module, "_MOST_SLOTS", 0):
         check(verify_matches(case.slices, written(case), l), naive(case), l)
 
 
+@settings(max_examples=50)
 @given(cases() | overlapping_cases(), st.sampled_from(ELLS))
 def test_whole_numbers_decide_what_floats_leave_open(case: Case, l: Fraction) -> None:
     """If floats are trusted in nothing, verdicts are the same."""
@@ -145,16 +160,18 @@ def test_whole_numbers_decide_what_floats_leave_open(case: Case, l: Fraction) ->
         assert not verify_matches(case.slices, written(case), 1 / naive(case) + HAIR).holds
 
 
+@settings(max_examples=50)
 @given(cases(), st.sampled_from(ELLS))
 def test_looking_at_everybody_finds_nothing_worse(case: Case, l: Fraction) -> None:
     """Ending the search early, and skipping who cannot be the worst, changes nothing."""
     with (
         patch.object(module._Judge, "nothing_worse", False),
-        patch.object(module._Judge, "_matters", lambda self, at_most, risky, doubt: np.ones(len(at_most), dtype=bool)),
+        patch.object(module._Judge, "_matters", everyone_matters),
     ):
         check(verify_matches(case.slices, written(case), l), naive(case), l)
 
 
+@settings(max_examples=50)
 @given(cases(), st.sampled_from(ELLS))
 def test_rows_may_be_counted_and_in_any_order(case: Case, l: Fraction) -> None:
     order = np.random.default_rng(0).permutation(len(case.buckets.tuples))
@@ -208,7 +225,7 @@ def test_a_tie_that_no_single_bucket_has() -> None:
 Runs = Sequence[tuple[int, int]]
 
 
-def write_bucket(bucket: int, columns: Sequence[Runs]) -> tuple[Permuted, np.ndarray[Any, np.dtype[np.int64]]]:
+def write_bucket(bucket: int, columns: Sequence[Runs]) -> tuple[Permuted, Counts]:
     """Write so many rows of each tuple in each column, as rows with counts."""
     ends = [np.cumsum([number for _, number in runs]) for runs in columns]
     cuts = np.unique(np.concatenate([[0], *ends]))
@@ -324,7 +341,7 @@ def swapped_parts(form: SlicedTable, one: int) -> SlicedTable:
 
 def test_two_rows_parts_swapped_between_buckets_are_refused(good: SlicedTable) -> None:
     people, refused = rows_of(good.shown), 0
-    for one in range(0, good.rows, 20):
+    for one in range(0, good.rows, 40):
         broken = swapped_parts(good, one)
         assert guess(broken.slices, broken.buckets, 4).diverse  # which is what was meant, not what is written
         worst = naive_worst(people, read_rows(people, good.columns, broken.permuted), good.columns, ["occupation"])
@@ -333,7 +350,7 @@ def test_two_rows_parts_swapped_between_buckets_are_refused(good: SlicedTable) -
             refused += 1
             with pytest.raises(ConformanceError, match="does not satisfy sliced 4-diversity; nothing was published"):
                 broken.verify([ic.SlicedDiversity(4)], broken.tally)
-    assert refused > 3
+    assert refused > 1
 
 
 @dataclass(frozen=True)

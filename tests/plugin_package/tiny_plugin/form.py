@@ -133,9 +133,9 @@ class TinyForm(Form):
         """Draw values from what the labels stand for."""
         return self.labels.reconstruct(rng)
 
-    def as_read(self, before: Tally) -> TinyForm:
+    def canonical(self, before: Tally) -> TinyForm:
         """Return it with labels as their readers see them."""
-        return TinyForm(self.labels.as_read(before), self.least)
+        return TinyForm(self.labels.canonical(before), self.least)
 
     @classmethod
     def recognizes(cls, files: PublishedFiles) -> bool:

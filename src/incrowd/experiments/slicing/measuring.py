@@ -13,7 +13,7 @@ from incrowd.core.tally import group_tuples
 from incrowd.experiments.results import Results
 from incrowd.experiments.slicing.ways import Case, show_training, ways
 from incrowd.experiments.tables import Subject, census_subject
-from incrowd.forms.sliced import SlicedTable
+from incrowd.forms.sliced import SlicedTable, as_sliced
 from incrowd.metrics.learning import (
     Examples,
     classifier,
@@ -58,8 +58,9 @@ def answers(release: Release, workload: Workload) -> Floats:
     """Estimate the answers to many queries at once."""
     if release.form.labelled is not None:
         return Cells.of_release(release.form.labelled).answers(workload)
-    assert isinstance(release.form, SlicedTable)
-    return _sliced_answers(release.form, workload)
+    sliced = as_sliced(release.form)
+    assert sliced is not None
+    return _sliced_answers(sliced, workload)
 
 
 def _sliced_answers(form: SlicedTable, workload: Workload) -> Floats:

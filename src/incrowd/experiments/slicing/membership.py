@@ -18,7 +18,7 @@ from incrowd.datasets import census
 from incrowd.experiments.results import Results
 from incrowd.experiments.slicing.ways import BUCKETIZED, COARSE, GENERALIZED, SINGLE, SLICED, WIDE, Case
 from incrowd.experiments.tables import census_subject
-from incrowd.forms.sliced import SlicedTable
+from incrowd.forms.sliced import SlicedTable, as_sliced
 from incrowd.forms.slices.fake_tuples import advantage, count_fakes, fake_tuples, known_parts, matching_fakes
 from incrowd.forms.slices.matching import BucketIndex, matching_buckets
 from incrowd.methods.mondrian import Mondrian
@@ -42,9 +42,9 @@ def measure_membership(results: Results, case: Case) -> None:
     some = tally.codes[rng.choice(len(tally), min(_PEOPLE, len(tally)), replace=False)]
     for name in (BUCKETIZED, SLICED, WIDE, SINGLE, COARSE):
         release = case.releases.get(name)
-        if release is None or not isinstance(release.form, SlicedTable):
+        form = None if release is None else as_sliced(release.form)
+        if form is None:
             continue
-        form = release.form
         index = BucketIndex(form.slices, form.buckets)
         matched = {
             "original": matching_buckets(index, _known(form, tally, some)),

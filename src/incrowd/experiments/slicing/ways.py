@@ -16,7 +16,7 @@ from incrowd.errors import Unsatisfiable
 from incrowd.experiments.results import Results
 from incrowd.experiments.tables import Subject
 from incrowd.forms.generalized import ShowGeneralized
-from incrowd.forms.sliced import SlicedTable
+from incrowd.forms.sliced import as_sliced
 from incrowd.methods.anatomy import Anatomy
 from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.slicing import Slicing
@@ -77,8 +77,9 @@ def publish_all(results: Results, subject: Subject, l: int, seed: int) -> dict[s
 
 def note_columns(results: Results, subject: Subject, l: int, sliced: Release | None) -> None:
     """Write down which attributes share a column."""
-    if sliced is not None and isinstance(sliced.form, SlicedTable):
-        shown = "; ".join(", ".join(column) for column in sliced.form.columns)
+    form = None if sliced is None else as_sliced(sliced.form)
+    if form is not None:
+        shown = "; ".join(", ".join(column) for column in form.columns)
         results.note(f"Columns of {subject.name} at l = {l}: {shown}.")
 
 

@@ -52,9 +52,7 @@ def count_lines(published: OpenedTable, schema: Schema) -> pl.DataFrame:
     return counted
 
 
-def read_labels(
-    counted: pl.DataFrame, schema: Schema, tally: Tally, *, known: bool
-) -> ReadLines:
+def read_labels(counted: pl.DataFrame, schema: Schema, tally: Tally, *, known: bool) -> ReadLines:
     """Read the labels of distinct rows by the trees of a tally, which is the table's own where that is `known`."""
     columns = tuple(sorted(schema.quasi))
     numbers, lows, highs, widened = [], [], [], []
@@ -123,4 +121,6 @@ def tally_of_nobody(trees: Mapping[str, Tree]) -> Tally:
 def trees_of_labels(files: PublishedFiles, rows: pl.DataFrame) -> dict[str, Tree]:
     """Return the trees by which labels are read where the table before is not known."""
     hierarchies = {**files.schema.quasi, **files.schema.sensitive}
-    return {name: tree_of_labels(name, hierarchy, rows[name], files.external) for name, hierarchy in hierarchies.items()}
+    return {
+        name: tree_of_labels(name, hierarchy, rows[name], files.external) for name, hierarchy in hierarchies.items()
+    }

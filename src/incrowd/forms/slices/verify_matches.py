@@ -15,9 +15,9 @@ sensitive value, and no larger than the largest share of all: once somebody reac
 search ends. Verdicts are exact. A person whose every share is at most 1/ℓ is fine, which whole numbers decide; floats
 decide where they are clear of their own rounding; the few others are added up as whole numbers.
 
-Cost: sorting the written rows once for each column and the people once, then the pairs of a bucket and a combination of
-the first parts of some people that fit each other (the most selective column comes first), at some 100 ns each: at worst
-people times buckets, mostly few per person. People are looked at in blocks that are halved when they match too much, so
+Cost: sorting the written rows once for each column and the people once, then about 100 ns for each pair of a bucket and
+a combination of the first parts of some people that fit each other: at worst people times buckets, mostly few each,
+since the most selective column comes first. People are looked at in blocks that are halved when they match too much, so
 that one or two hundred million bytes are held beside the table; one person has at most one pair per bucket.
 """
 
@@ -44,8 +44,9 @@ _MOST_SLOTS = 8
 """A list is looked up in a table of slots while it has at most so many of them per entry, else by bisection."""
 
 _CROWDED = 64
-"""Where many people match the same entries, matrices are multiplied; for each number that is added up, this takes so
-many steps at most, which are as many times cheaper than sorting. It bounds the matrices' size as well."""
+"""Where many people match the same entries, matrices are multiplied: so many steps cost less than sorting a number."""
+_MOST_CELLS = 1 << 23
+"""So large may these matrices be."""
 
 
 @dataclass(frozen=True)
@@ -426,7 +427,8 @@ def _largest_sums(hidden: _Hidden, person: Ints, entry: Ints, weights: Floats) -
     """Return, person by person, the largest sum over the values behind the entries that a person matches."""
     different, which = np.unique(entry, return_inverse=True)
     people, values = int(person[-1]) + 1, hidden.starts[entry + 1] - hidden.starts[entry]
-    if people * len(different) * hidden.kinds <= _CROWDED * int(values.sum()):
+    cells, steps = (people + hidden.kinds) * len(different), people * len(different) * hidden.kinds
+    if cells <= _MOST_CELLS and steps <= _CROWDED * int(values.sum()):
         weighing = np.zeros((people, len(different)))
         weighing[person, which] = weights
         return np.asarray((weighing @ _shares_behind(hidden, different)).max(axis=1))

@@ -1,5 +1,5 @@
 """How slicing and Anatomy choose columns and buckets.
 
-    correlation, attribute_columns (medoids)      attributes → columns
-    buckets (bucket_dealing), anatomy_buckets     rows → buckets
+correlation, attribute_columns (medoids)      attributes → columns
+buckets (bucket_dealing), anatomy_buckets     rows → buckets
 """

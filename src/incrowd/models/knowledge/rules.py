@@ -50,7 +50,9 @@ class Rule:
         """Return, for each column that the rule speaks of, the codes to which it applies."""
         for column in self.when:
             if column not in columns:
-                raise SchemaError(f"a rule names '{column}', which is no quasi-identifier.{did_you_mean(column, columns)}")
+                raise SchemaError(
+                    f"a rule names '{column}', which is no quasi-identifier.{did_you_mean(column, columns)}"
+                )
         return {column: matching_codes(column, trees[column], asked) for column, asked in self.when.items()}
 
     def to_dict(self) -> dict[str, Any]:

@@ -17,8 +17,8 @@ import tomli_w
 from incrowd.hierarchies.categories import Categories
 from incrowd.hierarchies.flat import Flat
 from incrowd.hierarchies.hierarchy import Hierarchy
-from incrowd.planning.profile.notes import PROPOSED_K
 from incrowd.planning.profile.column_profile import ColumnProfile
+from incrowd.planning.profile.notes import PROPOSED_K
 from incrowd.planning.profile.proposing import Profile
 from incrowd.planning.profile.readable import count, plain, share
 from incrowd.publishing.recipe_format import VERSION, hierarchy_to_dict

@@ -79,7 +79,9 @@ class Description:
     @property
     def asked(self) -> dict[str, Any]:
         """Parameters of the method, and of the form that was asked for."""
-        return {key: value for made in (self.method, self.form) if made is not None for key, value in vars(made).items()}
+        return {
+            key: value for made in (self.method, self.form) if made is not None for key, value in vars(made).items()
+        }
 
     @property
     def schema(self) -> Schema:

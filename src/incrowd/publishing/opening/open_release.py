@@ -195,5 +195,7 @@ def _guarantees(
     for entry in summary.get("guarantees", []):
         if entry.get("basis") == "by construction":
             note = "as its summary says; no file can prove it"
-            found.append(Guarantee(Stated(str(entry["statement"])), "by construction", entry.get("achieved") or 0.0, note=note))
+            found.append(
+                Guarantee(Stated(str(entry["statement"])), "by construction", entry.get("achieved") or 0.0, note=note)
+            )
     return tuple(found), broken
