@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from incrowd.auditing import Audit, audit
 from incrowd.common.arrays import Floats
@@ -113,6 +115,10 @@ class Release:
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """Yield the published rows batch by batch, in an order that says nothing about the table's."""
+        yield from map(_own_texts, self.batches_to_write())
+
+    def batches_to_write(self) -> Iterator[pl.DataFrame]:
+        """Yield the same for a sink, which writes what is shown and nothing else that lies in the frames' buffers."""
         published = 0
         for batch in self.published.batches():
             published += batch.height
@@ -124,7 +130,7 @@ class Release:
 
     def to_polars(self) -> pl.DataFrame:
         """Return the published rows as a Polars frame."""
-        return _own_texts(pl.concat(list(self.batches())))
+        return _own_texts(pl.concat(list(self.batches_to_write())))
 
     @cached_property
     def data(self) -> Any:
@@ -299,5 +305,10 @@ class Release:
 def _own_texts(frame: pl.DataFrame) -> pl.DataFrame:
     """Give a frame texts of its own: those of withheld rows may lie in the same buffers, and would be written out."""
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
-    copies = [pl.Series(name, frame[name].to_arrow(compat_level=pl.CompatLevel.oldest())) for name in texts]
-    return frame.with_columns(copies)
+    if not texts:
+        return frame
+    # Arrow's older texts hold what they show; written and read again, so do the frame's.
+    copied = BytesIO()
+    frame.select(cs.by_name(*texts)).write_ipc(copied, compat_level=pl.CompatLevel.oldest())
+    copied.seek(0)
+    return frame.with_columns(pl.read_ipc(copied).get_columns())

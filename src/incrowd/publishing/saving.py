@@ -43,7 +43,7 @@ class Savable(Publication, Protocol):
         """What a machine may want to know."""
         ...
 
-    def batches(self) -> Iterator[pl.DataFrame]:
+    def batches_to_write(self) -> Iterator[pl.DataFrame]:
         """Yield the published rows, and check that they are as many as were verified."""
         ...
 
@@ -97,7 +97,7 @@ def natural_format(release: Savable) -> str:
 def _reporting(release: Savable, progress: Progress) -> Iterator[pl.DataFrame]:
     written = 0
     progress("writing", 0.0)
-    for batch in release.batches():
+    for batch in release.batches_to_write():
         yield batch
         written += batch.height
         progress("writing", written / max(release.rows, 1))

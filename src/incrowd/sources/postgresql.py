@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _HINT = "cast it to text or to a number in the query, or leave it out."
 # What fails before any cell is read can be told, and so can these classes: access, resources, the server's state.
+_SYNTAX_ERROR = "42601"
 _HARMLESS_CLASSES = ("08", "25", "28", "42501", "53", "57")
 _TYPE = b"POSTGRESQL:type"
 
@@ -48,7 +49,8 @@ def fetch(url: str, query: str, *, where: str) -> pl.DataFrame:
     with connection, connection.cursor() as cursor:
         cursor.execute("SET default_transaction_read_only = on")
         try:
-            cursor.execute(query)
+            # As part of another query it can be nothing but a query: no COPY, which would run programs and write files.
+            cursor.execute(f"SELECT * FROM ({query}\n) AS answer")
             table = cursor.fetch_arrow_table()
         except dbapi.Error as error:
             raise SourceError(f"{where}: {_explain(error)}") from None
@@ -75,7 +77,8 @@ def _explain(error: Exception) -> str:
     if prepared and not state.startswith(_HARMLESS_CLASSES):
         return f"the query fails on the data it reads (SQLSTATE {state})."
     first = str(error).partition("ERROR:")[2].strip().splitlines()
-    return f"{first[0] if first else 'the query fails'} (SQLSTATE {state})."
+    hint = "  Hint: it must be one SELECT." if state == _SYNTAX_ERROR else ""
+    return f"{first[0] if first else 'the query fails'} (SQLSTATE {state}).{hint}"
 
 
 def _plain(table: pa.Table, where: str) -> pl.DataFrame:

@@ -22,6 +22,7 @@ from incrowd.sources.sql import open_query
 if TYPE_CHECKING:
     import sqlite3
 
+_ONLY_READS = "a query may only read.  Hint: it must be a SELECT."
 _PREFIX = "sqlite:///"
 _BATCH = 50_000
 _HARMLESS = ("SQLITE_READONLY", "SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_BUSY", "SQLITE_IOERR", "SQLITE_CANTOPEN")
@@ -54,6 +55,7 @@ def fetch(url: str, query: str, *, where: str) -> pl.DataFrame:
     path = _path(url)
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+            connection.set_authorizer(_only_reading)
             _compile(connection, query, where)
             cursor = connection.execute(query)
             if cursor.description is None:
@@ -63,6 +65,14 @@ def fetch(url: str, query: str, *, where: str) -> pl.DataFrame:
             return _collect(names, _batches(cursor), where)
     except (sqlite3.Error, sqlite3.Warning) as error:
         raise SourceError(f"{where}: {_explain(error)}") from None
+
+
+def _only_reading(action: int, *_: object) -> int:
+    """Tell SQLite what a query may do: read, and call functions; not attach or copy a database, nor change settings."""
+    import sqlite3
+
+    reads = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
+    return sqlite3.SQLITE_OK if action in reads else sqlite3.SQLITE_DENY
 
 
 def _path(url: str) -> Path:
@@ -82,11 +92,17 @@ def _compile(connection: sqlite3.Connection, query: str, where: str) -> None:
     try:
         connection.execute(f"EXPLAIN {query}")
     except (sqlite3.Error, sqlite3.Warning) as error:
-        raise SourceError(f"{where}: {error}.") from None
+        raise SourceError(f"{where}: {_ONLY_READS if _is_denied(error) else f'{error}.'}") from None
+
+
+def _is_denied(error: Exception) -> bool:
+    return "authoriz" in str(error)
 
 
 def _explain(error: Exception) -> str:
     """Return what went wrong while the query ran; SQLite's own words may quote a cell, unless they are known not to."""
+    if _is_denied(error):
+        return _ONLY_READS
     if "decode to UTF-8" in str(error):
         return "a column holds text that is not UTF-8."
     if getattr(error, "sqlite_errorname", "").startswith(_HARMLESS):

@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _SAMPLE_LINES = 200
-_PASSWORD = re.compile(r"(?i)[;&?](ssl)?password=[^;&]*")
+_JDBC_SECRETS = (
+    (
+        re.compile(r"(?i)([;&?,(])\s*\w*(?:password|passwd|pwd|secret|token)\s*=\s*(?:\{(?:[^}]|\}\})*\}|[^;&,)]*)"),
+        r"\1",
+    ),
+    (re.compile(r"(?i)^(jdbc:oracle:\w+:[^/@:]*)/[^@]*@"), r"\1@"),
+    (re.compile(r"^(jdbc:[\w:+.-]+://[^/?#;:@]*):[^/?#;]*@"), r"\1@"),
+)
+"""Where drivers take secrets: properties (SQL Server's in braces), Oracle's `user/password@`, `user:password@host`."""
 
 
 def open_described(session: SparkSession, described: Mapping[str, Any]) -> SparkSource:
@@ -36,7 +44,7 @@ def open_described(session: SparkSession, described: Mapping[str, Any]) -> Spark
         raise SourceError("a source on Spark is a path, a table of its catalogue, or a JDBC url.")
     told = dict(described)
     if "url" in told:
-        told["url"] = _PASSWORD.sub("", without_password(str(told["url"])))
+        told["url"] = without_jdbc_secrets(str(told["url"]))
     missing = tuple(told.get("missing", ()))
     try:
         if "table" in described:
@@ -51,6 +59,21 @@ def open_described(session: SparkSession, described: Mapping[str, Any]) -> Spark
         name = name_of(error)
         raise SourceError(f"{told[named[0]]}: Spark cannot open it ({name}).") from None
     return open_spark(frame, missing=missing, description=told)
+
+
+def without_jdbc_secrets(url: str) -> str:
+    """Return a JDBC URL as it may be written down.
+
+    >>> without_jdbc_secrets("jdbc:mysql://anna:S3CRET@db/clinic?password=S3CRET&ssl=1")
+    'jdbc:mysql://anna@db/clinic?ssl=1'
+    >>> without_jdbc_secrets("jdbc:oracle:thin:scott/S3CRET@//db:1521/x")
+    'jdbc:oracle:thin:scott@//db:1521/x'
+    >>> without_jdbc_secrets("jdbc:sqlserver://db;user=sa;password={S3;CR}}ET};encrypt=true")
+    'jdbc:sqlserver://db;user=sa;;encrypt=true'
+    """
+    for secret, kept in _JDBC_SECRETS:
+        url = secret.sub(kept, url)
+    return without_password(url)
 
 
 def _jdbc(session: SparkSession, url: str, query: str | None) -> DataFrame:
