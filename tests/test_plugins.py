@@ -272,7 +272,8 @@ def test_a_release_is_read_back_as_it_was_published(
         "import incrowd as ic\n"
         f"opened = ic.open_release('release', original={original!r})\n"
         "made = ic.Recipe.load('recipe.toml').run()\n"
-        "queries = [{}, {'city': 'Rome'}, {'disease': 'flu'}, {'age': (30, 44), 'disease': ['flu', None]}]\n"
+        "queries = [{}, {'disease': 'flu'}, {'disease': ['gout', None]}]\n"
+        f"queries += [{{'city': 'Rome'}}, {{'age': (30, 44), 'disease': 'flu'}}] if {original!r} else []\n"
         "texts = lambda release: [[None if cell is None else str(cell) for cell in row]\n"
         "                         for row in release.to_polars().iter_rows()]\n"
         "forms = opened.form, made.form.canonical(made.form.tally)\n"
@@ -285,10 +286,9 @@ def test_a_release_is_read_back_as_it_was_published(
     assert rows[0] == rows[1]
     assert (form, table, notes) == ("tiny-form", len(rows[0]), [])
     assert counts[0][0] == len(rows[0])
-    assert counts[0][2] == counts[1][2] == sum(row[2] == "flu" for row in rows[0])
-    if original is not None:  # without, what the labels stand for is not known as exactly
-        assert counts[0] == pytest.approx(counts[1])
-        assert guarantees[0] == guarantees[1]
+    assert counts[0][1] == sum(row[2] == "flu" for row in rows[0])
+    assert counts[0] == pytest.approx(counts[1])  # without the table, what labels stand for is not asked
+    assert guarantees[0] == guarantees[1]
 
 
 def test_an_audit_tries_the_attack_and_measures_the_metric(release: Path, site: Path, work: Path) -> None:

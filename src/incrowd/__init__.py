@@ -50,7 +50,7 @@ _FAMILIES = ("models", "methods", "forms", "hierarchies", "attacks", "metrics")
 
 def __getattr__(name: str) -> Any:
     if name == "__all__":
-        return sorted(__dir__())
+        return sorted(name for name in __dir__() if name != "__version__")
     if name in _MODULES:
         return import_module(f"incrowd.{name}")
     found = getattr(import_module(f"incrowd.{_HOMES[name]}"), name) if name in _HOMES else _member(name)

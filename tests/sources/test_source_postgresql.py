@@ -101,7 +101,7 @@ def test_duplicate_column_names(url: str) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("SELEC 1", 'syntax error'),
+        ("SELEC 1", "syntax error"),
         ("nobody", 'relation "nobody" does not exist'),
         ("SELECT weight FROM clinic.patients", 'column "weight" does not exist'),
         ("INSERT INTO clinic.patients VALUES (1, 'x')", "syntax error .* Hint: it must be one SELECT"),

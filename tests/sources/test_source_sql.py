@@ -202,7 +202,7 @@ def test_a_query_on_sqlite_can_only_read(tmp_path: Path, query: str) -> None:
         connection.execute("CREATE TABLE people (name TEXT)")
         connection.execute("INSERT INTO people VALUES ('Anna')")
         connection.commit()
-    with pytest.raises(SourceError, match="must be a SELECT|syntax error"):
+    with pytest.raises(SourceError, match=r"must be a SELECT|syntax error"):
         open_source(f"sqlite:///{database}", query=query.format(file=tmp_path / "copied.db"))
     assert [path.name for path in tmp_path.iterdir()] == ["clinic.db"]
     numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3)"

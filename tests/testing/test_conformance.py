@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,17 @@ from incrowd.core.families import registered
 from incrowd.methods.group_losses import GROUP_LOSSES
 from incrowd.methods.losses import COLUMN_LOSSES
 from incrowd.publishing.recipe import Recipe
-from incrowd.testing import Attempt, Case, check_method, check_metric, check_model
+from incrowd.testing import (
+    Attempt,
+    Case,
+    check_form,
+    check_hierarchy,
+    check_method,
+    check_metric,
+    check_model,
+    check_registered,
+    check_sink,
+)
 from incrowd.testing.promises import PROMISES, ignores_column_order
 
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
@@ -56,8 +67,11 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         for cuts in ("strict", "relaxed")
         for labels in ("region", "hierarchy", "tight")
     ],
+    "bucketized": [{"tables": "one"}, {"tables": "two"}],
+    "dates": [{}, {"units": ("month", "year")}],
+    "masking": [{}, {"side": "left", "steps": (2, 4), "mask": "#"}],
 }
-"""What to make each class with, by its registered name; a class that is not listed is made with nothing.
+"""What to make each class with, by its registered name; of a class that is not listed, its `examples()` are taken.
 
 Sensitive columns are called `s0` and `s1` where models are checked.
 """
@@ -95,8 +109,13 @@ def instances(family: str) -> list[Any]:
         pytest.param(cls, parameters, id="-".join([name, *map(str, parameters.values())]))
         for name, cls in registered(family).items()
         if name not in ELSEWHERE
-        for parameters in PARAMETERS.get(name, [{}])
+        for parameters in PARAMETERS.get(name) or examples(cls)
     ]
+
+
+def examples(cls: Any) -> list[dict[str, Any]]:
+    """Return what the examples of a class are made with; nothing where it has none, so that its test tells of it."""
+    return [{one.name: getattr(made, one.name) for one in fields(made)} for made in cls.examples()] or [{}]
 
 
 @pytest.mark.parametrize(("cls", "parameters"), instances("models"))
@@ -138,6 +157,21 @@ def test_metric_holds_its_claims(cls: Any, parameters: dict[str, Any]) -> None:
     check_metric(cls(**parameters), examples=8)
 
 
+@pytest.mark.parametrize(("cls", "parameters"), instances("forms"))
+def test_form_keeps_its_promises(cls: Any, parameters: dict[str, Any]) -> None:
+    check_form(cls(**parameters), examples=6)
+
+
+@pytest.mark.parametrize(("cls", "parameters"), instances("hierarchies"))
+def test_hierarchy_keeps_its_promises(cls: Any, parameters: dict[str, Any]) -> None:
+    check_hierarchy(cls(**parameters), examples=25)
+
+
+@pytest.mark.parametrize(("cls", "parameters"), instances("sinks"))
+def test_sink_keeps_its_promise(cls: Any, parameters: dict[str, Any]) -> None:
+    check_sink(cls(**parameters), examples=25)
+
+
 @pytest.mark.parametrize(("cls", "parameters"), instances("methods"))
 def test_what_a_method_is_made_with_survives_a_recipe(cls: Any, parameters: dict[str, Any], tmp_path: Path) -> None:
     method, people = cls(**parameters), tmp_path / "people.csv"
@@ -156,6 +190,20 @@ def test_what_a_method_is_made_with_survives_a_recipe(cls: Any, parameters: dict
 @pytest.mark.parametrize(("cls", "parameters"), instances("methods"))
 def test_method_keeps_its_promises_on_many_tables(cls: Any, parameters: dict[str, Any]) -> None:
     check_method(cls(**parameters), examples=25)
+
+
+def test_everything_that_is_registered_can_be_checked_at_once() -> None:
+    checked = check_registered(["hierarchies", "sinks"], examples=2)
+    assert {"Flat()", "Exact()"} <= set(checked["hierarchies"])
+    assert len(checked["sinks"]) == len(registered("sinks"))
+    with pytest.raises(ValueError, match="there is no suite for 'engines', only for models, methods, forms"):
+        check_registered(["engines"])
+
+
+@pytest.mark.slow
+def test_everything_that_is_registered_keeps_its_promises() -> None:
+    checked = check_registered(examples=2)
+    assert all(checked[family] for family in ("methods", "forms", "metrics", "attacks", "hierarchies", "sinks"))
 
 
 def test_order_of_kept_columns_does_not_matter() -> None:

@@ -2,29 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 import pytest
 from numpy.typing import NDArray
 
 import incrowd as ic
+from incrowd.common.arrays import Codes, Floats
 from incrowd.core.attack import Attack
 from incrowd.core.groups import Groups
 from incrowd.core.method import Method
-from incrowd.core.model import Model
+from incrowd.core.model import Guarantee, Model
+from incrowd.core.query import Query
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.risk import Risk, Threat
 from incrowd.core.tally import Tally
 from incrowd.core.target import Target
 from incrowd.forms.generalized import Generalized
+from incrowd.forms.generalized_view import GeneralizedView
 from incrowd.hierarchies.automatic import Automatic
 from incrowd.hierarchies.flat import Flat
+from incrowd.hierarchies.tree import Tree, grow
+from incrowd.hierarchies.values import as_text, code_among, code_values
 from incrowd.metrics.discernibility import Discernibility
-from incrowd.testing import Attempt, Case, check_attack, check_method, check_metric, check_model, promises
+from incrowd.publishing.sinks.csv import CsvSink
+from incrowd.testing import (
+    Attempt,
+    Case,
+    check_attack,
+    check_form,
+    check_hierarchy,
+    check_method,
+    check_metric,
+    check_model,
+    check_registered,
+    check_sink,
+    promises,
+)
 from incrowd.testing.matching import unmatched
 from incrowd.testing.reading import covers
 
@@ -398,6 +418,298 @@ def test_an_attack_that_cannot_be_run_where_it_says_so_is_found() -> None:
 
     with pytest.raises(ic.errors.AttackError, match="who is who is not known"):
         check_attack(Careless(), examples=3, shrink=False)
+
+
+# --- forms that are wrong ---
+
+
+@dataclass(frozen=True)
+class Spoilt(ic.ShowGeneralized):
+    """The generalized form, and something is wrong with what it publishes."""
+
+    def show(self, *given: Any, **named: Any) -> Generalized:
+        found = super().show(*given, **named)
+        return self.kind(*(getattr(found, one.name) for one in fields(found)))
+
+    kind: ClassVar[type[Generalized]] = Generalized
+
+
+def spoilt(wrong: type[Generalized]) -> Spoilt:
+    """Return a form that publishes a kind of form with a fault, under the name of the right one."""
+    made = dataclass(frozen=True)(type(wrong.__name__, (Spoilt,), {"kind": wrong}))
+    return made()  # type: ignore[no-any-return]
+
+
+class Overstated(Generalized):
+    @property
+    def withheld(self) -> int:
+        return super().withheld + 1
+
+
+class Shortened(Generalized):
+    def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
+        for batch in super().batches(rows_per_batch):
+            yield batch.with_columns(pl.Series("age", [None] * batch.height, dtype=pl.String))
+
+
+class Miscounting(Generalized):
+    def count(self, query: Query) -> float:
+        return super().count(query) + (0.5 if query else 0)
+
+
+class Blind(Generalized):
+    def view(self) -> GeneralizedView:
+        return HalfView(self)
+
+
+class HalfView(GeneralizedView):
+    @property
+    def rows(self) -> int:
+        return super().rows // 2
+
+
+class Inventive(Generalized):
+    def reconstruct(self, rng: np.random.Generator) -> tuple[dict[str, Codes], Floats]:
+        codes, weights = super().reconstruct(rng)
+        return {name: made + np.int32(1) for name, made in codes.items()}, weights
+
+
+class Lazy(Generalized):
+    def reconstruct(self, rng: np.random.Generator) -> tuple[dict[str, Codes], Floats]:
+        codes, weights = super().reconstruct(rng)
+        return {name: made[1:] for name, made in codes.items()}, weights[1:]
+
+
+class Capricious(Generalized):
+    def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
+        for batch in super().batches(rows_per_batch):
+            yield batch.sample(fraction=1, shuffle=True, seed=int(np.random.default_rng().integers(2**31)))
+
+
+class Renamed(Generalized):
+    name: ClassVar[str] = "renamed"
+
+
+class Undersold(Generalized):
+    def verify(self, require: Sequence[ic.Model], before: Tally) -> list[Guarantee]:
+        return [replace(one, achieved=one.achieved - 1) for one in super().verify(require, before)]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem"),
+    [
+        (Overstated, "rows are said to be published, 1 withheld"),
+        (Shortened, "read from csv, its groups have"),
+        (Miscounting, "add up to"),
+        (Blind, "the view has 6 rows, the form 12"),
+        (Inventive, "rows are made of values that"),
+        (Lazy, "11 rows are made for 12"),
+        (Capricious, "its rows are others|another order of rows|the same seed|asked for again"),
+        (Renamed, "'renamed' is no form that files are read as: let an entry point"),
+        (Undersold, "it guarantees"),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else "",
+)
+def test_a_form_that_breaks_a_promise_is_found(wrong: type[Generalized], problem: str) -> None:
+    with pytest.raises(AssertionError, match=problem):
+        check_form(spoilt(wrong), examples=5, shrink=False)
+
+
+def test_a_form_that_is_not_registered_is_told_what_to_do() -> None:
+    @dataclass(frozen=True)
+    class Unheard(ic.ShowGeneralized):
+        name: ClassVar[str] = "unheard"
+
+    with pytest.raises(
+        AssertionError, match=r"no form is registered as 'unheard': let an entry point of incrowd\.forms"
+    ):
+        check_form(Unheard())
+
+
+def test_an_honest_form_passes() -> None:
+    check_form(spoilt(Generalized), examples=2)
+
+
+# --- hierarchies that are wrong ---
+
+
+@dataclass(frozen=True)
+class Halves(Flat):
+    """Values in two halves, as a hierarchy should be; those below have a fault each."""
+
+    name: ClassVar[str] = "halves"
+
+    def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
+        distinct, codes = code_values(as_text(values))
+        above = pl.Series(["first…" if place < 3 else "last…" for place in range(len(distinct))], dtype=pl.String)
+        return grow(column, distinct, "text", [above], from_data=True), codes
+
+
+class Outside(Halves):
+    def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
+        tree, codes = super().build(column, values)
+        return tree, codes + np.int32(1)
+
+
+class Forgiving(Halves):
+    """Missing values become the first one."""
+
+    def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
+        tree, codes = super().build(column, values)
+        return tree, np.where((codes == 0) & (tree.size > 1), 1, codes).astype(np.int32)
+
+
+class Swapped(Halves):
+    def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
+        tree, codes = super().build(column, values)
+        return tree, np.where(codes > 0, tree.size - codes, 0).astype(np.int32)
+
+
+class Rootless(Halves):
+    def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
+        tree, codes = super().build(column, values)
+        return replace(tree, nodes=np.vstack([tree.nodes[:-1], tree.nodes[:1]])), codes
+
+
+class Torn(Halves):
+    """Every other value is in the first half."""
+
+    def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
+        tree, codes = super().build(column, values)
+        nodes = tree.nodes.copy()
+        nodes[1, 1:] = 1 + np.arange(tree.size - 1) % 2
+        return replace(tree, nodes=nodes), codes
+
+
+class Ambiguous(Halves):
+    def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
+        tree, codes = super().build(column, values)
+        names = pl.Series([None, *["half…"] * (len(tree.names[1]) - 1)], dtype=pl.String)
+        return replace(tree, names=(tree.names[0], names, tree.names[2])), codes
+
+
+class Impressionable(Halves):
+    """The first value that is met comes first."""
+
+    def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
+        distinct = as_text(values).drop_nulls().unique(maintain_order=True)
+        return grow(column, distinct, "text", from_data=True), code_among(as_text(values), distinct)
+
+
+class Wide(Halves):
+    def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
+        tree, codes = super().build(column, values)
+        return tree, codes.astype(np.int64)  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class Refusing(Halves):
+    def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
+        raise ic.errors.HierarchyError("never")
+
+
+@dataclass(frozen=True)
+class Forgotten(Halves):
+    letters: int = 1
+
+    def to_recipe(self) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def from_recipe(cls, given: Any, base: Path) -> Forgotten:
+        return Sharing()
+
+
+class Sharing(Forgotten):
+    def to_recipe(self) -> dict[str, Any]:
+        return {"letters": self.letters}
+
+
+@pytest.mark.parametrize(
+    ("hierarchy", "problem"),
+    [
+        (Outside(), "codes outside of the tree's|is coded as|a missing value has code"),
+        (Forgiving(), "a missing value has code 1"),
+        (Swapped(), "is coded as"),
+        (Rootless(), "the root does not cover everything"),
+        (Torn(), "a node of level 1 is in pieces"),
+        (Ambiguous(), "is read as"),
+        (Impressionable(), "another order of values gives"),
+        (Wide(), "codes are int64, not int32"),
+        (Refusing(), "not one of 30 columns could be taken"),
+        (Forgotten(2), "a recipe makes another one of it"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Halves) else "",
+)
+def test_a_hierarchy_that_breaks_a_promise_is_found(hierarchy: Halves, problem: str) -> None:
+    with pytest.raises(AssertionError, match=problem):
+        check_hierarchy(hierarchy, examples=30, shrink=False)
+
+
+def test_an_honest_hierarchy_of_ones_own_passes() -> None:
+    check_hierarchy(Halves(), examples=30)
+
+
+# --- sinks that are wrong ---
+
+
+class Unquoted(CsvSink):
+    def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
+        frames = list(batches)
+        lines = [frames[0].columns, *(row for frame in frames for row in frame.rows())]
+        path.write_text(
+            "".join(separator.join("" if one is None else str(one) for one in line) + "\n" for line in lines)
+        )
+
+
+class FirstOnly(CsvSink):
+    def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
+        super().write(iter([next(batches)]), path, separator=separator)
+
+
+class Zealous(CsvSink):
+    def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
+        super().write(batches, path, separator=separator)
+        path.with_suffix(".bak").touch()
+
+
+class Rounding(CsvSink):
+    def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
+        super().write((batch.with_columns(cs.float().round(0)) for batch in batches), path, separator=separator)
+
+
+@dataclass(frozen=True)
+class Nameless(CsvSink):
+    name: ClassVar[str] = "tsv-like"
+
+
+@pytest.mark.parametrize(
+    ("sink", "problem"),
+    [
+        (Unquoted(), "is read as|are read"),
+        (FirstOnly(), "rows are read of"),
+        (Zealous(), r"files are written: .*data\.bak"),
+        (Rounding(), "is read as"),
+        (Nameless(), "its files end in .tsv-like, which is none of"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, CsvSink) else "",
+)
+def test_a_sink_that_breaks_its_promise_is_found(sink: CsvSink, problem: str) -> None:
+    with pytest.raises((AssertionError, ic.errors.SourceError), match=problem):
+        check_sink(sink, examples=60, shrink=False)
+
+
+# --- everything ---
+
+
+def test_the_part_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = {"csv": CsvSink, "zealous": dataclass(frozen=True)(Zealous)}
+    monkeypatch.setattr("incrowd.testing.everything.registered", lambda family: found)
+    with pytest.raises(
+        AssertionError, match=r"^sink 'zealous' of tests\.testing\.test_testing, .*: .*files are written"
+    ):
+        check_registered(["sinks"], examples=2)
+    assert check_registered(["sinks"], examples=2, only=lambda cls: cls is CsvSink) == {"sinks": ["CsvSink()"]}
 
 
 # --- reading labels ---

@@ -60,11 +60,20 @@ def options(
     """Publish tables about people so that the people stay hidden and the data stays useful."""
 
 
-for command in all_commands():
-    if isinstance(command.run, typer.Typer):
-        app.add_typer(command.run, name=command.name)
-    else:
-        app.command(command.name)(stoppable(command.run))
+def _add_commands() -> IncrowdError | None:
+    """Add every command; return what is wrong with another package's, if anything is."""
+    try:
+        for command in all_commands():
+            if isinstance(command.run, typer.Typer):
+                app.add_typer(command.run, name=command.name)
+            else:
+                app.command(command.name)(stoppable(command.run))
+    except IncrowdError as error:
+        return error
+    return None
+
+
+_BROKEN = _add_commands()
 
 
 def exit_code(error: IncrowdError) -> int:
@@ -93,6 +102,8 @@ def main() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no error
     try:
+        if _BROKEN is not None:
+            raise _BROKEN
         app()
     except (Exception, KeyboardInterrupt, Stopped) as error:
         sys.exit(_explain(error))

@@ -110,6 +110,14 @@ class Categories(Hierarchy):
             writer.writerows((*row, labels.ANY) for row in self.rows)
 
     @classmethod
+    def examples(cls) -> tuple[Categories, ...]:
+        """Plain names, and names that look like labels."""
+        return (
+            cls((("Italy", "Europe"), ("Spain", "Europe"), ("Japan", "Asia"))),
+            cls((("a, b", "{a}", "x"), ("a-b", "{a}", "x"), ("-5", "-", "x"), ('"q"', "-", "x"))),
+        )
+
+    @classmethod
     def recipe_keys(cls) -> Mapping[str, bool]:
         """A recipe gives a tree, or a file with its separator."""
         return {"tree": False, "file": False, "separator": False}

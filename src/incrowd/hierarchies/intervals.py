@@ -69,6 +69,16 @@ class Intervals(Hierarchy):
         if self.lower is not None and self.upper is not None and not self.lower < self.upper:
             raise HierarchyError(f"intervals: lower ({self.lower:g}) is not below upper ({self.upper:g}).")
 
+    @classmethod
+    def examples(cls) -> tuple[Intervals, ...]:
+        """By widths, with and without bounds, and by cuts."""
+        return (
+            cls(widths=(5, 10)),
+            cls(widths=(0.1, 0.3), origin=0.05),
+            cls(widths=(10, 20), lower=0, upper=80),
+            cls(cuts=((-10, 0, 0.5, 7, 40), (0, 7))),
+        )
+
     def declared_values(self, column: str) -> pl.Series:
         """Return the numbers between the bounds, one by one where all bounds are whole, else the bounds."""
         if self.cuts:

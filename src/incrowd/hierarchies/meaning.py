@@ -21,12 +21,16 @@ from incrowd.hierarchies.values import as_dates, as_numbers, as_text
 _FROM_TO = re.compile(r"^\s*(-?[^\s-]+)\s*-\s*(-?[^\s-]+)\s*$")
 
 
-def label_masks(column: str, tree: Tree, labels: pl.Series) -> NDArray[np.bool_]:
-    """Return, for each label, which codes of the column it may stand for."""
+def label_masks(column: str, tree: Tree, labels: pl.Series, *, values: bool = False) -> NDArray[np.bool_]:
+    """Return, for each label, which codes of the column it may stand for.
+
+    A text that is the name of a value and could also be another label, such as `*`, may stand for both. Where the
+    column shows `values` as they are, it is the value.
+    """
     masks = np.zeros((len(labels), tree.size), dtype=bool)
-    reader = _Reader(tree)
+    reader = _Reader(tree, names_first=values)
     unreadable = []
-    for place, label in enumerate(labels.to_list()):
+    for place, label in enumerate(as_text(labels).to_list()):
         mask = reader.read(label)
         if mask is None:
             unreadable.append(label)
@@ -40,8 +44,9 @@ def label_masks(column: str, tree: Tree, labels: pl.Series) -> NDArray[np.bool_]
 class _Reader:
     """One column's values and the names of their nodes."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, *, names_first: bool) -> None:
         self._tree = tree
+        self._names_first = names_first
         self._named: dict[str, Bools] = {}
         for level in range(tree.height, 0, -1):  # a name that several levels have is that of the lowest
             for node, name in enumerate(tree.names[level].to_list()):
@@ -51,13 +56,20 @@ class _Reader:
             if text is not None:
                 self._named[text] = np.arange(tree.size) == code
 
-    def read(self, label: object) -> Bools | None:
+    def read(self, text: str | None) -> Bools | None:
         """Return the codes that a label stands for, or None if it says nothing of this column."""
-        if label is None or label == "":
+        if not text:
             return np.equal(np.arange(self._tree.size), MISSING)
-        text = str(label)
-        if text in self._named:
-            return self._named[text]
+        named = self._named.get(text)
+        if named is not None and self._names_first:
+            return named
+        meant = self._meaning(text)
+        if named is None or meant is None:
+            return meant if named is None else named
+        return np.asarray(named | meant)
+
+    def _meaning(self, text: str) -> Bools | None:
+        """Return the codes that a label stands for by the way it is written."""
         try:
             meaning = syntax.read(text, ordered=self._tree.ordered)
         except ValueError:  # a quote that is never closed

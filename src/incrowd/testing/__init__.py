@@ -1,4 +1,4 @@
-"""The conformance suite: does a method, model, attack or metric keep the promises that every one of incrowd's keeps?
+"""The conformance suite: does a part keep the promises that every one of incrowd's keeps?
 
 It runs on everything that is registered, and on yours: install `incrowd[testing]` and write a test.
 
@@ -17,14 +17,43 @@ rows of the table.
 ...     return all(2 * max(Counter(row[name] for row in members).values()) <= len(members) for name in ("s0", "s1"))
 >>> check_model(ProbabilisticLDiversity(2), definition=at_most_half, examples=3)
 
+Hierarchies, forms and sinks have suites, too, and `check_registered` runs them all on whatever is registered.
+
+>>> from incrowd.testing import check_form, check_hierarchy, check_registered, check_sink
+>>> from incrowd import Masking, ShowGeneralized
+>>> check_hierarchy(Masking(), examples=10)
+>>> check_form(ShowGeneralized(), examples=2)
+>>> check_registered(["metrics"], examples=1)["metrics"][0]
+'Ambiguity()'
+
 A failure is an `AssertionError` with the smallest table on which it was found. The tables are drawn by
 `strategies.cases`: all kinds of columns, missing values, constants, text that looks like labels, names that clash.
-The promises are the functions in `promises`, those of attacks in `trials`, the claims of models those in `claims` and
-those of metrics in `measures`; each can be called by itself. What they compare with is in `naive`, plain Python over
-rows.
+The promises are the functions in `promises`, those of attacks in `trials`, of forms in `showings`, of hierarchies in
+`growing` and of sinks in `writing`; the claims of models are those in `claims` and those of metrics in `measures`. Each
+can be called by itself. What they compare with is in `naive`, plain Python over rows.
 """
 
 from incrowd.testing.case import Attempt, Case
-from incrowd.testing.checks import check_attack, check_method, check_metric, check_model
+from incrowd.testing.checks import (
+    check_attack,
+    check_form,
+    check_hierarchy,
+    check_method,
+    check_metric,
+    check_model,
+    check_sink,
+)
+from incrowd.testing.everything import check_registered
 
-__all__ = ["Attempt", "Case", "check_attack", "check_method", "check_metric", "check_model"]
+__all__ = [
+    "Attempt",
+    "Case",
+    "check_attack",
+    "check_form",
+    "check_hierarchy",
+    "check_method",
+    "check_metric",
+    "check_model",
+    "check_registered",
+    "check_sink",
+]

@@ -1,9 +1,11 @@
-"""Run a whole suite on one method, model, attack or metric, over tables that Hypothesis makes up."""
+"""Run a whole suite on one part, over tables that Hypothesis makes up."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import polars as pl
+import polars.selectors as cs
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import FlakyFailure
@@ -12,11 +14,20 @@ from incrowd.core.attack import Attack
 from incrowd.core.method import Method
 from incrowd.core.metric import Metric
 from incrowd.core.model import Model
-from incrowd.errors import Unsatisfiable
-from incrowd.testing import claims, measures, promises, strategies, trials
+from incrowd.core.recoding import Showing
+from incrowd.core.sink import Sink
+from incrowd.errors import HierarchyError, SchemaError, Unsatisfiable
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.methods.full_domain import FullDomain
+from incrowd.methods.mondrian import Mondrian
+from incrowd.models.k_anonymity import KAnonymity
+from incrowd.testing import claims, growing, measures, promises, showings, strategies, trials, writing
 from incrowd.testing.case import Attempt, Case
 from incrowd.testing.expecting import expect
 from incrowd.testing.naive import Definition, Members
+
+_FEW = 20
+"""With fewer columns than this, there may by chance be none of a kind."""
 
 
 def check_method(
@@ -104,6 +115,74 @@ def check_attack(attack: Attack, *, examples: int = 10, shrink: bool = True) -> 
             promise(attack, case)
 
     _run(keeps_its_promises)
+
+
+def check_form(
+    showing: Showing, *, require: Sequence[Model] | None = None, examples: int = 10, shrink: bool = True
+) -> None:
+    """Check that a form keeps every promise, on this many generated tables.
+
+    Groups are those of simple methods under `require`, which is k-anonymity if nothing is given. The form and what it
+    publishes must be registered, since files are read back by name. It may refuse tables, but not a simple one.
+    """
+    showings.is_a_value(showing)
+    plain = showings.Shown.of(showings.SIMPLE, showing, Mondrian(), require or [KAnonymity(2)])
+    for promise in showings.PROMISES:
+        promise(plain)
+
+    @_settings(examples, shrink=shrink)
+    @given(case=strategies.cases(most_rows=24, most_kept=0), data=st.data())
+    def keeps_its_promises(case: Case, data: st.DataObject) -> None:
+        methods: Sequence[Method] = (Mondrian(), FullDomain(max_withheld=0.4))
+        method = data.draw(st.sampled_from(methods), label="method")
+        models = require if require is not None else [KAnonymity(data.draw(st.integers(1, 4), label="k"))]
+        # No file tells an empty text from a missing value, and some forms show values as they are.
+        case = case.with_rows(case.frame.with_columns(cs.string().replace("", None)))
+        try:
+            shown = showings.Shown.of(case, showing, method, models)
+        except (Unsatisfiable, SchemaError):
+            return
+        for promise in showings.PROMISES:
+            promise(shown)
+
+    _run(keeps_its_promises)
+
+
+def check_hierarchy(hierarchy: Hierarchy, *, examples: int = 50, shrink: bool = True) -> None:
+    """Check that a hierarchy keeps every promise, on this many generated columns; it may refuse some of them."""
+    growing.is_a_value(hierarchy)
+    taken = 0
+
+    @_settings(examples, shrink=shrink)
+    @given(values=strategies.columns_for(growing.declared(hierarchy)))
+    def keeps_its_promises(values: pl.Series) -> None:
+        nonlocal taken
+        try:
+            tree, codes = hierarchy.build(growing.COLUMN, values)
+        except HierarchyError:
+            return
+        taken += values.null_count() < len(values)
+        for promise in growing.PROMISES:
+            promise(hierarchy, values, tree, codes)
+
+    _run(keeps_its_promises)
+    expect(taken or examples < _FEW, f"not one of {examples} columns could be taken", hierarchy)
+
+
+def check_sink(sink: Sink, *, examples: int = 40, shrink: bool = True) -> None:
+    """Check that what a sink writes is read back as it was, on this many generated tables.
+
+    >>> from incrowd.publishing.sinks.csv import CsvSink
+    >>> check_sink(CsvSink(), examples=5)
+    """
+    writing.is_a_value(sink)
+
+    @_settings(examples, shrink=shrink)
+    @given(batches=writing.frames(), separator=st.sampled_from([",", ";", "\t"]))
+    def keeps_its_promise(batches: list[pl.DataFrame], separator: str) -> None:
+        writing.reads_back(sink, batches, separator)
+
+    _run(keeps_its_promise)
 
 
 def _run(check: Callable[[], None]) -> None:

@@ -161,6 +161,14 @@ def column(draw: st.DrawFn, kind: Kind, rows: int, *, most_values: int = 12) -> 
     return pl.Series(dice.choices(pool, k=rows), dtype=kind.dtype)
 
 
+def columns_for(declared: pl.Series | None = None) -> st.SearchStrategy[pl.Series]:
+    """Draw a column of any kind; where a hierarchy declares values, of these."""
+    if declared is None:
+        return st.sampled_from(KINDS).flatmap(lambda kind: column(kind, 14, most_values=8))
+    pool = declared.to_list()
+    return column(Kind(declared.dtype, st.sampled_from(pool), lambda values: st.nothing()), 14, most_values=8)
+
+
 @st.composite
 def cases(
     draw: st.DrawFn, *, most_rows: int = _MOST_ROWS, most_quasi: int = 4, most_sensitive: int = 2, most_kept: int = 2

@@ -9,7 +9,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.errors import IncrowdError, RecipeError, SchemaError, SourceError, UnreadableLabel
-from incrowd.forms.reading.foreign_labels import our_way, ours
+from incrowd.forms.reading.foreign_labels import standard_label, standard_labels
 from incrowd.publishing.opening.description import Description
 from incrowd.publishing.opening.open_release import open_release
 from tests.auditing.audit_cases import plain, write
@@ -135,7 +135,7 @@ def test_a_description_may_be_given_as_an_object(files: Path) -> None:
     ],
 )
 def test_ranges_of_other_tools(theirs: str, written: str) -> None:
-    assert ours(theirs) == written
+    assert standard_label(theirs) == written
 
 
 def test_a_label_that_says_nothing_is_refused_by_column(files: Path) -> None:
@@ -195,4 +195,4 @@ def test_sets_that_are_no_neighbours_are_widened_and_said(files: Path) -> None:
 def test_open_ranges_of_other_tools_are_read_by_the_values_there_are() -> None:
     tree, _ = ic.Intervals(widths=(10,)).build("age", pl.Series([10, 17, 18, 64, 65, 80]))
     labels = pl.Series(["65+", "> 64", "<= 17", "≤17", ">17", "<=80", ">80", "*"])
-    assert our_way(tree, labels).to_list() == [">=65", ">=65", "<18", "<18", ">=18", ">=10", ">80", "*"]
+    assert standard_labels(tree, labels).to_list() == [">=65", ">=65", "<18", "<18", ">=18", ">=10", ">80", "*"]

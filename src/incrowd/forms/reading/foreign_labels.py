@@ -19,19 +19,19 @@ _AND_MORE = re.compile(r"^(?P<bound>-?\d[^\s+]*)\s*\+$")
 _STRICT = re.compile(r"^(?P<sign>>|<=|≤)\s*(?P<bound>[^=\s].*)$")
 
 
-def our_way(tree: Tree, labels: pl.Series) -> pl.Series:
+def standard_labels(tree: Tree, labels: pl.Series) -> pl.Series:
     """Write ranges of other tools as ours, in columns of numbers and dates; names of nodes stay as they are."""
     if not tree.ordered or labels.dtype != pl.String:
         return labels
     named = {name for names in tree.names for name in names.to_list()}
-    written = [label if label is None or label in named else _by_next(tree, ours(label)) for label in labels]
+    written = [label if label is None or label in named else _by_next(tree, standard_label(label)) for label in labels]
     return pl.Series(labels.name, written, dtype=pl.String)
 
 
-def ours(label: str) -> str:
+def standard_label(label: str) -> str:
     """Write one range of numbers or dates as ours; what is none stays as it is.
 
-    >>> ours("[20, 40["), ours("[20,40]"), ours("20..39"), ours("≥ 65"), ours("65+"), ours("*")
+    >>> standard_label("[20, 40["), standard_label("[20,40]"), standard_label("20..39"), standard_label("≥ 65"), standard_label("65+"), standard_label("*")
     ('[20, 40)', '[20, 40]', '[20, 39]', '>=65', '>=65', '*')
     """
     if match := _RANGE.match(label):
@@ -68,7 +68,7 @@ def mentioned(label: str, *, ordered: bool) -> Iterator[str]:
     (['20'], ['20', '39'])
     """
     try:
-        meaning = syntax.read(ours(label) if ordered else label, ordered=ordered)
+        meaning = syntax.read(standard_label(label) if ordered else label, ordered=ordered)
     except ValueError:  # a quote that is never closed
         return
     match meaning:

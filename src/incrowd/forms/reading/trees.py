@@ -7,7 +7,7 @@ import polars.selectors as cs
 
 from incrowd.core.source import OpenedTable
 from incrowd.errors import HierarchyError, SchemaError, UnreadableLabel
-from incrowd.forms.reading.foreign_labels import mentioned, our_way
+from incrowd.forms.reading.foreign_labels import mentioned, standard_labels
 from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.meaning import label_masks
@@ -47,7 +47,7 @@ def tree_of_labels(column: str, hierarchy: Hierarchy, labels: pl.Series, externa
 
 def _reads(column: str, tree: Tree, label: object) -> bool:
     try:
-        label_masks(column, tree, our_way(tree, pl.Series([str(label)])))
+        label_masks(column, tree, standard_labels(tree, pl.Series([str(label)])))
     except UnreadableLabel:
         return False
     return True

@@ -364,7 +364,8 @@ class _Judge:
         # Whoever has the largest mean is looked at first, since that may spare the others.
         order = np.argsort(-at_most, kind="stable")
         order = order[~alone[order]]
-        for chosen in self._portions(order, matches, hidden, entry):
+        values = np.add.reduceat(hidden.starts[entry + 1] - hidden.starts[entry], matches.starts)
+        for chosen in _portions(order, values[order], self.most_pairs):
             chosen = chosen[self._matters(at_most[chosen], risky[chosen], self._doubt(matches.number[chosen]))]
             if len(chosen):
                 self._add_up(matches, hidden, entry, chosen, at_most[chosen], risky[chosen])
@@ -382,17 +383,6 @@ class _Judge:
         """
         doubt: Floats = (2 * len(self.varying) + number + 16).astype(np.float64) * _EPSILON
         return doubt
-
-    def _portions(self, order: Ints, matches: _Matches, hidden: _Hidden, entry: Ints) -> Iterator[Ints]:
-        """Yield people in this order, as many at once as memory allows, and at first only a few."""
-        values = np.add.reduceat(np.diff(hidden.starts)[entry], matches.starts)
-        ends = np.cumsum(values[order])
-        first, room = 0, max(self.most_pairs // 64, 1)
-        while first < len(order):
-            before = int(ends[first - 1]) if first else 0
-            last = max(int(np.searchsorted(ends, before + room, side="right")), first + 1)
-            yield order[first:last]
-            first, room = last, self.most_pairs
 
     def _add_up(
         self, matches: _Matches, hidden: _Hidden, entry: Ints, chosen: Ints, at_most: Floats, risky: Bools
@@ -421,6 +411,17 @@ class _Judge:
         if case not in hidden.added_up:
             hidden.added_up[case] = _largest_exactly(case, hidden)
         return hidden.added_up[case]
+
+
+def _portions(items: Ints, costs: Ints, most: int) -> Iterator[Ints]:
+    """Yield all items in their order, as many at once as cost no more than `most`, and at first only a few."""
+    ends = np.cumsum(costs)
+    first, room = 0, max(most // 64, 1)
+    while first < len(items):
+        before = int(ends[first - 1]) if first else 0
+        last = max(int(np.searchsorted(ends, before + room, side="right")), first + 1)
+        yield items[first:last]
+        first, room = last, most
 
 
 def _largest_sums(hidden: _Hidden, person: Ints, entry: Ints, weights: Floats) -> Floats:
