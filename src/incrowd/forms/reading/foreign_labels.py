@@ -31,8 +31,8 @@ def standard_labels(tree: Tree, labels: pl.Series) -> pl.Series:
 def standard_label(label: str) -> str:
     """Write one range of numbers or dates as ours; what is none stays as it is.
 
-    >>> standard_label("[20, 40["), standard_label("[20,40]"), standard_label("20..39"), standard_label("≥ 65"), standard_label("65+"), standard_label("*")
-    ('[20, 40)', '[20, 40]', '[20, 39]', '>=65', '>=65', '*')
+    >>> [standard_label(label) for label in ("[20, 40[", "[20,40]", "20..39", "≥ 65", "65+", "*")]
+    ['[20, 40)', '[20, 40]', '[20, 39]', '>=65', '>=65', '*']
     """
     if match := _RANGE.match(label):
         return f"[{match['low'].strip()}, {match['high'].strip()}{']' if match['end'] == ']' else ')'}"
