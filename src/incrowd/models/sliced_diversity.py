@@ -2,7 +2,7 @@
 value with a probability of at most 1/ℓ, over all buckets that the person could be in.
 
 In a generalized table, where a person is in one group, it is probabilistic ℓ-diversity. A sliced table is judged by its
-form, over all matching buckets (`forms/slices/diversity.py`, which states the cost).
+form, over all matching buckets (`forms/slices/verify_matches.py`, which states the cost).
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ from incrowd.core.tally import Tally
 from incrowd.errors import ConformanceError
 from incrowd.forms.sliced import ShowSlices, SlicedTable
 from incrowd.forms.slices import verify_matches as module
+from incrowd.forms.slices import written_matches
 from incrowd.forms.slices.diversity import guess
 from incrowd.forms.slices.permutation import Permuted, permute_columns
 from incrowd.forms.slices.slices import Buckets, Secret, Slices, slice_tally
@@ -160,7 +161,7 @@ def test_the_bound_at_the_worst_guess_itself(case: Case, at_once: int) -> None:
 
 @given(cases() | overlapping_cases(), st.sampled_from(ELLS), st.integers(1, 5), st.integers(1, 3))
 def test_blocks_and_portions_change_nothing(case: Case, l: Fraction, most_pairs: int, at_once: int) -> None:
-    with patch.object(module, "_PEOPLE_AT_ONCE", at_once):
+    with patch.object(written_matches, "_PEOPLE_AT_ONCE", at_once):
         check(verify_matches(case.slices, written(case), l, most_pairs=most_pairs), naive(case), l)
 
 
@@ -174,7 +175,7 @@ def test_sorting_adds_up_what_matrices_add_up(case: Case, l: Fraction, crowded: 
 @settings(max_examples=50)
 @given(cases() | overlapping_cases(), st.sampled_from(ELLS))
 def test_bisection_finds_what_slots_find(case: Case, l: Fraction) -> None:
-    with patch.object(module, "_MOST_SLOTS", 0):
+    with patch.object(written_matches, "_MOST_SLOTS", 0):
         check_each(case, l)
 
 
@@ -447,11 +448,12 @@ def test_a_careless_method_publishes_nothing() -> None:
 
 
 def test_it_shares_nothing_with_what_methods_search_with() -> None:
-    tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
-    imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    trees = [ast.parse(Path(one.__file__).read_text(encoding="utf-8")) for one in (module, written_matches)]
+    imported = {node.module for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert {name for name in imported if name and name.startswith("incrowd")} == {
         "incrowd.common.arrays",
         "incrowd.core.tally",
         "incrowd.forms.slices.permutation",
         "incrowd.forms.slices.slices",
+        "incrowd.forms.slices.written_matches",
     }
