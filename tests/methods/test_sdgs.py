@@ -22,7 +22,7 @@ from incrowd.core.sampling import draw_sample
 from incrowd.dp.sampled_suppression import delta_of
 from incrowd.errors import ConformanceError, RecipeError, SchemaError, Unsatisfiable
 from incrowd.methods.sdgs import SDGS
-from incrowd.publishing.differential_privacy import SEEDED
+from incrowd.publishing.noisy_counts import SEEDED
 
 AGES = ic.Intervals(widths=(10, 20, 40))
 SEXES = ic.Categories.from_tree(["F", "M"])

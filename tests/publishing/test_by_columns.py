@@ -19,7 +19,7 @@ from incrowd.dp.sampled_suppression import delta_of
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
 from incrowd.methods.sdgs import SDGS
 from incrowd.publishing.by_columns import publish_separately
-from incrowd.publishing.differential_privacy import SEEDED
+from incrowd.publishing.noisy_counts import SEEDED
 
 LETTERS = ic.Categories.from_tree(["a", "b", "c"])
 METHOD = SDGS(5, epsilon=2)

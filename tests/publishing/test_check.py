@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
-from incrowd.errors import EmptyTable, SchemaError
+from incrowd.errors import EmptyTable, RecipeError, SchemaError
 
 rows = st.lists(
     st.tuples(st.sampled_from([None, 1, 2]), st.sampled_from([None, "a", "b"]), st.sampled_from([None, "x", "y", "z"])),
@@ -166,3 +166,20 @@ def test_without_the_original_only_models_of_groups_can_be_asked() -> None:
     assert found.models[1].failing_rows == 2500
     with pytest.raises(SchemaError, match="needs the table that they were made from"):
         ic.check(CENSUS, quasi=["sex"], sensitive=["occupation"], require=[ic.ExpectedConfidence()])
+
+
+@pytest.mark.parametrize("name", ["*", "{a, b}"])
+@pytest.mark.parametrize("model", [ic.KMap(2), ic.JournalistRisk(0.5), ic.PopulationUniqueness(0)], ids=str)
+def test_a_value_that_looks_like_a_label_hides_nobody(name: str, model: ic.Model) -> None:
+    raw = pl.DataFrame({"code": [name, "a", "a", "b", "b", "b"], "ill": ["x", "y", "x", "y", "x", "y"]})
+    table = ic.read(raw, quasi=["code"], sensitive=["ill"], population=raw.select("code"))
+    (found,) = ic.check(raw, require=[model], original=table).models
+    assert not found.satisfied  # one person is published as they are
+
+
+def test_a_model_that_does_not_inherit_is_refused() -> None:
+    class Structural:
+        name = "structural"
+
+    with pytest.raises(RecipeError, match="Structural is no model"):
+        ic.check(pl.DataFrame({"age": [1, 1]}), quasi=["age"], require=[Structural()])  # type: ignore[list-item]

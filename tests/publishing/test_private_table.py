@@ -14,7 +14,7 @@ import pytest
 import incrowd as ic
 from incrowd.dp.budget import Budget
 from incrowd.errors import BudgetSpent, EmptyTable, QueryError, RecipeError, SchemaError, UncoveredValue
-from incrowd.publishing.differential_privacy import SEEDED
+from incrowd.publishing.noisy_counts import SEEDED
 from incrowd.publishing.private_table import PrivateTable
 from incrowd.testing.mechanism_audit import audit
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -271,3 +272,17 @@ def test_nobody_is_counted_as_nobody() -> None:
     counted = nobody(declared().schema)
     assert (counted.tally.rows, len(counted.tally), counted.tally.columns) == (0, 0, ("age", "sex"))
     assert counted.raw.width == 0
+
+
+def test_a_private_release_tells_neither_its_population_nor_a_key(tmp_path: Path) -> None:
+    from incrowd.publishing.recipe import Recipe
+
+    places = ic.Categories.from_tree(["a", "b"])
+    (tmp_path / "all.csv").write_text("place\na\nb\n")
+    frame = pl.DataFrame({"place": ["a", "b", "a"]})
+    table = ic.read(frame, quasi=["place"], hierarchies={"place": places}, population=tmp_path / "all.csv")
+    key = ic.PseudonymKey(bytes(32), tmp_path / "key")
+    release = ic.publish(table, method=ic.FlatHistogram(1), pseudonym_key=key)
+    recipe = Recipe.of(release).to_dict()
+    assert "population" not in recipe
+    assert "pseudonyms" not in recipe

@@ -208,3 +208,14 @@ def test_a_query_on_sqlite_can_only_read(tmp_path: Path, query: str) -> None:
     numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3)"
     read = open_source(f"sqlite:///{database}", query=f"{numbers} SELECT i, upper(name) AS name FROM n, people")
     assert read.frame.collect().rows() == [(1, "ANNA"), (2, "ANNA"), (3, "ANNA")]
+
+
+def test_virtual_tables_of_sqlite_can_be_read(tmp_path: Path) -> None:
+    database = tmp_path / "notes.db"
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("CREATE VIRTUAL TABLE notes USING fts5 (text)")
+        connection.execute("INSERT INTO notes VALUES ('flu in winter'), ('nothing')")
+        connection.commit()
+    url = f"sqlite:///{database}"
+    assert open_source(url, query="SELECT text FROM notes WHERE notes MATCH 'flu'").frame.collect().height == 1
+    assert open_source(url, query="SELECT value FROM json_each('[1, 2]')").frame.collect()["value"].to_list() == [1, 2]

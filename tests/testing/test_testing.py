@@ -763,3 +763,11 @@ def test_matching_finds_a_way_where_the_first_choice_is_wrong() -> None:
     fits = {("p", 1), ("p", 2), ("q", 1)}
     assert unmatched(["p", "q"], [1, 2], lambda a, b: (a, b) in fits) == []
     assert unmatched(["p", "q", "r"], [1, 2], lambda a, b: (a, b) in fits) == ["r"]
+
+
+def test_a_model_may_need_a_column() -> None:
+    @dataclass(frozen=True)
+    class Named(Even):
+        column: str
+
+    assert Named("s0").column == "s0"

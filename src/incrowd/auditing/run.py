@@ -22,7 +22,7 @@ from incrowd.auditing.suppression import FEW, told
 from incrowd.common.plain import finite, parameters
 from incrowd.common.progress import Progress, silent
 from incrowd.core.attack import Attack
-from incrowd.core.families import registered
+from incrowd.core.families import registered, require_member
 from incrowd.core.form import Form
 from incrowd.core.groups import Groups
 from incrowd.core.method import AnyMethod
@@ -129,6 +129,8 @@ def audit(
     """
     target, notes = aim(release, original=original, external=external, earlier=earlier, seed=seed)
     asked = None if queries is None else read_queries(queries, _tallied_trees(target))
+    for attack in attacks or ():
+        require_member("attacks", attack)
     chosen = every_attack(target) if attacks is None else list(attacks)
     risks, skipped = attack_all(target, chosen, seed=seed, progress=progress)
     useful, not_measured = measure(target, float(release.rate), asked, learn=learn, seed=seed, progress=progress)

@@ -46,6 +46,10 @@ class Model(Statement, Protocol):
     over_matches: ClassVar[bool] = False
     """Whether it bounds the guess of a person's value by 1/`diversity` over all buckets that the person could be in."""
 
+    # A plain attribute: many models have it as a field, and a property here would stand before that.
+    column: str | None = None
+    """The sensitive column that it is about; None for every one of them."""
+
     @property
     def whole_table(self) -> bool:
         """Whether the verdict on a group depends on the others."""
@@ -60,11 +64,6 @@ class Model(Statement, Protocol):
     def for_each_group(self) -> Model:
         """A model that implies this one if every single group satisfies it: itself, unless it is `whole_table`."""
         return self
-
-    @property
-    def column(self) -> str | None:
-        """The sensitive column that it is about; None for every one of them."""
-        return None
 
     @property
     def diversity(self) -> float:

@@ -89,6 +89,12 @@ class ReadOptions:
         if names:
             raise SourceError(f"{what}, so {' and '.join(names)} cannot be used.")
 
+    def refuse_all(self, what: str) -> None:
+        """Raise a `SourceError` if any keyword is stated."""
+        self.refuse_all_but((), what)
+        if self.missing:
+            raise SourceError(f"{what}, so missing= cannot be used.")
+
 
 @dataclass(frozen=True)
 class Location:

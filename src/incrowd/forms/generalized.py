@@ -153,7 +153,8 @@ class Generalized(Form):
         """Read groups as what shows the same labels; sets of names that are no neighbours are read as all between."""
         counted = count_lines(files.data, files.schema)
         tally = files.known if files.known is not None else tally_of_nobody(trees_of_labels(files, counted))
-        lines = read_labels(counted, files.schema, tally, known=files.known is not None)
+        known = files.known is not None
+        lines = read_labels(counted, files.schema, tally, known=known, ours=known and bool(files.summary))
         written: Shown = "tight" if files.asked.get("labels") == "tight" or not files.summary else "region"
         rows = int(lines.counts.sum()) if files.rows_in is None else files.rows_in
         form = cls(files.schema, tally, lines.shown, lines.groups, lines.sensitive, lines.counts, rows, written)

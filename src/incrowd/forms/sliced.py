@@ -203,7 +203,7 @@ class SlicedTable(SlicedRows, Form):
     @classmethod
     def recognizes(cls, files: PublishedFiles) -> bool:
         """Whether a column numbers buckets."""
-        return bucket_column(files) is not None and not files.others
+        return bucket_column(files) is not None and "sensitive" not in files.others
 
     @classmethod
     def read_back(cls, files: PublishedFiles) -> tuple[Form, list[str]]:

@@ -21,14 +21,14 @@ from incrowd.hierarchies.values import as_dates, as_numbers, as_text
 _FROM_TO = re.compile(r"^\s*(-?[^\s-]+)\s*-\s*(-?[^\s-]+)\s*$")
 
 
-def label_masks(column: str, tree: Tree, labels: pl.Series, *, values: bool = False) -> NDArray[np.bool_]:
-    """Return, for each label, which codes of the column it may stand for.
+def label_masks(column: str, tree: Tree, labels: pl.Series, *, ours: bool = False) -> NDArray[np.bool_]:
+    """Return, for each label, which codes of the column it stands for.
 
-    A text that is the name of a value and could also be another label, such as `*`, may stand for both. Where the
-    column shows `values` as they are, it is the value.
+    A text such as `*` may be the name of a value and a label, too. Labels of `ours` quote such names, so there it is
+    the label. In other tables it is the value: the narrower reading, by which nothing seems safer than it is.
     """
     masks = np.zeros((len(labels), tree.size), dtype=bool)
-    reader = _Reader(tree, names_first=values)
+    reader = _Reader(tree, names_first=not ours)
     unreadable = []
     for place, label in enumerate(as_text(labels).to_list()):
         mask = reader.read(label)
@@ -64,9 +64,7 @@ class _Reader:
         if named is not None and self._names_first:
             return named
         meant = self._meaning(text)
-        if named is None or meant is None:
-            return meant if named is None else named
-        return np.asarray(named | meant)
+        return named if meant is None else meant
 
     def _meaning(self, text: str) -> Bools | None:
         """Return the codes that a label stands for by the way it is written."""

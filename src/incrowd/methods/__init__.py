@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from incrowd.common.registry import find_in_package, names_in_package
+from incrowd.core.method import Method as Method
 
 
 def __getattr__(name: str) -> Any:

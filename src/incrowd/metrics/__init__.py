@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from incrowd.common.registry import find_in_package, names_in_package
+from incrowd.core.metric import Goal as Goal
+from incrowd.core.metric import Metric as Metric
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from incrowd.common.registry import find_in_package, names_in_package
+from incrowd.core.model import Guarantee as Guarantee
+from incrowd.core.model import Model as Model
 
 
 def __getattr__(name: str) -> Any:

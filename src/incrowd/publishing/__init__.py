@@ -1,7 +1,7 @@
 """From a table to a release: reading, publishing, recipes, saving, opening, checking.
 
 table                           what is published: rows and roles
-publish, differential_privacy   the whole path
+publish, noisy_counts           the whole path
 release, saving, sinks/         what came of it, and the files
 recipe_format, recipe           the same as a file, and running it
 opening/                        releases read from files

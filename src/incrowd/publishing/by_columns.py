@@ -28,7 +28,7 @@ from incrowd.dp.sampled_suppression import as_epsilon, least_epsilon
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable, did_you_mean
 from incrowd.methods.sdgs import SDGS
 from incrowd.models.differential_privacy import DifferentialPrivacy
-from incrowd.publishing.differential_privacy import SEEDED
+from incrowd.publishing.noisy_counts import SEEDED
 from incrowd.publishing.publish import publish
 from incrowd.publishing.table import Table
 

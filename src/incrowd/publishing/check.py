@@ -12,6 +12,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.plain import finite, size_distribution
+from incrowd.core.families import require_member
 from incrowd.core.groups import Groups
 from incrowd.core.model import Model, refuse_unverifiable
 from incrowd.core.sampling import as_rate
@@ -90,6 +91,8 @@ def check(
     1
     """
     refuse_unverifiable(require)
+    for model in require:
+        require_member("models", model)
     opened = open_source(source, query=query, separator=separator, quote=quote, encoding=encoding, missing=missing)
     if original is not None:
         quasi = original.schema.quasi if quasi is None else quasi

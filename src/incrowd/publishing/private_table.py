@@ -32,7 +32,7 @@ from incrowd.errors import BudgetSpent, EmptyTable, QueryError, RecipeError, did
 from incrowd.hierarchies.public import Undeclared, public_codes, public_tree
 from incrowd.hierarchies.tree import Tree
 from incrowd.methods.private import require_undeclared, tolerant
-from incrowd.publishing.differential_privacy import SEEDED
+from incrowd.publishing.noisy_counts import SEEDED
 from incrowd.publishing.table import Table
 
 

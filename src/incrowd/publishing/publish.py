@@ -23,11 +23,11 @@ from incrowd.core.recoding import Showing
 from incrowd.core.sampling import as_rate, draw_sample
 from incrowd.core.schema import Schema
 from incrowd.core.solutions import Solutions
-from incrowd.errors import EmptyTable, RecipeError, TallyTooLarge
+from incrowd.errors import EmptyTable, RecipeError, SchemaError, TallyTooLarge
 from incrowd.forms.generalized import ShowGeneralized
 from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.private import PrivateMethod
-from incrowd.publishing.differential_privacy import SEEDED, noisy_counts_of, refuse_for_noisy_counts
+from incrowd.publishing.noisy_counts import SEEDED, noisy_counts_of, refuse_for_noisy_counts
 from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table
 
@@ -70,7 +70,8 @@ def publish(
     rate, rng = as_rate(sample), randomness(seed)
     promise = _promised(method, form, rate, rng)
     models += tuple(model for model in method.guarantees if model not in models)
-    key = pseudonym_key or (PseudonymKey.new() if table.schema.pseudonyms else None)
+    key = None if method.private else pseudonym_key or (PseudonymKey.new() if table.schema.pseudonyms else None)
+    population = None if method.private or table.population is None else table.population.source
     job = _Job(table, models, method, form, rate, rng, key, progress)
     made = job.run()
     return Release(
@@ -83,7 +84,7 @@ def publish(
         pseudonym_key=None if key is None else key.path,
         rate=rate,
         asked_form=form,
-        population=None if table.population is None else table.population.source,
+        population=population,
         promise=promise,
         solutions=None if made.explored is None else made.explored.table(),
     )
@@ -172,6 +173,11 @@ class _Job:
         shuffle = None if drawn is None else int(words(self.rng, 1)[0])
         engine = self.table.engine
         if schema.kept or schema.pseudonyms:
+            if form.labelled is None:
+                raise SchemaError(
+                    f"the form {form.name} has no labels that columns could be kept beside.  Hint: drop "
+                    f"'{(*schema.kept, *schema.pseudonyms)[0]}', or make it a quasi-identifier."
+                )
             rows = engine.joined(counted, recoding, form, self.key, shuffle=shuffle)
         else:
             rows = engine.rows_of(form)

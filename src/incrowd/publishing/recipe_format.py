@@ -194,7 +194,7 @@ class RecipeFields:
             sample=_written_rate(release.rate),
             output={} if format is None else {"format": format},
             pseudonym_key=None if release.pseudonym_key is None else str(release.pseudonym_key),
-            population={} if release.population is None else _described(release.population),
+            population=_described(release.population, stated_only=release.hides_rows),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -276,8 +276,10 @@ def _read_source(name: str, data: Mapping[str, Any]) -> dict[str, Any]:
     return source
 
 
-def _described(source: Origin, *, stated_only: bool = False) -> dict[str, Any]:
+def _described(source: Origin | None, *, stated_only: bool) -> dict[str, Any]:
     """Return what opens a table again; of a private release's, nothing that only its rows told (an encoding, say)."""
+    if source is None:
+        return {}
     untold = source.found_out if stated_only else ()
     return {key: value for key, value in source.description.items() if key in _SOURCE_KEYS and key not in untold}
 

@@ -24,15 +24,13 @@ class ArrowFile(Source):
     suffixes: ClassVar[tuple[str, ...]] = (".arrow", ".feather", ".ipc")
 
     def recognizes(self, location: Location) -> bool:
-        """By the first bytes, or by the name."""
-        return location.head.startswith((_FILE, _STREAM)) or (bool(location.head) and location.suffix in self.suffixes)
+        """By the first bytes."""
+        return location.head.startswith((_FILE, _STREAM))
 
     def open(self, location: Location, options: ReadOptions) -> OpenedTable:
         """Scan a file, or read a stream."""
         path = location.path
         assert path is not None
-        if not location.head.startswith((_FILE, _STREAM)):
-            raise SourceError(f"{path}: by its name the file is Arrow, but it does not begin like one.")
         options.refuse_all_but((), f"{path}: this is Arrow")
         stream = location.head.startswith(_STREAM)
         return opened_file(_scanned(path, stream=stream), path, options, in_memory=stream)

@@ -48,6 +48,7 @@ def open_source(
 def open_table(given: object, options: ReadOptions) -> OpenedTable:
     """Open a table with whatever kind of source recognizes it; one that is open already is returned."""
     if isinstance(given, OpenedTable):
+        options.refuse_all("this table is open already")
         return given
     kinds: list[Source] = [kind() for kind in registered("sources").values()]
     try:
@@ -80,8 +81,8 @@ def locate(given: object) -> Location:
 
 def _refuse_what_is_no_table(location: Location, kinds: Sequence[Source]) -> None:
     if location.scheme:
-        known = ", ".join(f"'{scheme}://'" for kind in kinds for scheme in kind.schemes)
-        raise SourceError(f"'{location.scheme}://' cannot be opened.  Hint: there are {known}, and paths to files.")
+        accepted = "; ".join(kind.accepts for kind in kinds if kind.schemes)
+        raise SourceError(f"'{location.scheme}://' cannot be opened.  Hint: give {accepted}; or the path of a file.")
     if location.path is None:
         accepted = "; ".join(kind.accepts for kind in kinds)
         raise SourceError(
@@ -90,3 +91,8 @@ def _refuse_what_is_no_table(location: Location, kinds: Sequence[Source]) -> Non
     kind = next((text for magic, text in _NOT_TABLES.items() if location.head.startswith(magic)), None)
     if kind:
         raise SourceError(f"{location.path}: the file is {kind}")
+    named = next((kind for kind in kinds if not kind.fallback and location.suffix in kind.suffixes), None)
+    if named is not None:
+        raise SourceError(
+            f"{location.path}: by its name the file is {named.name.capitalize()}, but it does not begin like one."
+        )

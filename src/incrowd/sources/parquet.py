@@ -27,18 +27,14 @@ class ParquetFiles(Source):
     suffixes: ClassVar[tuple[str, ...]] = (".parquet",)
 
     def recognizes(self, location: Location) -> bool:
-        """By the first bytes, by the name, or where there are several files."""
-        return location.path is not None and (
-            location.head.startswith(_MAGIC) or location.suffix in self.suffixes or not location.path.is_file()
-        )
+        """By the first bytes, or where there are several files."""
+        return location.path is not None and (location.head.startswith(_MAGIC) or not location.path.is_file())
 
     def open(self, location: Location, options: ReadOptions) -> OpenedTable:
         """Scan the files."""
         path = location.path
         assert path is not None
         several = not path.is_file()
-        if not several and not location.head.startswith(_MAGIC):
-            raise SourceError(f"{path}: by its name the file is Parquet, but it does not begin like one.")
         options.refuse_all_but((), f"{path}: this is Parquet")
         if several:
             return opened_file(_several(path), path, options)

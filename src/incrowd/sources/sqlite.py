@@ -67,12 +67,17 @@ def fetch(url: str, query: str, *, where: str) -> pl.DataFrame:
         raise SourceError(f"{where}: {_explain(error)}") from None
 
 
-def _only_reading(action: int, *_: object) -> int:
-    """Tell SQLite what a query may do: read, and call functions; not attach or copy a database, nor change settings."""
+def _only_reading(action: int, one: str | None, other: str | None, *_: object) -> int:
+    """Tell SQLite what a query may do: read, and call functions; not attach or copy a database, nor change settings.
+
+    Virtual tables (full text, JSON) declare themselves, which counts as a change of the schema that is never written.
+    """
     import sqlite3
 
     reads = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE)
-    return sqlite3.SQLITE_OK if action in reads else sqlite3.SQLITE_DENY
+    declares = action == sqlite3.SQLITE_UPDATE and one in ("sqlite_master", "sqlite_schema")
+    asks = action == sqlite3.SQLITE_PRAGMA and one == "data_version" and other is None
+    return sqlite3.SQLITE_OK if action in reads or declares or asks else sqlite3.SQLITE_DENY
 
 
 def _path(url: str) -> Path:

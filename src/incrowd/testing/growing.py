@@ -93,7 +93,7 @@ def names_read_back(hierarchy: Hierarchy, values: pl.Series, tree: Tree, codes: 
         starts, ends = tree.starts[level], tree.ends[level]
         labels = label_runs(tree, starts, ends, shown="level", level=level)
         distinct = labels.unique(maintain_order=True)
-        masks = dict(zip(distinct.to_list(), label_masks(COLUMN, tree, distinct), strict=True))
+        masks = dict(zip(distinct.to_list(), label_masks(COLUMN, tree, distinct, ours=True), strict=True))
         for code, label in enumerate(labels.to_list()):
             node = (every >= starts[code]) & (every < ends[code])
             read = np.flatnonzero(masks[label]).tolist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import incrowd as ic
@@ -157,3 +158,35 @@ def test_the_rows_of_a_release_that_was_read_are_those_of_its_file(tmp_path: Pat
     read = open_release(tmp_path / "release")
     assert read.to_polars().equals(release.to_polars())
     assert read.rows == release.rows
+
+
+def test_a_label_that_is_also_a_value_is_read_as_it_was_written(tmp_path: Path) -> None:
+    raw = pl.DataFrame({"code": ["*", "a", "b", "c"], "ill": ["x", "y", "x", "y"]})
+    release = ic.publish(ic.read(raw, quasi=["code"], sensitive=["ill"]), ic.KAnonymity(4))
+    release.save(tmp_path / "out")
+    again = ic.open_release(tmp_path / "out", original=raw)
+    assert again.count({"code": "*"}) == release.count({"code": "*"}) == 1
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet", "arrow"])
+def test_truth_values_are_read_back(tmp_path: Path, format: str) -> None:
+    raw = pl.DataFrame({"age": [1, 1, 2, 2], "ill": [True, False, True, True]})
+    release = ic.publish(ic.read(raw, quasi=["age"], sensitive=["ill"]), ic.KAnonymity(2))
+    release.save(tmp_path / "out", format=format)
+    again = ic.open_release(tmp_path / "out", original=raw)
+    assert again.count({"ill": True}) == release.count({"ill": True}) == 3
+
+
+def test_files_that_the_form_does_not_have_are_left_alone(tmp_path: Path) -> None:
+    raw = pl.DataFrame({"age": [1, 1, 2, 2], "ill": ["x", "y", "x", "y"]})
+    ic.publish(ic.read(raw, quasi=["age"], sensitive=["ill"]), ic.KAnonymity(2)).save(tmp_path / "out")
+    (tmp_path / "out" / "sensitive.csv").write_text("")
+    assert ic.open_release(tmp_path / "out", original=raw).rows == 4
+
+
+def test_counts_beside_buckets_do_not_make_them_something_else(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("bucket,age,ill\n0,1,x\n0,2,y\n1,3,x\n1,4,y\n")
+    (tmp_path / "counts.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "recipe.toml").write_text('[columns]\nage = "quasi"\nill = "sensitive"\n')
+    opened = ic.open_release(tmp_path)
+    assert (opened.form.name, len(opened.form.group_sizes)) == ("sliced", 2)

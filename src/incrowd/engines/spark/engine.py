@@ -17,6 +17,7 @@ from incrowd.core.form import Form
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import Recoding
 from incrowd.core.source import ReadOptions
+from incrowd.errors import SourceError
 
 if TYPE_CHECKING:
     from incrowd.engines.spark.source import SparkSource
@@ -46,7 +47,10 @@ class SparkEngine(Engine):
         from incrowd.engines.spark.source import SparkSource, open_spark
 
         if isinstance(given, SparkSource):
+            options.refuse_all("this table is open already")
             return cls(given)
+        if type(given).__name__ == "SparkSession":
+            raise SourceError("a SparkSession is not a table.  Hint: give one of its frames.")
         options.refuse_all_but((), "this is a Spark frame")
         return cls(open_spark(given, missing=options.missing))
 

@@ -52,14 +52,17 @@ def count_lines(published: OpenedTable, schema: Schema) -> pl.DataFrame:
     return counted
 
 
-def read_labels(counted: pl.DataFrame, schema: Schema, tally: Tally, *, known: bool) -> ReadLines:
-    """Read the labels of distinct rows by the trees of a tally, which is the table's own where that is `known`."""
+def read_labels(counted: pl.DataFrame, schema: Schema, tally: Tally, *, known: bool, ours: bool = False) -> ReadLines:
+    """Read the labels of distinct rows by the trees of a tally, which is the table's own where that is `known`.
+
+    `ours` says that the labels were written here, by these trees.
+    """
     columns = tuple(sorted(schema.quasi))
     numbers, lows, highs, widened = [], [], [], []
     label_lists: dict[str, pl.Series] = {}
     for name in columns:
         label_of, labels = number_labels(counted[name])
-        low, high, exact = runs_of_labels(name, tally.trees[name], labels, stands_alone=not known)
+        low, high, exact = runs_of_labels(name, tally.trees[name], labels, ours=ours)
         if known and not tally.has_missing(name):  # then `*` is any of the known values
             low = np.where(high - low > 1, np.maximum(low, 1), low).astype(np.int32)
         numbers.append(label_of)
@@ -97,14 +100,9 @@ def number_labels(shown: pl.Series) -> tuple[Ints, pl.Series]:
     return found["number"].to_numpy().astype(np.int64), labels
 
 
-def runs_of_labels(
-    name: str, tree: Tree, labels: pl.Series, *, stands_alone: bool = False
-) -> tuple[Codes, Codes, bool]:
-    """Return the run of codes that each label stands for, and whether that is all that it stands for.
-
-    Where nothing but the labels is known, a tree's values are the labels, and each stands for itself alone.
-    """
-    masks = label_masks(name, tree, standard_labels(tree, labels), values=stands_alone)
+def runs_of_labels(name: str, tree: Tree, labels: pl.Series, *, ours: bool = False) -> tuple[Codes, Codes, bool]:
+    """Return the run of codes that each label stands for, and whether that is all that it stands for."""
+    masks = label_masks(name, tree, standard_labels(tree, labels), ours=ours)
     lows = masks.argmax(axis=1).astype(np.int32)
     highs = (masks.shape[1] - masks[:, ::-1].argmax(axis=1)).astype(np.int32)
     return lows, highs, bool((masks.sum(axis=1) == highs - lows).all())
@@ -113,9 +111,7 @@ def runs_of_labels(
 def codes_of_labels(name: str, tree: Tree, shown: pl.Series) -> Codes:
     """Return the code of each value, or the first one of the node that a label names."""
     label_of, labels = number_labels(shown)
-    codes: Codes = (
-        label_masks(name, tree, standard_labels(tree, labels), values=True).argmax(axis=1).astype(np.int32)[label_of]
-    )
+    codes: Codes = label_masks(name, tree, standard_labels(tree, labels)).argmax(axis=1).astype(np.int32)[label_of]
     return codes
 
 

@@ -8,7 +8,7 @@ table, or of the labels themselves, whichever is there. How files of a form are 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -85,7 +85,9 @@ def open_release(
     kind = published_forms().get(str(summary.get("form")))
     known = None if original is None else _open_original(original, described, private=kind is not None and kind.private)
     rate, rows_in = _sampled(summary, known)
-    files = _files(place, described, summary, known, rows_in, external)
+    kinds = published_forms().values() if kind is None else [kind]
+    others = {name for one in kinds for name in one.other_tables} if place.is_dir() else set()
+    files = _files(place, others, described, summary, known, rows_in, external)
     kind = kind or next((kind for kind in published_forms().values() if kind.recognizes(files)), Generalized)
     form, notes = kind.read_back(files)
     guarantees, broken = _guarantees(described, form, known, summary)
@@ -125,6 +127,7 @@ def _summary(place: Path) -> dict[str, Any]:
 
 def _files(
     place: Path,
+    names: Collection[str],
     described: Description,
     summary: dict[str, Any],
     known: Tally | None,
@@ -134,7 +137,6 @@ def _files(
     data = _file(place, "data") if place.is_dir() else place
     if data is None:
         raise SourceError(f"{place} holds no release: there is no data file in it.")
-    names = {name for form in published_forms().values() for name in form.other_tables} if place.is_dir() else set()
     others = {name: path for name in sorted(names) if (path := _file(place, name)) is not None}
     return PublishedFiles(
         data=_open(data, described),
