@@ -294,7 +294,7 @@ def test_an_interruption_inside_the_run(
         else:
             raise interruption
 
-    monkeypatch.setattr(ic.Release, "batches", interrupted)
+    monkeypatch.setattr(ic.Release, "batches_to_write", interrupted)
     refused(130, "interrupted; no release was written")
 
 
