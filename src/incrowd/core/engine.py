@@ -113,6 +113,11 @@ class Engine(Named, Protocol):
     """Where the rows come from."""
 
     @classmethod
+    def recipe_keys(cls) -> Mapping[str, bool]:
+        """None: rows are opened, not described by parameters."""
+        return {}
+
+    @classmethod
     def takes(cls, given: object) -> bool:
         """Whether rows that are given in this way, or a session that is, are this engine's."""
         ...

@@ -9,13 +9,12 @@ from fractions import Fraction
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from incrowd.auditing import Audit, audit
 from incrowd.common.arrays import Floats
 from incrowd.common.plain import finite, parameters, size_distribution
 from incrowd.common.progress import Progress, silent
@@ -35,6 +34,9 @@ from incrowd.publishing.notebook import release_html
 from incrowd.publishing.saving import Format, save
 from incrowd.report.numbers import number
 from incrowd.sources.frames import as_native
+
+if TYPE_CHECKING:
+    from incrowd.auditing import Audit
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,6 +276,8 @@ class Release:
         progress: Progress = silent,
     ) -> Audit:
         """Attack the release in every way and measure what it is still good for; see `incrowd.audit`."""
+        from incrowd.auditing import audit  # which is of no use to those who only publish
+
         return audit(
             self,
             original=original,
