@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from incrowd.dp.exact import as_exact, float_at_least, round_digits, round_down
+from incrowd.dp.exact import as_exact, round_digits, round_down
 from incrowd.errors import RecipeError
 
 
@@ -85,10 +84,3 @@ def test_digits_are_rounded_to_the_side_that_is_asked_for(number: Fraction) -> N
     low, high = round_digits(number, 15, ROUND_FLOOR), round_digits(number, 15, ROUND_CEILING)
     assert low <= number <= high
     assert high - low <= number / 10**14
-
-
-@given(st.fractions(min_value=0, max_value=10**6))
-def test_a_float_is_not_below_its_fraction_and_none_is_nearer(number: Fraction) -> None:
-    rounded = float_at_least(number)
-    assert Fraction(rounded) >= number
-    assert rounded == 0 or Fraction(math.nextafter(rounded, -math.inf)) < number

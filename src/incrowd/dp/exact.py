@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal, InvalidOperation, localcontext
@@ -106,9 +105,3 @@ def many_digits() -> Iterator[None]:
 def as_decimal(number: Fraction) -> Decimal:
     """Return a fraction as a decimal of the current context."""
     return Decimal(number.numerator) / Decimal(number.denominator)
-
-
-def float_at_least(number: Fraction) -> float:
-    """Return the smallest floating-point number that is not below a fraction."""
-    rounded = float(number)
-    return rounded if Fraction(rounded) >= number else math.nextafter(rounded, math.inf)
