@@ -6,7 +6,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint types tests format bench constraints clean
+.PHONY: demo test lint types tests format bench campaign constraints clean
 
 demo: $(VENV)/.installed
 	$(BIN)/incrowd demo
@@ -30,6 +30,10 @@ format: $(VENV)/.test-installed
 
 bench: $(VENV)/.test-installed
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+# Attack the promises: make campaign MINUTES=60, make campaign NAME=recipes FIRST=7 TRIALS=1
+campaign: $(VENV)/.test-installed
+	$(BIN)/python -m tests.campaigns $(NAME) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(FIRST),--first $(FIRST)) $(if $(TRIALS),--trials $(TRIALS))
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
