@@ -55,6 +55,10 @@ class SchemaError(IncrowdError):
     """A column is unknown, has no role, or has two."""
 
 
+class NeedsTable(SchemaError):
+    """What is asked cannot be answered without the table that a release was made from, or its population."""
+
+
 class HierarchyError(IncrowdError):
     """A hierarchy contradicts itself."""
 

@@ -87,7 +87,7 @@ def test_time_is_judged_by_its_growth() -> None:
 def test_every_form_can_be_learnt_from(form: object) -> None:
     frame = ic.datasets.census(600, seed=3).select("age", "sex", "education", "occupation")
     table = ic.read(frame, quasi=["age", "sex", "education"], sensitive=["occupation"])
-    release = ic.publish(table, ic.KAnonymity(5), form=form, seed=1)  # type: ignore[arg-type]
+    release = ic.publish(table, ic.BucketSize(5), form=form, seed=1)  # type: ignore[arg-type]
     features, classes, weights = release.training_set("sex", seed=1)
     assert sorted(features.columns) == ["age", "education", "occupation"]
     assert len(classes) == len(weights) == features.height == release.rows

@@ -28,7 +28,7 @@ def patients() -> ic.Table:
 
 
 def shown(form: Any, **options: Any) -> pl.DataFrame:
-    return ic.publish(patients(), ic.KAnonymity(4), form=form, **options).to_polars()
+    return ic.publish(patients(), ic.BucketSize(4), form=form, **options).to_polars()
 
 
 def halves(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -55,7 +55,7 @@ def test_figure_3_bucketized() -> None:
 
 
 def test_figure_3_in_two_tables() -> None:
-    release = ic.publish(patients(), ic.KAnonymity(4), form=ic.ShowBuckets())
+    release = ic.publish(patients(), ic.BucketSize(4), form=ic.ShowBuckets())
     assert release.to_polars().columns == ["bucket", *QUASI]
     sensitive = release.tables["sensitive"]
     assert sensitive["count"].sum() == 8
@@ -87,7 +87,7 @@ def test_figure_6_sliced() -> None:
 
 def test_a_bucket_of_four_with_two_columns_matches_sixteen_tuples() -> None:
     columns = (("age", "sex"), ("zip", "disease"))
-    release = ic.publish(patients(), ic.KAnonymity(4), form=ic.ShowSlices(columns))
+    release = ic.publish(patients(), ic.BucketSize(4), form=ic.ShowSlices(columns))
     fakes = release.form.fakes  # type: ignore[attr-defined]
     # In the bucket of the young all parts differ: 4 × 4 tuples match, 12 of them fake. Of the old, two are 60 and male.
     assert sorted(fakes.matching.tolist()) == [12, 16]
@@ -102,7 +102,7 @@ def test_chance_differs_from_run_to_run_unless_there_is_a_seed() -> None:
 
 
 def test_reading_twice_gives_the_same_rows() -> None:
-    release = ic.publish(patients(), ic.KAnonymity(4), form=ic.ShowSlices())
+    release = ic.publish(patients(), ic.BucketSize(4), form=ic.ShowSlices())
     assert release.to_polars().equals(release.to_polars())
 
 
@@ -153,7 +153,7 @@ def test_a_sliced_table_is_as_diverse_as_it_says(frame: pl.DataFrame, columns: A
 @given(frame=tables(), columns=st.sampled_from(COLUMNS), seed=st.integers(0, 9))
 def test_questions_are_answered_bucket_by_bucket(frame: pl.DataFrame, columns: Any, seed: int) -> None:
     table = ic.read(frame, quasi=["a", "b", "c"], sensitive=["s"])
-    release = ic.publish(table, ic.KAnonymity(2), form=ic.ShowSlices(columns), seed=seed)
+    release = ic.publish(table, ic.BucketSize(2), form=ic.ShowSlices(columns), seed=seed)
     rows = release.to_polars().to_dicts()
     for query, wanted in [
         ({"a": (1, 2), "s": "flu"}, {"a": {1, 2}, "s": {"flu"}}),
@@ -183,7 +183,7 @@ def test_anatomy_deals_every_value_to_a_group_at_most_once(frame: pl.DataFrame, 
 
 def test_models_of_groups_hold_for_buckets_where_secrets_are_alone() -> None:
     table = ic.read(ic.datasets.census(2000, seed=4), quasi=["age", "sex"], sensitive=["occupation"], others="drop")
-    require = [ic.KAnonymity(6), ic.LDiversity(4), ic.EntropyLDiversity(3), ic.ProbabilisticLDiversity(3)]
+    require = [ic.BucketSize(6), ic.LDiversity(4), ic.EntropyLDiversity(3), ic.ProbabilisticLDiversity(3)]
     release = ic.publish(table, require, method=ic.Anatomy("one"))
     found = ic.check(release.to_polars(), quasi=["bucket"], sensitive=["occupation"])
     assert found.k >= 6
@@ -193,7 +193,7 @@ def test_models_of_groups_hold_for_buckets_where_secrets_are_alone() -> None:
 def test_models_that_a_sliced_table_cannot_answer_for_are_refused() -> None:
     mixed = ic.ShowSlices((("age", "sex"), ("zip", "disease")))
     with pytest.raises(SchemaError, match="ask for SlicedDiversity"):
-        ic.publish(patients(), [ic.KAnonymity(4), ic.LDiversity(2)], form=mixed)
+        ic.publish(patients(), [ic.BucketSize(4), ic.LDiversity(2)], form=mixed)
     with pytest.raises(SchemaError, match="a sliced table has neither"):
         ic.publish(patients(), [ic.ExpectedConfidence()], form=ic.ShowBuckets())
 
@@ -201,7 +201,7 @@ def test_models_that_a_sliced_table_cannot_answer_for_are_refused() -> None:
 def test_kept_columns_would_link_what_slicing_takes_apart() -> None:
     table = ic.read(PATIENTS, quasi=["age", "sex"], sensitive=[DISEASE], keep=["zip"])
     with pytest.raises(SchemaError, match="'zip' is kept as it is and would link"):
-        ic.publish(table, ic.KAnonymity(4), form=ic.ShowBuckets())
+        ic.publish(table, ic.BucketSize(4), form=ic.ShowBuckets())
 
 
 @pytest.mark.parametrize(
@@ -216,11 +216,11 @@ def test_kept_columns_would_link_what_slicing_takes_apart() -> None:
 )
 def test_senseless_forms_are_refused(form: Any, complaint: str) -> None:
     with pytest.raises((SchemaError, RecipeError), match=complaint):
-        ic.publish(patients(), ic.KAnonymity(4), form=form())
+        ic.publish(patients(), ic.BucketSize(4), form=form())
 
 
 def test_a_question_about_another_column_is_refused() -> None:
-    release = ic.publish(patients(), ic.KAnonymity(4), form=ic.ShowSlices())
+    release = ic.publish(patients(), ic.BucketSize(4), form=ic.ShowSlices())
     with pytest.raises(QueryError, match="'ages' is not a column of the release"):
         release.count({"ages": 22})
 
@@ -251,7 +251,7 @@ def test_several_sensitive_attributes_are_each_diverse() -> None:
 
 def test_without_sensitive_columns_only_membership_is_hidden() -> None:
     table = ic.read(ic.datasets.census(500, seed=7).select("age", "sex", "race"), quasi=["age", "sex", "race"])
-    release = ic.publish(table, ic.KAnonymity(5), method=ic.Slicing(column_count=2))
+    release = ic.publish(table, ic.BucketSize(5), method=ic.Slicing(column_count=2))
     assert release.rows == 500
     # Buckets were cut by sex, which is a column of its own: it varies in none of them.
     assert release.summary["loss"]["fake-original ratio"] == 0
@@ -269,7 +269,7 @@ def test_a_sampled_table_is_sliced_as_a_sample() -> None:
 def test_a_release_of_two_tables_is_saved_and_made_again(tmp_path: Path) -> None:
     PATIENTS.write_csv(tmp_path / "patients.csv")
     table = ic.read(tmp_path / "patients.csv", quasi=QUASI, sensitive=[DISEASE])
-    release = ic.publish(table, ic.KAnonymity(4), form=ic.ShowBuckets(), seed=5)
+    release = ic.publish(table, ic.BucketSize(4), form=ic.ShowBuckets(), seed=5)
     release.save(tmp_path / "out")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "data.csv",
@@ -279,7 +279,7 @@ def test_a_release_of_two_tables_is_saved_and_made_again(tmp_path: Path) -> None
     ]
     summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
     assert summary["form"] == "bucketized"
-    again = Recipe.load(tmp_path / "out" / "recipe.toml").run()
+    again = Recipe.load(release.save_recipe(tmp_path / "own.toml")).run()
     assert again.to_polars().equals(release.to_polars())
     assert again.tables["sensitive"].equals(release.tables["sensitive"])
     release.save(tmp_path / "out", force=True)
@@ -329,7 +329,7 @@ def _in_decades() -> ic.Release:
     """Forty people of twenty ages, shown by decade; all in one bucket."""
     people = pl.DataFrame({"age": [*range(20, 40)] * 2, "sex": ["F", "M"] * 20})
     table = ic.read(people, quasi=["age", "sex"], hierarchies={"age": ic.Intervals(widths=(10,))})
-    return ic.publish(table, ic.KAnonymity(40), form=ic.ShowSlices(columns=(("age",), ("sex",)), levels={"age": 1}))
+    return ic.publish(table, ic.BucketSize(40), form=ic.ShowSlices(columns=(("age",), ("sex",)), levels={"age": 1}))
 
 
 @pytest.mark.parametrize(
@@ -354,3 +354,49 @@ def test_values_are_drawn_from_the_nodes_that_are_shown() -> None:
     assert ages.max() <= 39
     assert ages.n_unique() > 10
     assert (ages < 30).sum() == 20
+
+
+SIZE_MODELS = [ic.KAnonymity(4), ic.ProsecutorRisk(0.25), ic.MarketerRisk(0.25)]
+EXACT_FORMS = [ic.ShowBuckets("one"), ic.ShowBuckets("two"), ic.ShowSlices(), ic.ShowSlices((("age", "sex", "zip"),))]
+
+
+@pytest.mark.parametrize("model", SIZE_MODELS, ids=str)
+@pytest.mark.parametrize("form", EXACT_FORMS, ids=str)
+def test_buckets_do_not_pass_for_people_who_look_alike(form: Any, model: Any) -> None:
+    with pytest.raises(Unsatisfiable, match=r"show a combination that no other row shows\.  Hint: ask for BucketSize"):
+        ic.publish(patients(), model, form=form)
+    alike = pl.DataFrame({"age": [20] * 4 + [30] * 4, "ill": ["flu", "cold"] * 4})
+    release = ic.publish(ic.read(alike, quasi=["age"], sensitive=["ill"]), model, form=ic.ShowBuckets())
+    assert release.guarantees[0].note == "of the rows as they are written"
+
+
+@pytest.mark.parametrize(
+    "model", [ic.AlphaKAnonymity(0.5, 2), ic.KMap(2), ic.JournalistRisk(0.5), ic.DeltaPresence(1.0)], ids=str
+)
+def test_models_of_labels_are_refused_where_values_are_shown_as_they_are(model: Any) -> None:
+    table = ic.read(PATIENTS, quasi=QUASI, sensitive=[DISEASE], population=PATIENTS.select(QUASI))
+    with pytest.raises(SchemaError, match=r"published as they are\.  Hint: ask for BucketSize"):
+        ic.publish(table, [ic.BucketSize(4), model], method=ic.Mondrian(), form=ic.ShowBuckets())
+
+
+def test_rows_of_a_multiset_look_alike() -> None:
+    release = ic.publish(patients(), ic.KAnonymity(4), form=ic.ShowMultisets())
+    assert release.guarantees[0].achieved == 4
+    assert ic.check(release.to_polars(), quasi=QUASI).k == 4
+
+
+def test_anatomy_makes_buckets_as_large_as_asked_for() -> None:
+    table = ic.read(ic.datasets.census(500), quasi=["age", "sex"], sensitive=["occupation"], others="drop")
+    release = ic.publish(table, [ic.ProbabilisticLDiversity(4), ic.BucketSize(30)], method=ic.Anatomy())
+    assert 30 <= release.form.group_sizes.min() <= release.form.group_sizes.max() < 70
+    assert [guarantee.achieved >= asked for guarantee, asked in zip(release.guarantees, (4, 30), strict=True)] == [
+        True,
+        True,
+    ]
+    with pytest.raises(Unsatisfiable, match="a bucket is to have at least 501"):
+        ic.publish(table, ic.BucketSize(501), method=ic.Anatomy())
+
+
+def test_an_audit_does_not_take_buckets_for_k() -> None:
+    found = ic.publish(patients(), ic.BucketSize(4), form=ic.ShowBuckets()).audit(learn=False).achieved
+    assert (found["k"], found["smallest bucket"]) == (1, 4)

@@ -323,7 +323,8 @@ def test_the_seed_is_the_recipe_s_unless_another_is_given(tmp_path: Path) -> Non
     assert recipe.run().seed == 7
     assert recipe.run(seed=8).seed == 8
     recipe.run().save(tmp_path / "out")
-    assert Recipe.load(tmp_path / "out" / "recipe.toml").seed == 7
+    assert Recipe.load(tmp_path / "out" / "recipe.toml").seed is None  # which would undo what chance hides
+    assert Recipe.load(recipe.run().save_recipe(tmp_path / "own.toml")).seed == 7
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, True, "x"])

@@ -87,7 +87,7 @@ def test_the_saved_recipe_makes_the_same_file_again(tmp_path: Path, format: Any)
     )
     release = ic.publish(table, [ic.KAnonymity(4), ic.LDiversity(2)], method=ic.Mondrian(cuts="relaxed"), seed=3)
     data = release.save(tmp_path / "out", format=format)
-    again = Recipe.load(tmp_path / "out" / "recipe.toml")
+    again = Recipe.load(release.save_recipe(tmp_path / "own.toml"))
     assert again.run().save(tmp_path / "again", format=format).read_bytes() == data.read_bytes()
     assert everything(tmp_path / "again") == everything(tmp_path / "out")  # the recipe and the summary too
 

@@ -35,7 +35,6 @@ from incrowd.errors import IncrowdError
 from incrowd.hierarchies.tree import Tree
 from incrowd.models.distinct_l_diversity import DistinctLDiversity
 from incrowd.models.entropy_l_diversity import EntropyLDiversity
-from incrowd.models.k_anonymity import KAnonymity
 from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from incrowd.models.t_closeness import TCloseness
 
@@ -73,8 +72,8 @@ class Audited(Protocol):
         ...
 
     @property
-    def seed(self) -> int | None:
-        """The seed that chance came from, if any."""
+    def seeded(self) -> bool:
+        """Whether chance came from a seed, so that it can be replayed."""
         ...
 
     @property
@@ -277,7 +276,10 @@ def achieved(target: Target) -> dict[str, Any]:
         sensitive = {} if name is None else {name: seen.values}
         groups = Groups(seen.sizes, sensitive, whole, target.view.trees)
         if "k" not in found:
-            found["k"] = int(KAnonymity(1).achieved(groups)) if len(groups) else 0
+            alike, sizes = target.form.rows_alike(), target.form.group_sizes
+            found["k"] = int(alike.min()) if len(alike) else 0
+            if len(sizes) and found["k"] < sizes.min():  # rows in one bucket may show different people
+                found["smallest bucket"] = int(sizes.min())
         if name is not None and len(groups):
             models = (DistinctLDiversity(1, column=name), EntropyLDiversity(1, column=name))
             found[f"diversity of {name}"] = {
@@ -323,5 +325,5 @@ def _about(release: Audited) -> dict[str, Any]:
             "kept": list(schema.kept),
             "pseudonyms": list(schema.pseudonyms),
         },
-        "seeded": release.seed is not None,
+        "seeded": release.seeded,
     }

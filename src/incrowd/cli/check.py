@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def check(
-    file: Annotated[str, typer.Argument(help="A CSV, Parquet or Arrow file, or a database URL.")],
+    file: Annotated[
+        str, typer.Argument(help="The directory of a release, a CSV, Parquet or Arrow file, or a database URL.")
+    ],
     quasi: Annotated[
         list[str] | None, typer.Option("--quasi", "-q", help="Quasi-identifiers; repeat, or separate by commas.")
     ] = None,
@@ -41,13 +43,14 @@ def check(
     missing: Annotated[list[str] | None, typer.Option(help='Text that means missing, such as "?"; repeat.')] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Tell which models a table achieves, also one that was not made here."""
+    """Tell which models a table achieves, also one that was not made here; of a release, whether its claims hold."""
     from rich.console import Console
 
     from incrowd.cli.output import print_json, showing_progress, summary_table
     from incrowd.publishing.check import check as check_table
+    from incrowd.publishing.check import is_saved_release
 
-    if recipe is None and not quasi:
+    if recipe is None and not quasi and not is_saved_release(file):
         raise typer.BadParameter("name the quasi-identifiers, or a --recipe that does", param_hint="--quasi")
     with showing_progress(quiet=as_json) as progress:
         progress("counting", 0.0)
@@ -65,9 +68,9 @@ def check(
             missing=missing or (),
         )
     failures = _failures(found, k, l) + [
-        f"{model.statement}: {model.failing_rows:,} rows in {model.failing_groups:,} groups fail"
+        f"{model.statement}: {model.note or f'{model.failing_rows:,} rows in {model.failing_groups:,} groups fail'}"
         for model in found.models
-        if not model.satisfied
+        if model.satisfied is False
     ]
     if as_json:
         print_json({**found.to_dict(), "failures": failures})
@@ -110,13 +113,15 @@ def _lines(found: Check) -> list[tuple[str, str]]:
     lines = [
         ("rows", f"{found.rows:,} in {found.groups:,} groups"),
         ("k-anonymity", f"k = {found.k}"),
+        *([] if found.smallest_bucket is None else [("buckets", f"of at least {found.smallest_bucket:,} rows")]),
         ("unique rows", f"{found.unique_rows:,} ({found.unique_rows / found.rows:.1%})"),
         ("groups by size", ", ".join(f"{size}: {number:,}" for size, number in found.by_size.items())),
     ]
     for model in found.models:
-        verdict = "holds" if model.satisfied else "does not hold"
+        verdict = {True: "holds", False: "does not hold", None: "cannot be judged"}[model.satisfied]
         reached = "" if model.achieved is None else f", achieved {model.achieved:.4g}"
-        lines.append((model.statement, verdict + reached))
+        note = f" ({model.note})" if model.note and model.satisfied is not False else ""
+        lines.append((model.statement, verdict + reached + note))
     for name, column in found.sensitive.items():
         bound = "for no c" if column.recursive_c is None else f"for c > {column.recursive_c:.4g}"
         lines.append(

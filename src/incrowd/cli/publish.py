@@ -22,7 +22,14 @@ def publish(
     ] = None,
     format: Annotated[str | None, typer.Option(help="csv, parquet or arrow (default: as the source).")] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Make chance repeatable (default: the system's randomness).")
+        int | None,
+        typer.Option(min=0, help="Make chance repeatable, for tests only (default: the system's randomness)."),
+    ] = None,
+    save_recipe: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a recipe that makes this release again, seed included, to a new file. Keep it like a key."
+        ),
     ] = None,
     engine: Annotated[str, typer.Option(help="local, or spark: who reads, counts and writes the rows.")] = "local",
     master: Annotated[
@@ -57,11 +64,15 @@ def publish(
         directory = asked
     else:
         require_free(Path(directory), force=force)  # before the work, not after it
+    if save_recipe is not None and save_recipe.exists():
+        raise typer.BadParameter("the file exists already", param_hint="--save-recipe")
     session = engines[engine].start_session(master)
     with showing_progress(quiet=quiet or as_json) as progress:
         release = loaded.run(seed=seed, progress=progress, session=session)
         chosen = cast("Format | None", format or loaded.output.get("format"))
         data = release.save(directory, format=chosen, force=force, progress=progress)
+        if save_recipe is not None:
+            release.save_recipe(save_recipe)
     if as_json:
         print_json({"directory": str(directory), "data": str(data), **release.summary})
     elif not quiet:

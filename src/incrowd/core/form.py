@@ -98,6 +98,10 @@ class Form(FormOutline, Protocol):
         """Labels that its rows are taken to be spread evenly over; None where exact values are published."""
         return self.labelled
 
+    def rows_alike(self) -> Counts:
+        """Return how many rows show each combination of quasi-identifiers; the smallest number is the k of a reader."""
+        return self.group_sizes
+
     def verify(self, require: Sequence[Model], before: Tally) -> list[Guarantee]:
         """Check every model on what is published; return the guarantees, or refuse the release."""
         ...

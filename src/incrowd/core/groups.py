@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.core.tally import Tally
-from incrowd.errors import SchemaError
+from incrowd.errors import NeedsTable
 from incrowd.hierarchies.tree import Tree
 
 
@@ -147,7 +147,7 @@ class Groups:
         from incrowd.kernels.boxes_and_points import points_in_boxes  # Numba takes long to import
 
         if self.table is None or self.table.population is None or self.regions is None:
-            raise SchemaError(
+            raise NeedsTable(
                 "there is no population to compare the table with.  "
                 'Hint: name one when the table is read: population="register.csv".'
             )

@@ -41,6 +41,14 @@ class Model(Statement, Protocol):
     """Whether it speaks of all that is published, so that columns may not be kept as they are."""
     needs_table: ClassVar[bool] = False
     """Whether it judges groups only together with their labels and the table before."""
+    compares_with_table: ClassVar[bool] = False
+    """Whether it compares a group's values with those of the whole table, withheld rows included."""
+    holds_in_buckets: ClassVar[bool] = False
+    """Whether it speaks of nothing but who shares a bucket, or of the sensitive values there.
+
+    It then means the same where quasi-identifiers are published as they are. All other models speak of people who
+    show the same quasi-identifiers, and are judged by the rows as they are written.
+    """
     judges_entries: ClassVar[bool] = False
     """Whether it tells safe values of a group from unsafe ones, so that single rows can be withheld."""
     over_matches: ClassVar[bool] = False

@@ -80,6 +80,10 @@ class Tally:
             self._value_counts[name].setflags(write=False)  # shared by all who ask
         return self._value_counts[name]
 
+    def table_counts(self, name: str) -> Counts:
+        """Return the same of the whole table, where this is a sample of it: what is known of everybody."""
+        return (self.drawn_from or self).value_counts(name)
+
     @cached_property
     def _value_counts(self) -> dict[str, Counts]:
         return {}

@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from incrowd.common.arrays import Counts
 from incrowd.core.form import PublishedFiles
 from incrowd.core.recoding import Recoding, Showing
 from incrowd.core.schema import Schema
@@ -51,6 +52,10 @@ class MultisetTable(SlicedTable):
     @classmethod
     def _written_rows(cls, files: PublishedFiles) -> pl.DataFrame:
         return dealt_multisets(files)
+
+    def rows_alike(self) -> Counts:
+        """Return the sizes of buckets: all rows of one show the same, whoever they are."""
+        return self.group_sizes
 
     @cached_property
     def labels(self) -> dict[str, pl.Series]:

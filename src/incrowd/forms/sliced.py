@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import polars as pl
 
-from incrowd.common.arrays import Bools, Codes, Floats
+from incrowd.common.arrays import Bools, Codes, Counts, Floats
 from incrowd.common.randomness import permutation
 from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.groups import Groups, Histogram, LazyHistograms, histogram
@@ -24,8 +24,8 @@ from incrowd.core.model import Guarantee, Model
 from incrowd.core.query import Query, matching_codes
 from incrowd.core.recoding import WITHHELD, Recoding, Showing
 from incrowd.core.schema import Schema
-from incrowd.core.tally import Tally
-from incrowd.errors import ConformanceError, QueryError, RecipeError, SchemaError, did_you_mean
+from incrowd.core.tally import Tally, group_tuples
+from incrowd.errors import ConformanceError, QueryError, RecipeError, SchemaError, Unsatisfiable, did_you_mean
 from incrowd.forms.reading.slices import bucket_column, read_slices, written_rows
 from incrowd.forms.sliced_view import SlicedView
 from incrowd.forms.slices.fake_tuples import Fakes, count_fakes
@@ -79,10 +79,19 @@ class SlicedTable(SlicedRows, Form):
         taken = set(self.schema.tallied)
         return next(name for name in ("bucket", "bucket number", "_bucket") if name not in taken)
 
-    def groups(self) -> Groups:
+    def groups(self, before: Tally) -> Groups:
         """Return buckets as models of groups see them: who is in one, and what sensitive values there are."""
-        whole = {name: self.shown.value_counts(name) for name in self.histograms}
+        everybody = at_levels(before.drawn_from or before, self.levels)
+        whole = {name: everybody.value_counts(name) for name in self.histograms}
         return Groups(self.group_sizes, self.histograms, whole, self.shown.trees)
+
+    def rows_alike(self) -> Counts:
+        """Return how many rows show each combination of quasi-identifiers, as they are written."""
+        # An attribute that is in several columns is written several times.
+        written = [(name, place) for name, place in self._shown_places().values() if name in self.schema.quasi]
+        codes = np.stack([self.shown.column(name)[self.permuted.tuples[place]] for name, place in written], axis=1)
+        shown, _ = group_tuples(codes, [self.shown.trees[name].size for name, _ in written])
+        return np.bincount(shown).astype(np.int64)
 
     @cached_property
     def histograms(self) -> LazyHistograms:
@@ -97,9 +106,9 @@ class SlicedTable(SlicedRows, Form):
 
     def verify(self, require: Sequence[Model], before: Tally) -> list[Guarantee]:
         """Check every model on the buckets; return the guarantees, or refuse the release."""
-        return [self._verified(model) for model in require]
+        return [self._verified(model, before) for model in require]
 
-    def _verified(self, model: Model) -> Guarantee:
+    def _verified(self, model: Model, before: Tally) -> Guarantee:
         if model.over_matches:
             return self._verified_over_matches(model)
         if model.looks_at_values and not self._secrets_are_alone:
@@ -109,10 +118,35 @@ class SlicedTable(SlicedRows, Form):
             )
         if model.needs_table or model.covers_all_columns:
             raise SchemaError(f"{model} speaks of labels or whole rows, and a sliced table has neither.")
-        groups = self.groups()
+        if not model.holds_in_buckets:
+            return self._verified_as_written(model)
+        groups = self.groups(before)
         if not model.satisfied(groups).all():
             raise ConformanceError(f"the buckets do not satisfy {model}; nothing was published.")
-        return Guarantee(model, "verified", model.achieved(groups))
+        return Guarantee(model, "verified", model.achieved(groups), note="in each bucket")
+
+    def _verified_as_written(self, model: Model) -> Guarantee:
+        """Check a model of people who show the same on the rows as they are written, whoever shares a bucket."""
+        hint = "Hint: ask for BucketSize, which speaks of buckets, or publish generalized values."
+        if model.looks_at_values:
+            raise SchemaError(
+                f"{model} speaks of people who show the same quasi-identifiers, and here these are published as they "
+                f"are.  {hint}"
+            )
+        groups = Groups(self.rows_alike())
+        try:
+            satisfied = model.satisfied(groups).all()
+        except SchemaError as error:
+            raise SchemaError(
+                f"{model} speaks of labels, and here values are published as they are.  {hint}"
+            ) from error
+        if not satisfied:
+            raise Unsatisfiable(
+                f"{model} does not hold of the rows as they are written: quasi-identifiers are published as they are, "
+                f"and {int(np.count_nonzero(groups.sizes == 1)):,} of {self.rows:,} rows show a combination that no "
+                f"other row shows.  {hint}"
+            )
+        return Guarantee(model, "verified", model.achieved(groups), note="of the rows as they are written")
 
     def _verified_over_matches(self, model: Model) -> Guarantee:
         """Check a bound on guesses over all buckets that a person could be in."""
@@ -121,7 +155,12 @@ class SlicedTable(SlicedRows, Form):
         found = verify_matches(self.slices, self.permuted, Fraction(str(model.diversity)))
         if not found.holds:
             raise ConformanceError(f"the sliced table does not satisfy {model}; nothing was published.")
-        return Guarantee(model, "verified", 1 / found.worst if found.worst else float("inf"))
+        return Guarantee(
+            model,
+            "verified",
+            1 / found.worst if found.worst else float("inf"),
+            note="over all buckets that a person could be in",
+        )
 
     @property
     def _secrets_are_alone(self) -> bool:

@@ -65,7 +65,7 @@ def groups_of(
             trees[name] = before.trees[name]
             found_codes = _known_codes(name, found, trees[name])
         codes[name] = pl.DataFrame({ours: found, "code": found_codes})
-    whole = {} if before is None else {name: before.value_counts(name) for name in sensitive}
+    whole = {} if before is None else {name: before.table_counts(name) for name in sensitive}
 
     def joint() -> Histogram:
         combinations = placed.select(values).unique(maintain_order=True).with_row_index("code")

@@ -18,7 +18,7 @@ from incrowd.core.model import Model
 from incrowd.core.recoding import Recoding, Showing
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
-from incrowd.errors import RecipeError, SchemaError
+from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
 from incrowd.forms.bucketized import ShowBuckets
 from incrowd.forms.slices.slices import Buckets
 from incrowd.methods.slicing_parts.anatomy_buckets import deal_anatomy
@@ -32,8 +32,8 @@ class Anatomy(Method):
     ----------
     tables : "one" or "two": how `ShowBuckets` shows the groups, unless you ask for another form (default: "two").
 
-    ℓ is what the models ask for: ℓ-diversity of any kind, or groups of k rows. The table has exactly one sensitive
-    column.
+    ℓ is what the models ask for. If you require a `BucketSize` above ℓ, groups are joined until they are as large. The
+    table has exactly one sensitive column.
 
     Reference: Xiao & Tao (2006).
     """
@@ -61,11 +61,29 @@ class Anatomy(Method):
                 "Hint: use Slicing."
             )
         (sensitive,) = schema.sensitive
-        l = max(largest_l(require), max((model.min_group for model in require), default=1))
+        l = max(largest_l(require), *(model.min_group for model in require if model.looks_at_values), 1)
+        smallest = max((model.min_group for model in require), default=1)
+        if smallest > tally.rows:
+            raise Unsatisfiable(
+                f"anatomy: the table has {tally.rows:,} rows, and a bucket is to have at least {smallest:,}.  "
+                "Hint: ask for smaller ones."
+            )
         progress("dealing out", 0.0)
         buckets = deal_anatomy(rng, np.ascontiguousarray(tally.column(sensitive)), tally.counts, l)
+        buckets = _joined(buckets, -(-smallest // l))
         progress("dealing out", 1.0)
         return bucket_recoding(tally, schema, buckets, ShowBuckets(self.tables))
+
+
+def _joined(buckets: Buckets, each: int) -> Buckets:
+    """Join `each` buckets at a time; the last ones, if there are too few left, join those before them.
+
+    Where every bucket has a value at most once in ℓ rows, so has what they make together.
+    """
+    if each < 2 or not len(buckets):
+        return buckets
+    joined = np.minimum(buckets.bucket_of // each, max(len(buckets) // each, 1) - 1)
+    return Buckets(buckets.tuples, buckets.counts, joined)
 
 
 def largest_l(require: Sequence[Model]) -> int:

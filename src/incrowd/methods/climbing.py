@@ -95,7 +95,7 @@ class Climbers:
 
         self._number, self._sort = number_keys, sort_by_piece
         self._tally, self._columns, self._ladders, self._sensitive = tally, columns, ladders, sensitive
-        self._whole = {name: tally.value_counts(name) for name in sensitive}
+        self._whole = {name: tally.table_counts(name) for name in sensitive}
         self._codes = [np.ascontiguousarray(tally.column(name)) for name in columns]
         self._levels = [ladder.first[codes] for ladder, codes in zip(ladders, self._codes, strict=True)]
         self._nodes = [ladder.node[*at] for ladder, at in zip(ladders, self._places(), strict=True)]

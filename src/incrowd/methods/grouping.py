@@ -25,7 +25,7 @@ class Grouper:
         self._sensitive = sensitive
         self._quasi = tuple(name for name in tally.columns if name not in sensitive)
         self._codes = {name: np.ascontiguousarray(tally.column(name)) for name in sensitive}
-        self._whole = {name: tally.value_counts(name) for name in sensitive}
+        self._whole = {name: tally.table_counts(name) for name in sensitive}
 
     def groups(self, group_of: Ints, count: int) -> Groups:
         """Return the groups `0` to `count - 1`; `group_of[i]` is the group of tuple i."""

@@ -159,7 +159,7 @@ def _published_groups(tally: Tally, schema: Schema, recoding: Recoding) -> Group
     kept = replace(tally, codes=tally.codes[published], counts=tally.counts[published])
     return replace(
         Grouper(kept, sensitive).groups(recoding.groups[published], len(recoding.lows)),
-        whole={name: tally.value_counts(name) for name in sensitive},
+        whole={name: tally.table_counts(name) for name in sensitive},
         table=tally,
         regions=lambda: Regions(recoding.columns, recoding.lows, recoding.highs),
     )

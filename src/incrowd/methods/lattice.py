@@ -74,7 +74,7 @@ class Lattice:
         self.tally, self.columns = tally, columns
         # Without a model that looks at values, rows need not be told apart by them.
         self._sensitive = sensitive if any_looks_at_values(require) else ()
-        self._whole = {name: tally.value_counts(name) for name in self._sensitive}
+        self._whole = {name: tally.table_counts(name) for name in self._sensitive}
         self.trees = [tally.trees[name] for name in columns]
         self.levels = [bounds.of(name, tree.height) for name, tree in zip(columns, self.trees, strict=True)]
         self.losses, self.kept = _weigh([cells(tally, name) for name in columns], tally, columns, weights)

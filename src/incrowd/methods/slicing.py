@@ -53,7 +53,7 @@ class Slicing(Method):
     fake_ratio : for each person in the table, how many others match a bucket by their values, as shown (default: 0).
         This is the paper's fake-original ratio, of what is known of people. Buckets become as large as that takes.
 
-    ℓ is that of the `SlicedDiversity` that you require. If you require k-anonymity, buckets have at least k rows.
+    ℓ is that of the `SlicedDiversity` that you require. If you require a `BucketSize`, buckets are at least as large.
 
     Buckets as small as ℓ allows keep the sensitive value secret, but not who is in the table. To hide that as well,
     choose a `min_bucket_size` of about 50 and a `column_count` as large as the number of attributes: then many people

@@ -23,7 +23,7 @@ from incrowd.common.parameters import require_number
 from incrowd.core.groups import Groups, Histogram, LabelledRegions, Regions
 from incrowd.core.model import Model, histograms
 from incrowd.core.tally import Tally
-from incrowd.errors import SchemaError
+from incrowd.errors import NeedsTable, SchemaError
 from incrowd.models.bayes_optimal import changes, posterior, prior
 from incrowd.models.knowledge.rules import Rule, as_rules, masks_by_value
 from incrowd.models.shares import require_share
@@ -96,7 +96,7 @@ class BayesOptimalPrivacy(Model):
     def largest_changes(self, groups: Groups) -> Floats:
         """Return the largest change of any belief about anybody whom each group's labels may stand for."""
         if groups.regions is None or groups.table is None:
-            raise SchemaError(
+            raise NeedsTable(
                 f"{self.name} needs the table that the labels were made from, to know whom they may stand for.  "
                 "Hint: publish the table here, or check the release together with its original."
             )

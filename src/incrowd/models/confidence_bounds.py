@@ -42,6 +42,7 @@ class ConfidenceBounds(Model):
     name: ClassVar[str] = "confidence-bounds"
     monotone: ClassVar[bool] = True  # a value's share of a union is at most the larger of its two shares
     hereditary: ClassVar[bool] = False  # a part of a group may lack the value that is too frequent
+    holds_in_buckets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not isinstance(self.bounds, Mapping) or not all(isinstance(label, str) for label in self.bounds):

@@ -51,6 +51,8 @@ class DeltaDisclosure(Model):
     # only say what holds for all of its instances; those that know better say so themselves, in `__post_init__`.
     monotone: ClassVar[bool] = False
     hereditary: ClassVar[bool] = False  # a part of a group can be more like the whole table than the group
+    compares_with_table: ClassVar[bool] = True
+    holds_in_buckets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_number(self.name, "delta", self.delta, above=0)

@@ -33,6 +33,7 @@ class DistinctLDiversity(Model):
     name: ClassVar[str] = "distinct-l-diversity"
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = True
+    holds_in_buckets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_whole(self.name, "l", self.l, at_least=1)

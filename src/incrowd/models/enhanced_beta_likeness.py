@@ -40,6 +40,8 @@ class EnhancedBetaLikeness(Model):
     name: ClassVar[str] = "enhanced-beta-likeness"
     monotone: ClassVar[bool] = True  # a value's share of a union is at most the larger of its two shares
     hereditary: ClassVar[bool] = False  # a part of a group can be more like the whole table than the group
+    compares_with_table: ClassVar[bool] = True
+    holds_in_buckets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_number(self.name, "beta", self.beta, above=0)

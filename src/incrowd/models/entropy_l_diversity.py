@@ -37,6 +37,7 @@ class EntropyLDiversity(Model):
     name: ClassVar[str] = "entropy-l-diversity"
     monotone: ClassVar[bool] = True  # entropy is concave: a union's is at least the smaller of the two
     hereditary: ClassVar[bool] = False
+    holds_in_buckets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_number(self.name, "l", self.l, at_least=1)

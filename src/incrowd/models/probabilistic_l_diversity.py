@@ -34,6 +34,7 @@ class ProbabilisticLDiversity(Model):
     name: ClassVar[str] = "probabilistic-l-diversity"
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = False
+    holds_in_buckets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_number(self.name, "l", self.l, at_least=1)

@@ -36,6 +36,7 @@ class RecursiveLDiversity(Model):
     name: ClassVar[str] = "recursive-l-diversity"
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = False
+    holds_in_buckets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_number(self.name, "c", self.c, above=0)

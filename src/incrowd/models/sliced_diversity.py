@@ -38,6 +38,7 @@ class SlicedDiversity(Model):
     name: ClassVar[str] = "sliced-diversity"
     monotone: ClassVar[bool] = True  # as probabilistic l-diversity
     hereditary: ClassVar[bool] = False
+    holds_in_buckets: ClassVar[bool] = True
     over_matches: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -51,6 +51,8 @@ class TCloseness(Model):
     name: ClassVar[str] = "t-closeness"
     monotone: ClassVar[bool] = True  # the distance is convex: a union's is at most the larger of the two
     hereditary: ClassVar[bool] = False  # a part of a group can be closer to the whole table than the group
+    compares_with_table: ClassVar[bool] = True
+    holds_in_buckets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_share(self.name, "t", self.t, zero=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from incrowd.models.entropy_l_diversity import EntropyLDiversity
 from incrowd.models.k_anonymity import KAnonymity
 from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from incrowd.models.recursive_l_diversity import RecursiveLDiversity
+from incrowd.publishing.opening.claims import Claim, judge_claims
+from incrowd.publishing.opening.open_release import open_release
 from incrowd.publishing.table import Table
 from incrowd.sources import open_source, reading
 
@@ -43,15 +46,22 @@ class ModelCheck:
     """Whether a table satisfies a model, how far it gets, and how many of its groups and rows fail."""
 
     statement: str
-    satisfied: bool
+    satisfied: bool | None
+    """None where it cannot be judged without the table before."""
     achieved: float | None
     failing_groups: int
     failing_rows: int
+    note: str = ""
+    """Of what it holds, or why it does not."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """What a table achieves; `models` are those that it was asked about."""
+    """What a table achieves; `models` are those that it was asked about, or that a release claims.
+
+    Groups are rows that show the same quasi-identifiers. Where a release has buckets, sensitive values are judged in
+    these, and `smallest_bucket` is how many rows the smallest one has.
+    """
 
     rows: int
     groups: int
@@ -60,6 +70,7 @@ class Check:
     by_size: dict[str, int]
     sensitive: dict[str, SensitiveCheck]
     models: tuple[ModelCheck, ...] = ()
+    smallest_bucket: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -82,6 +93,9 @@ def check(
 ) -> Check:
     """Read off what a table achieves; a missing value is a value like any other.
 
+    The directory of a release tells the roles of its columns, its form and what it claims: all of this is judged on its
+    files alone. Any other table is judged by the columns that you name.
+
     Models that compare a release with the table it was made from need the `original`, with its roles and hierarchies,
     by which the labels are read; quasi-identifiers and sensitive columns are then the original's. `sample` is the share
     of the original's rows that was sampled for the release.
@@ -93,6 +107,8 @@ def check(
     refuse_unverifiable(require)
     for model in require:
         require_member("models", model)
+    if is_saved_release(source):
+        return _check_release(Path(str(source)), require, original)
     opened = open_source(source, query=query, separator=separator, quote=quote, encoding=encoding, missing=missing)
     if original is not None:
         quasi = original.schema.quasi if quasi is None else quasi
@@ -116,6 +132,47 @@ def check(
         before = replace(before, rate=as_rate(sample))  # who was in the sample is not known, and need not be
         groups = groups_of(counted, *names, before=before, stands_for=read_regions(counted, names[0], before))
     return replace(found, models=tuple(_check_model(model, groups) for model in require))
+
+
+def _check_release(place: Path, require: Sequence[Model], original: Table | None) -> Check:
+    """Judge a release by its files, and its claims with them."""
+    release = open_release(place)
+    if release.form.private:
+        raise SchemaError(f"{place} holds noisy counts: they are nobody's groups, and promise nothing of these.")
+    if original is not None:
+        release = open_release(place, original=original)
+    form, known = release.form, release.table_before
+    before = None if known is None else replace(known, rate=release.rate)
+    asked = judge_claims(require, form, before, all_rows=True)
+    view = form.view()
+    seen = {name: view.crowds(name) for name in view.sensitive}
+    found = check_groups(Groups(form.rows_alike()))
+    for name, crowds in seen.items():
+        one = check_groups(Groups(crowds.sizes, {name: crowds.values}, {}, view.trees))
+        found = replace(found, sensitive={**found.sensitive, **one.sensitive})
+    buckets = form.group_sizes
+    return replace(
+        found,
+        models=tuple(_check_claim(claim) for claim in (*release.claims, *asked)),
+        smallest_bucket=int(buckets.min()) if len(buckets) and found.k < buckets.min() else None,
+    )
+
+
+def _check_claim(claim: Claim) -> ModelCheck:
+    held = claim.found
+    return ModelCheck(
+        statement=str(claim.model),
+        satisfied={"holds": True, "does not hold": False}.get(claim.verdict),
+        achieved=None if held is None else finite(held.achieved),
+        failing_groups=0,
+        failing_rows=0,
+        note=claim.reason if held is None else held.note,
+    )
+
+
+def is_saved_release(source: object) -> bool:
+    """Whether a source is the directory of a release."""
+    return isinstance(source, (str, Path)) and (Path(source) / "summary.json").is_file()
 
 
 def _check_model(model: Model, groups: Groups) -> ModelCheck:

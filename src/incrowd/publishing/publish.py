@@ -53,6 +53,7 @@ def publish(
     form : how they are shown (default: the method's own, which is generalized values for most).
     sample : below 1, each row is taken with that probability, independently, and the rest is not published.
     seed : makes chance repeatable: the same table gives the same release (default: the operating system's chance).
+        Such a release is for tests: whoever knows or guesses the seed can undo what chance hides, so it is marked.
     pseudonym_key : makes pseudonyms that can be repeated (default: a key that is drawn now and forgotten).
     progress : is told how far the work is.
 

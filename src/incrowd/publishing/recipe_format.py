@@ -173,8 +173,8 @@ class RecipeFields:
         )
 
     @classmethod
-    def of(cls, release: Publication, *, format: str | None = None) -> Self:
-        """Write down how a release was made."""
+    def of(cls, release: Publication, *, format: str | None = None, with_seed: bool = False) -> Self:
+        """Write down how a release was made; the seed only for the publisher, since chance can be replayed with it."""
         schema = release.schema
         roles = {
             **dict.fromkeys(schema.quasi, "quasi"),
@@ -190,7 +190,7 @@ class RecipeFields:
             models=verified_models(release.guarantees),
             method=release.method,
             form=release.asked_form,
-            seed=release.seed,
+            seed=release.seed if with_seed else None,
             sample=_written_rate(release.rate),
             output={} if format is None else {"format": format},
             pseudonym_key=None if release.pseudonym_key is None else str(release.pseudonym_key),
@@ -263,9 +263,11 @@ class RecipeFields:
         )
 
 
-def recipe_of(release: Publication, *, format: str, seen_from: Path | None) -> str:
+def recipe_of(
+    release: Publication, *, format: str | None = None, seen_from: Path | None, with_seed: bool = False
+) -> str:
     """Write down how a release was made, as it reads from a directory if one is given."""
-    recipe = RecipeFields.of(release, format=format)
+    recipe = RecipeFields.of(release, format=format, with_seed=with_seed)
     return (recipe if seen_from is None else recipe.relative_to(seen_from)).to_toml()
 
 

@@ -31,12 +31,17 @@ from incrowd.core.tally import Tally
 from incrowd.errors import ConformanceError, QueryError, did_you_mean
 from incrowd.metrics.in_summary import label_losses
 from incrowd.publishing.notebook import release_html
-from incrowd.publishing.saving import Format, save
+from incrowd.publishing.opening.claims import Claim
+from incrowd.publishing.saving import Format, save, save_recipe
 from incrowd.report.numbers import number
 from incrowd.sources.frames import as_native
 
 if TYPE_CHECKING:
     from incrowd.auditing import Audit
+
+SEEDED_RELEASE = (
+    "Made with a seed: whoever knows or guesses it can undo what chance hides. For tests, not for publication."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +53,7 @@ class Release:
     guarantees: tuple[Guarantee, ...]
     method: AnyMethod
     seed: int | None
+    """What chance came from, for the publisher alone: whoever has it can undo what chance hides."""
     source: Origin
     published: PublishedRows
     """The published rows, made when they are asked for."""
@@ -64,6 +70,10 @@ class Release:
     """Whether it was read from a file: what its labels stand for is known, and not the table that it was made of."""
     notes: tuple[str, ...] = ()
     """What is to be said about how it was read."""
+    claims: tuple[Claim, ...] = ()
+    """What it was said to satisfy, where it was read from files: judged on what is in them."""
+    marked_as_seeded: bool = False
+    """Whether it was read from files that say so."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -89,6 +99,11 @@ class Release:
     def table_before(self) -> Tally | None:
         """The table that it was made of, where that is known."""
         return None if self.foreign or not self.form.knows_table else self.form.tally
+
+    @property
+    def seeded(self) -> bool:
+        """Whether chance came from a seed, so that it can be replayed."""
+        return self.seed is not None or self.marked_as_seeded
 
     @property
     def schema(self) -> Schema:
@@ -200,6 +215,7 @@ class Release:
                 "by size": size_distribution(sizes),
             },
             "form": self.shown.name,
+            "seeded": self.seeded,
             "loss": self._losses() if self.promise is None else {},  # losses tell of rows that are not published
             **({} if self.promise is None else {"privacy": dict(self.promise.told)}),
             "warnings": self.warnings,
@@ -234,7 +250,8 @@ class Release:
     @property
     def warnings(self) -> list[str]:
         """What a careful reader should know before signing."""
-        found = [*self.notes, *self.shown.warnings()]
+        found = [SEEDED_RELEASE] if self.seeded else []
+        found += [*self.notes, *self.shown.warnings()]
         if self.promise is not None:
             found += self.promise.warnings(self.rows, self.rate)
         if self.schema.kept:
@@ -263,6 +280,14 @@ class Release:
         Rows that are on a cluster are written by it: the data are then a directory of parts.
         """
         return save(self, directory, format=format, force=force, progress=progress)
+
+    def save_recipe(self, path: str | Path) -> Path:
+        """Write the recipe that makes this release again, seed included, into a file of your own; return its path.
+
+        Keep the file like a key, apart from the release: whoever has the seed can undo what chance hides. The recipe
+        that `save` puts beside the data holds no seed.
+        """
+        return save_recipe(self, path)
 
     def audit(
         self,

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 import polars as pl
 
 from incrowd.common.progress import Progress, silent
+from incrowd.common.secret_files import write_secret
 from incrowd.core.engine import PublishedRows, ReleaseTexts
 from incrowd.core.families import registered
 from incrowd.core.release_directory import new_directory
@@ -83,6 +84,19 @@ def save(
         (place / "recipe.toml").write_text(texts.recipe(chosen, directory), encoding="utf-8")
         (place / "summary.json").write_text(texts.summary, encoding="utf-8")
     return directory / f"data.{chosen}"
+
+
+def save_recipe(release: Publication, path: str | Path) -> Path:
+    """Write the recipe that makes a release again, seed included, to a new file that only its owner can read."""
+    path = Path(path)
+    if (path.parent / "summary.json").exists():
+        raise OutputError(
+            f"{path} is in the directory of a release, and whoever has the seed can undo what chance hides.  "
+            "Hint: keep this recipe elsewhere, like a key."
+        )
+    recipe = recipe_of(release, seen_from=path.parent, with_seed=True)
+    write_secret(path, recipe.encode(), what="recipe")
+    return path
 
 
 def natural_format(release: Savable) -> str:

@@ -14,7 +14,11 @@ from incrowd.report.section import Found, section
 def promises(found: Found) -> Raw | None:
     """What was asked for, and what the groups turn out to satisfy."""
     rows: list[list[Child]] = [
-        [entry["statement"], entry["basis"], "" if entry["achieved"] is None else _value(entry["achieved"])]
+        [
+            entry["statement"],
+            ", ".join(filter(None, (entry["basis"], entry.get("note")))),
+            "" if entry["achieved"] is None else _value(entry["achieved"]),
+        ]
         for entry in found["guarantees"]
     ]
     for name, value in found["achieved"].items():

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats
 from incrowd.core.groups import Groups, Histogram
-from incrowd.errors import SchemaError
+from incrowd.errors import NeedsTable
 from incrowd.models.knowledge.dependence import fitted_shares
 from incrowd.models.knowledge.frequencies import Marginals, marginal_shares
 from incrowd.models.knowledge.rules import Mask, Rule, masks_by_value
@@ -34,7 +34,7 @@ def record_probabilities(
 ) -> Floats:
     """Return Pr(t) for every (group, sensitive value) entry of a histogram."""
     if groups.regions is None or groups.table is None:
-        raise SchemaError(
+        raise NeedsTable(
             "the probability of labels needs the table that they were made from.  "
             "Hint: publish the table here, or check the release together with its original."
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ import polars as pl
 from incrowd.auditing.reference_tables import read_truth
 from incrowd.core.engine import PublishedRows
 from incrowd.core.families import published_forms, registered
-from incrowd.core.form import Form, PublishedFiles
+from incrowd.core.form import PublishedFiles
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Statement
 from incrowd.core.sampling import as_rate
@@ -27,11 +27,13 @@ from incrowd.core.schema import Schema
 from incrowd.core.source import OpenedTable
 from incrowd.core.tally import Tally
 from incrowd.engines.local import LocalEngine
-from incrowd.errors import IncrowdError, SchemaError, SourceError
+from incrowd.errors import SchemaError, SourceError
 from incrowd.forms.generalized import Generalized
 from incrowd.hierarchies.public import public_tree
+from incrowd.publishing.opening.claims import judge_claims
 from incrowd.publishing.opening.description import Description
 from incrowd.publishing.release import Release
+from incrowd.publishing.table import Table
 from incrowd.sources import open_source, read_rows
 
 
@@ -90,17 +92,20 @@ def open_release(
     files = _files(place, others, described, summary, known, rows_in, external)
     kind = kind or next((kind for kind in published_forms().values() if kind.recognizes(files)), Generalized)
     form, notes = kind.read_back(files)
-    guarantees, broken = _guarantees(described, form, known, summary)
+    before = None if known is None else replace(known, rate=rate)
+    claims = judge_claims(described.models, form, before, all_rows=_publishes_all(summary))
     return Release(
         shown=form,
-        guarantees=guarantees,
+        guarantees=(*(claim.found for claim in claims if claim.found is not None), *_stated(summary)),
         method=described.method if summary and described.method is not None else Elsewhere(),
         seed=None,
         source=files.data,
         published=RowsOfFile(files.data),
         rate=rate,
         foreign=known is None,
-        notes=(*notes, *broken),
+        notes=(*notes, *(claim.warning for claim in claims if claim.warning is not None)),
+        claims=claims,
+        marked_as_seeded=summary.get("seeded") is True,
     )
 
 
@@ -161,6 +166,8 @@ def _open(path: Path, described: Description) -> OpenedTable:
 
 
 def _open_original(original: object, described: Description, *, private: bool) -> Tally:
+    if isinstance(original, Table) and not private:
+        return original.engine.count(original.schema, original.population).tally
     is_file = isinstance(original, (str, Path)) and Path(original).suffix.lower() == ".csv"
     opened = open_source(original, **described.reading if is_file else {})
     schema: Schema = described.schema
@@ -183,21 +190,17 @@ def _sampled(summary: dict[str, Any], known: Tally | None) -> tuple[Fraction, in
     return rate, taken if rate < 1 and isinstance(taken, int) and taken <= known.rows else known.rows
 
 
-def _guarantees(
-    described: Description, form: Form, known: Tally | None, summary: dict[str, Any]
-) -> tuple[tuple[Guarantee, ...], list[str]]:
-    """Return what holds of what is in the file, and what is claimed and does not."""
-    found: list[Guarantee] = []
-    broken = []
-    for model in described.models:
-        try:
-            found += form.verify([model], form.tally if known is None else known)
-        except IncrowdError as error:
-            broken.append(f"Claimed, and not found: {model} ({error})")
-    for entry in summary.get("guarantees", []):
-        if entry.get("basis") == "by construction":
-            note = "as its summary says; no file can prove it"
-            found.append(
-                Guarantee(Stated(str(entry["statement"])), "by construction", entry.get("achieved") or 0.0, note=note)
-            )
-    return tuple(found), broken
+def _publishes_all(summary: dict[str, Any]) -> bool:
+    """Whether a release says that it publishes all rows of its table; one that was made elsewhere says nothing."""
+    rows = summary.get("rows", {})
+    return not summary or (rows.get("in") == rows.get("published") and "sampling rate" not in rows)
+
+
+def _stated(summary: dict[str, Any]) -> list[Guarantee]:
+    """Return what the summary states and no file can prove."""
+    note = "as its summary says; no file can prove it"
+    return [
+        Guarantee(Stated(str(entry["statement"])), "by construction", entry.get("achieved") or 0.0, note=note)
+        for entry in summary.get("guarantees", [])
+        if entry.get("basis") == "by construction"
+    ]

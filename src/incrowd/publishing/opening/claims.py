@@ -1,0 +1,50 @@
+"""What a release claims, judged on what is in its files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from incrowd.core.form import Form
+from incrowd.core.model import Guarantee, Model
+from incrowd.core.tally import Tally
+from incrowd.errors import IncrowdError, NeedsTable
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A model that a release is said to satisfy, and whether its files bear that out."""
+
+    model: Model
+    verdict: Literal["holds", "does not hold", "cannot be judged"]
+    found: Guarantee | None = None
+    """What holds, and how far."""
+    reason: str = ""
+    """Why it does not hold, or cannot be judged."""
+
+    @property
+    def warning(self) -> str | None:
+        """What is to be said about it, where it was not found to hold."""
+        if self.verdict == "holds":
+            return None
+        said = "not found" if self.verdict == "does not hold" else "not to be judged from the files alone"
+        return f"Claimed, and {said}: {self.model} ({self.reason})"
+
+
+def judge_claims(models: Sequence[Model], form: Form, known: Tally | None, *, all_rows: bool) -> tuple[Claim, ...]:
+    """Judge what a release claims; `known` is the table before, `all_rows` whether all its rows are published."""
+    return tuple(_judge(model, form, known, all_rows=all_rows) for model in models)
+
+
+def _judge(model: Model, form: Form, known: Tally | None, *, all_rows: bool) -> Claim:
+    if known is None and model.compares_with_table and not all_rows:
+        reason = "it compares groups with all rows of the table, and not all of them are published"
+        return Claim(model, "cannot be judged", reason=reason)
+    try:
+        (found,) = form.verify([model], form.tally if known is None else known)
+    except NeedsTable as error:
+        return Claim(model, "cannot be judged", reason=str(error))
+    except IncrowdError as error:
+        return Claim(model, "does not hold", reason=str(error))
+    return Claim(model, "holds", found)
