@@ -6,14 +6,11 @@ import argparse
 import itertools
 import os
 import sys
-import tempfile
 import time
-import traceback
 from collections.abc import Iterator
 from multiprocessing import get_context
-from pathlib import Path
 
-from tests.campaigns.campaign import Finding, campaigns
+from tests.campaigns.campaign import Finding, campaigns, one_trial
 
 
 def main() -> int:
@@ -61,16 +58,6 @@ def _run(name: str, first: int, trials: int | None, seconds: float, processes: i
                 print(finding, flush=True)
     print(f"{name}: {made} trials from {first} on, {found} broken promises", flush=True)
     return found
-
-
-def one_trial(name: str, number: int) -> Finding | None:
-    """Make one trial in a directory of its own; a trial that fails in itself is a finding, too."""
-    with tempfile.TemporaryDirectory(prefix="incrowd-campaign-") as place:
-        try:
-            what = campaigns()[name].trial(number, Path(place))
-        except Exception:
-            what = "".join(traceback.format_exc().splitlines(keepends=True)[-12:])
-    return None if what is None else Finding(name, number, what)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import tempfile
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +45,16 @@ def campaigns() -> dict[str, Campaign]:
         if not module.name.startswith(("test_", "__")):
             importlib.import_module(f"{__package__}.{module.name}")
     return {kind.name: kind() for kind in sorted(_kinds(Campaign), key=lambda kind: kind.name)}
+
+
+def one_trial(name: str, number: int) -> Finding | None:
+    """Make one trial in a directory of its own; a trial that fails in itself is a finding, too."""
+    with tempfile.TemporaryDirectory(prefix="incrowd-campaign-") as place:
+        try:
+            what = campaigns()[name].trial(number, Path(place))
+        except Exception:
+            what = "".join(traceback.format_exc().splitlines(keepends=True)[-12:])
+    return None if what is None else Finding(name, number, what)
 
 
 def _kinds(kind: type[Campaign]) -> Iterator[type[Campaign]]:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.campaigns.__main__ import one_trial
-from tests.campaigns.campaign import Campaign, campaigns
+from tests.campaigns.campaign import Campaign, campaigns, one_trial
 
 FIRST = 20_000
 

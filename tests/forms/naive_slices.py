@@ -36,7 +36,8 @@ def worst_guess(
             total += degree
             for value, count in values.items():
                 guesses[value] += degree * Fraction(count, sum(values.values()))
-        worst = max([worst, *(share / total for share in guesses.values())])
+        if total:  # somebody who is withheld may match no bucket
+            worst = max([worst, *(share / total for share in guesses.values())])
     return worst
 
 

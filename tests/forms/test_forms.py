@@ -389,10 +389,8 @@ def test_anatomy_makes_buckets_as_large_as_asked_for() -> None:
     table = ic.read(ic.datasets.census(500), quasi=["age", "sex"], sensitive=["occupation"], others="drop")
     release = ic.publish(table, [ic.ProbabilisticLDiversity(4), ic.BucketSize(30)], method=ic.Anatomy())
     assert 30 <= release.form.group_sizes.min() <= release.form.group_sizes.max() < 70
-    assert [guarantee.achieved >= asked for guarantee, asked in zip(release.guarantees, (4, 30), strict=True)] == [
-        True,
-        True,
-    ]
+    assert release.guarantees[0].achieved >= 4
+    assert release.guarantees[1].achieved >= 30
     with pytest.raises(Unsatisfiable, match="a bucket is to have at least 501"):
         ic.publish(table, ic.BucketSize(501), method=ic.Anatomy())
 

@@ -102,8 +102,11 @@ class Form(FormOutline, Protocol):
         """Return how many rows show each combination of quasi-identifiers; the smallest number is the k of a reader."""
         return self.group_sizes
 
-    def verify(self, require: Sequence[Model], before: Tally) -> list[Guarantee]:
-        """Check every model on what is published; return the guarantees, or refuse the release."""
+    def verify(self, require: Sequence[Model], before: Tally | None) -> list[Guarantee]:
+        """Check every model on what is published; return the guarantees, or refuse the release.
+
+        Models that compare groups with the whole table take the one `before`, or what is published where that is None.
+        """
         ...
 
     def count(self, query: Query) -> float:

@@ -92,7 +92,7 @@ class Generalized(Form):
         """Rows in each published group."""
         return np.bincount(self.groups, weights=self.counts, minlength=len(self.shown)).astype(np.int64)
 
-    def verify(self, require: Sequence[Model], before: Tally) -> list[Guarantee]:
+    def verify(self, require: Sequence[Model], before: Tally | None) -> list[Guarantee]:
         """Check every model on the labels that are published; return the guarantees, or refuse the release."""
         quasi, sensitive = tuple(self.schema.quasi), tuple(self.schema.sensitive)
         return verify(self.lines(), quasi, sensitive, require, before=before, stands_for=self.stands_for())

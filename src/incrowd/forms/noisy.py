@@ -97,7 +97,7 @@ class NoisyCounts(Form):
         """The sum of each box's counts."""
         return self.boxes.group_sizes
 
-    def verify(self, require: Sequence[Model], before: Tally) -> list[Guarantee]:
+    def verify(self, require: Sequence[Model], before: Tally | None) -> list[Guarantee]:
         """Return the promise of the method; other models are refused before anything is counted."""
         return [self.promise]
 

@@ -79,9 +79,9 @@ class SlicedTable(SlicedRows, Form):
         taken = set(self.schema.tallied)
         return next(name for name in ("bucket", "bucket number", "_bucket") if name not in taken)
 
-    def groups(self, before: Tally) -> Groups:
+    def groups(self, before: Tally | None) -> Groups:
         """Return buckets as models of groups see them: who is in one, and what sensitive values there are."""
-        everybody = at_levels(before.drawn_from or before, self.levels)
+        everybody = self.shown if before is None else at_levels(before.drawn_from or before, self.levels)
         whole = {name: everybody.value_counts(name) for name in self.histograms}
         return Groups(self.group_sizes, self.histograms, whole, self.shown.trees)
 
@@ -104,11 +104,11 @@ class SlicedTable(SlicedRows, Form):
 
         return LazyHistograms(tuple(sorted(self.schema.sensitive)), count)
 
-    def verify(self, require: Sequence[Model], before: Tally) -> list[Guarantee]:
+    def verify(self, require: Sequence[Model], before: Tally | None) -> list[Guarantee]:
         """Check every model on the buckets; return the guarantees, or refuse the release."""
         return [self._verified(model, before) for model in require]
 
-    def _verified(self, model: Model, before: Tally) -> Guarantee:
+    def _verified(self, model: Model, before: Tally | None) -> Guarantee:
         if model.over_matches:
             return self._verified_over_matches(model)
         if model.looks_at_values and not self._secrets_are_alone:

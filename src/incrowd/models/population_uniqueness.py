@@ -62,6 +62,7 @@ class PopulationUniqueness(Model):
     monotone: ClassVar[bool] = False  # counted, it is; but an estimate may rise when groups are joined
     hereditary: ClassVar[bool] = False
     looks_at_values: ClassVar[bool] = False
+    compares_with_table: ClassVar[bool] = True  # an estimate goes by the share of it that was sampled
     whole_table: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

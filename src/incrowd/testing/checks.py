@@ -20,7 +20,7 @@ from incrowd.errors import HierarchyError, SchemaError, Unsatisfiable
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.methods.full_domain import FullDomain
 from incrowd.methods.mondrian import Mondrian
-from incrowd.models.k_anonymity import KAnonymity
+from incrowd.models.bucket_size import BucketSize
 from incrowd.testing import claims, growing, measures, promises, showings, strategies, trials, writing
 from incrowd.testing.case import Attempt, Case
 from incrowd.testing.expecting import expect
@@ -122,11 +122,11 @@ def check_form(
 ) -> None:
     """Check that a form keeps every promise, on this many generated tables.
 
-    Groups are those of simple methods under `require`, which is k-anonymity if nothing is given. The form and what it
+    Groups are those of simple methods under `require`, which is a bucket size if nothing is given. The form and what it
     publishes must be registered, since files are read back by name. It may refuse tables, but not a simple one.
     """
     showings.is_a_value(showing)
-    plain = showings.Shown.of(showings.SIMPLE, showing, Mondrian(), require or [KAnonymity(2)])
+    plain = showings.Shown.of(showings.SIMPLE, showing, Mondrian(), require or [BucketSize(2)])
     for promise in showings.PROMISES:
         promise(plain)
 
@@ -135,7 +135,7 @@ def check_form(
     def keeps_its_promises(case: Case, data: st.DataObject) -> None:
         methods: Sequence[Method] = (Mondrian(), FullDomain(max_withheld=0.4))
         method = data.draw(st.sampled_from(methods), label="method")
-        models = require if require is not None else [KAnonymity(data.draw(st.integers(1, 4), label="k"))]
+        models = require if require is not None else [BucketSize(data.draw(st.integers(1, 4), label="rows"))]
         # No file tells an empty text from a missing value, and some forms show values as they are.
         case = case.with_rows(case.frame.with_columns(cs.string().replace("", None)))
         try:
@@ -172,8 +172,10 @@ def check_hierarchy(hierarchy: Hierarchy, *, examples: int = 50, shrink: bool = 
 def check_sink(sink: Sink, *, examples: int = 40, shrink: bool = True) -> None:
     """Check that what a sink writes is read back as it was, on this many generated tables.
 
-    >>> from incrowd.publishing.sinks.csv import CsvSink
-    >>> check_sink(CsvSink(), examples=5)
+        >>> from incrowd.models.bucket_size import BucketSize
+    from incrowd.models.bucket_size import BucketSize
+from incrowd.publishing.sinks.csv import CsvSink
+        >>> check_sink(CsvSink(), examples=5)
     """
     writing.is_a_value(sink)
 

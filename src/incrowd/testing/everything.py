@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from incrowd.core.families import FAMILIES, registered
+from incrowd.models.bucket_size import BucketSize
 from incrowd.models.distinct_l_diversity import DistinctLDiversity
-from incrowd.models.k_anonymity import KAnonymity
 from incrowd.testing.case import Case
 from incrowd.testing.checks import (
     check_attack,
@@ -73,7 +73,7 @@ def _model(model: Any, examples: int, shrink: bool) -> bool:
 def _method(method: Any, examples: int, shrink: bool) -> bool:
     if method.private:
         return False
-    if _SMALL.publish(method, [KAnonymity(2), DistinctLDiversity(2)]).form.labelled is None:
+    if _SMALL.publish(method, [BucketSize(2), DistinctLDiversity(2)]).form.labelled is None:
         return False
     check_method(method, examples=examples, shrink=shrink)
     return True

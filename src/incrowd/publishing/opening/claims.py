@@ -38,11 +38,13 @@ def judge_claims(models: Sequence[Model], form: Form, known: Tally | None, *, al
 
 
 def _judge(model: Model, form: Form, known: Tally | None, *, all_rows: bool) -> Claim:
+    if known is None and model.needs_table:
+        return Claim(model, "cannot be judged", reason="it needs the table that the release was made from")
     if known is None and model.compares_with_table and not all_rows:
         reason = "it compares groups with all rows of the table, and not all of them are published"
         return Claim(model, "cannot be judged", reason=reason)
     try:
-        (found,) = form.verify([model], form.tally if known is None else known)
+        (found,) = form.verify([model], known)
     except NeedsTable as error:
         return Claim(model, "cannot be judged", reason=str(error))
     except IncrowdError as error:
