@@ -45,7 +45,8 @@ class Guarantees(Campaign):
             )
         table = ic.read(place / "table.csv", quasi=quasi, sensitive=sensitive, population=population)
         method, form = chance.choice(METHODS)(), chance.choice(FORMS)(chance, quasi, sensitive)
-        require = [chance.choice(MODELS)(chance, len(frame)) for _ in range(chance.randint(1, 3))]
+        models = MODELS if population is None else [*MODELS, *POPULATION_MODELS]
+        require = [chance.choice(models)(chance, len(frame)) for _ in range(chance.choice([1, 1, 2]))]
         sample = chance.choice([1, 1, 1, 0.5, 0.9])
         told = f"{method} {form} {[str(model) for model in require]} sample={sample}"
         try:
@@ -145,10 +146,7 @@ MODELS: Sequence[Callable[[random.Random, int], Any]] = (
     lambda chance, rows: ic.BucketSize(chance.choice([1, 2, 3, 5, max(rows, 1)])),
     lambda chance, rows: ic.ProsecutorRisk(chance.choice([0.5, 0.2])),
     lambda chance, rows: ic.MarketerRisk(chance.choice([0.5, 0.2])),
-    lambda chance, rows: ic.JournalistRisk(chance.choice([0.5, 0.2])),
-    lambda chance, rows: ic.KMap(chance.choice([1, 2, 5])),
-    lambda chance, rows: ic.DeltaPresence(chance.choice([0.5, 1.0])),
-    lambda chance, rows: ic.PopulationUniqueness(0.1, fraction=chance.choice([None, 0.1])),
+    lambda chance, rows: ic.PopulationUniqueness(0.1, fraction=0.1),
     lambda chance, rows: ic.FullKAnonymity(chance.choice([1, 2])),
     lambda chance, rows: ic.AlphaKAnonymity(chance.choice([0.5, 0.9]), 2),
     lambda chance, rows: ic.LDiversity(chance.choice([1, 2, 3])),
@@ -161,6 +159,13 @@ MODELS: Sequence[Callable[[random.Random, int], Any]] = (
     lambda chance, rows: ic.DeltaDisclosure(chance.choice([1.0, 3.0])),
     lambda chance, rows: ic.ConfidenceBounds({"HIV": 0.3}, column="ill"),
     lambda chance, rows: ic.ExpectedConfidence(),
+)
+
+POPULATION_MODELS: Sequence[Callable[[random.Random, int], Any]] = (
+    lambda chance, rows: ic.JournalistRisk(chance.choice([0.5, 0.2])),
+    lambda chance, rows: ic.KMap(chance.choice([1, 2, 5])),
+    lambda chance, rows: ic.DeltaPresence(chance.choice([0.5, 1.0])),
+    lambda chance, rows: ic.PopulationUniqueness(0.1),
 )
 
 
@@ -190,7 +195,13 @@ class Files:
 
     def groups(self, note: str) -> list[list[Row]]:
         """Return rows that hide together, by what a claim says that it holds of."""
-        keys = ["bucket"] if note == "in each bucket" else self.quasi
+        return self._alike(["bucket"] if note == "in each bucket" else self.quasi)
+
+    def people_alike(self) -> list[list[Row]]:
+        """Return rows that show the same quasi-identifiers, whatever a claim says."""
+        return self._alike(self.quasi)
+
+    def _alike(self, keys: list[str]) -> list[list[Row]]:
         found: dict[tuple[str, ...], list[Row]] = {}
         for row in self.rows:
             found.setdefault(tuple(row[name] for name in keys), []).append(row)
@@ -212,8 +223,12 @@ Parameters = Mapping[str, Any]
 Definition = Callable[[Parameters, str, Files, list[Row]], bool]
 
 
-def _of_sizes(holds: Callable[[Parameters, list[int]], bool]) -> Definition:
-    return lambda asked, note, files, original: holds(asked, [len(group) for group in files.groups(note)])
+def _of_people(holds: Callable[[Parameters, list[int]], bool]) -> Definition:
+    return lambda asked, note, files, original: holds(asked, [len(group) for group in files.people_alike()])
+
+
+def _bucket_size(asked: Parameters, note: str, files: Files, original: list[Row]) -> bool:
+    return all(len(group) >= asked["rows"] for group in files.groups(note))
 
 
 def _of_values(holds: Callable[[Parameters, Counter[str], Counter[str]], bool]) -> Definition:
@@ -288,10 +303,10 @@ def _sliced(asked: Parameters, note: str, files: Files, original: list[Row]) -> 
 
 
 DEFINITIONS: Mapping[str, Definition] = {
-    "k-anonymity": _of_sizes(lambda asked, sizes: min(sizes) >= asked["k"]),
-    "bucket-size": _of_sizes(lambda asked, sizes: min(sizes) >= asked["rows"]),
-    "prosecutor-risk": _of_sizes(lambda asked, sizes: all(size * _exact(asked["risk"]) >= 1 for size in sizes)),
-    "marketer-risk": _of_sizes(lambda asked, sizes: len(sizes) <= _exact(asked["risk"]) * sum(sizes)),
+    "k-anonymity": _of_people(lambda asked, sizes: min(sizes) >= asked["k"]),
+    "bucket-size": _bucket_size,
+    "prosecutor-risk": _of_people(lambda asked, sizes: all(size * _exact(asked["risk"]) >= 1 for size in sizes)),
+    "marketer-risk": _of_people(lambda asked, sizes: len(sizes) <= _exact(asked["risk"]) * sum(sizes)),
     "distinct-l-diversity": _of_values(lambda asked, found, table: len(found) >= asked["l"]),
     "entropy-l-diversity": _of_values(lambda asked, found, table: _entropy(found) >= math.log(asked["l"]) - 1e-9),
     "probabilistic-l-diversity": _of_values(_probable),

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import incrowd as ic
 from incrowd.errors import EmptyTable, RecipeError, SchemaError
+from tests.cli.command import incrowd
 
 rows = st.lists(
     st.tuples(st.sampled_from([None, 1, 2]), st.sampled_from([None, "a", "b"]), st.sampled_from([None, "x", "y", "z"])),
@@ -183,3 +184,38 @@ def test_a_model_that_does_not_inherit_is_refused() -> None:
 
     with pytest.raises(RecipeError, match="Structural is no model"):
         ic.check(pl.DataFrame({"age": [1, 1]}), quasi=["age"], require=[Structural()])  # type: ignore[list-item]
+
+
+def saved(directory: Path, require: list[Any], **how: Any) -> ic.Table:
+    CENSUS.head(300).write_csv(directory / "people.csv")
+    table = ic.read(directory / "people.csv", quasi=["age", "sex", "education"], sensitive=["occupation"])
+    ic.publish(table, require, **how).save(directory / "out")
+    return table
+
+
+def test_a_release_is_judged_by_its_files(tmp_path: Path) -> None:
+    saved(tmp_path, [ic.BucketSize(20), ic.LDiversity(3)], form=ic.ShowBuckets())
+    found = ic.check(tmp_path / "out")
+    assert (found.rows, found.k, found.smallest_bucket) == (300, 1, 20)
+    assert [(one.statement, one.satisfied, one.note) for one in found.models] == [
+        ("buckets of at least 20 rows", True, "in each bucket"),
+        ("distinct 3-diversity", True, "in each bucket"),
+    ]
+    assert incrowd("check", str(tmp_path / "out")).code == 0
+
+
+def test_a_claim_that_the_files_do_not_bear_out_fails(tmp_path: Path) -> None:
+    saved(tmp_path, [ic.BucketSize(20)], form=ic.ShowBuckets())
+    recipe = tmp_path / "out" / "recipe.toml"
+    recipe.write_text(recipe.read_text().replace('name = "bucket-size"\nrows = 20', 'name = "k-anonymity"\nk = 20'))
+    (claim,) = ic.check(tmp_path / "out").models
+    assert (claim.statement, claim.satisfied) == ("20-anonymity", False)
+    done = incrowd("check", str(tmp_path / "out"))
+    assert (done.code, "does not hold" in done.out) == (1, True)
+
+
+def test_what_compares_with_the_whole_table_is_not_judged_by_a_part_of_it(tmp_path: Path) -> None:
+    table = saved(tmp_path, [ic.TCloseness(0.6)], sample=0.5)
+    assert [one.satisfied for one in ic.check(tmp_path / "out").models] == [None]
+    assert [one.satisfied for one in ic.check(tmp_path / "out", original=table).models] == [True]
+    assert "cannot be judged" in incrowd("check", str(tmp_path / "out")).out

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Floats
 from incrowd.core.groups import Groups, Histogram
 from incrowd.core.model import Model, histograms
-from incrowd.errors import RecipeError, SchemaError
+from incrowd.errors import NeedsTable, RecipeError, SchemaError
 from incrowd.hierarchies.values import as_text
 from incrowd.models.shares import fewest_rows, group_shares, groups_without, largest, require_share
 
@@ -91,7 +91,7 @@ class ConfidenceBounds(Model):
         for label, bound in self.bounds.items():
             if label not in codes:
                 # The label is the recipe's; those that the column does have may be the table's, and are not shown.
-                raise SchemaError(
+                raise NeedsTable(
                     f"confidence-bounds: column '{name}' has no value '{label}'.  Hint: spell it as the table does."
                 )
             bounds[codes[label]] = bound
