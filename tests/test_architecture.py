@@ -126,7 +126,7 @@ def errors_out_of_the_tree(source: Path) -> list[str]:
         if match := re.match(r"^(\s+[│├└─\s]*)([A-Z]\w+)\s{2,}\S", f"    {line.strip(chr(10))}"):
             depth, name = len(match[1]), match[2]
             above = [(other, parent) for other, parent in above if other < depth]
-            drawn[name] = above[-1][1] if above else "Exception"
+            drawn[name] = above[-1][1] if above else "UserWarning" if name.endswith("Warning") else "Exception"
             above.append((depth, name))
     defined = {
         node.name: node.bases[0].id

@@ -16,6 +16,10 @@
     ├── OutputError              the release cannot be written where it was asked to go
     └── BudgetSpent              a question would cost more privacy than is left
 
+and warns of:
+
+    CompileCacheWarning          compiled code cannot be kept on disk, so that every run compiles it again
+
 A message says what was wrong, where, and what to do. It may quote names of columns, labels of hierarchies and
 parameters; values of the table it quotes only where a user must see them to mend a hierarchy, at most five
 (`UncoveredValue.values`), and never when `quote_values` is switched off.
@@ -120,6 +124,10 @@ class OutputError(IncrowdError):
 
 class BudgetSpent(IncrowdError):
     """A question would cost more privacy than is left; nothing was computed from the table for it."""
+
+
+class CompileCacheWarning(UserWarning):
+    """Compiled code cannot be kept on disk: everything works, and every run takes some seconds longer."""
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
