@@ -14,6 +14,7 @@
     ├── Unsatisfiable            no table that the method can reach satisfies every required model
     ├── ConformanceError         a method published what its models forbid: a fault, never a user's mistake
     ├── OutputError              the release cannot be written where it was asked to go
+    ├── MissingExtra             a package is not installed that not everybody needs; also an ImportError
     └── BudgetSpent              a question would cost more privacy than is left
 
 and warns of:
@@ -120,6 +121,15 @@ class ConformanceError(IncrowdError):
 
 class OutputError(IncrowdError):
     """The release cannot be written where it was asked to go."""
+
+
+class MissingExtra(IncrowdError, ImportError):
+    """A package is not installed that only some of incrowd needs."""
+
+    def __init__(self, extra: str, what: str, package: str | None) -> None:
+        self.extra = extra
+        needed = "packages that are" if package is None else f"{package}, which is"
+        super().__init__(f"{what} need {needed} not installed.  Hint: pip install 'incrowd[{extra}]'.")
 
 
 class BudgetSpent(IncrowdError):
