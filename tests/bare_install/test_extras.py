@@ -113,8 +113,9 @@ from pathlib import Path
 from incrowd.experiments.charts import Axis, lines, save
 release = ic.publish(ic.read(people, **roles), ic.KAnonymity(5), method=ic.Mondrian())
 print(sorted(release.audit().to_dict()["usefulness"]["learning"][0]) != [])
-frame = people.head(3).select("age", "salary", method="sex")
-chart = lines(frame, Axis("age", "age"), Axis("salary", "salary"), {"F": "#000", "M": "#111"}, title="A chart")
+import polars as pl
+frame = pl.DataFrame({"k": [2, 5, 9], "loss": [0.1, 0.2, 0.4], "method": ["one"] * 3})
+chart = lines(frame, Axis("k", "k"), Axis("loss", "loss"), {"one": "#000000"}, title="A chart")
 print([path.suffix for path in save(chart, Path("chart")) if path.stat().st_size > 1000])
 features, classes, weights = release.training_set("occupation")
 from sklearn.tree import DecisionTreeClassifier
