@@ -73,7 +73,7 @@ def _write_files(place: Path) -> None:
     """Write the files that examples name: a table of patients, the same elsewhere, a recipe and a description."""
     rows = [
         f"Person {row},{18 + row * 7 % 70},{'FM'[row % 2]},{10115 + row * 13 % 40},{ILLNESSES[row * 11 % 17 % 5]}"
-        for row in range(5000)
+        for row in range(1500)
     ]
     table = "\n".join(["name,age,sex,zip,diagnosis", *rows]) + "\n"
     for name in ("patients.csv", "people.csv"):
@@ -99,7 +99,7 @@ def _names(place: Path) -> dict[str, Any]:
         "diagnosis": ic.Categories.from_tree({"any": list(ILLNESSES)}),
     }
     # Of a tenth of the table, SDGS publishes what twenty people share.
-    many = pl.concat([pl.read_csv(place / "patients.csv", schema_overrides={"zip": pl.String})] * 8)
+    many = pl.concat([pl.read_csv(place / "patients.csv", schema_overrides={"zip": pl.String})] * 27)
     table = ic.read(many, quasi=["age", "sex", "zip"], sensitive=["diagnosis"], others="drop", hierarchies=declared)
     return {"ic": ic, "declared": table, "people": place / "people.csv"}
 
@@ -121,6 +121,8 @@ def _run_code(code: str, names: dict[str, Any]) -> Iterator[str]:
 def _run_command(command: str, place: Path) -> Iterator[str]:
     code, said = ENGINE if "--engine spark" in command else ENDS_IN.get(command, (0, ""))
     words = shlex.split(SHORTER.get(command, command))[1:]
+    if "--engine" in words and "--output" not in words:
+        words += ["--output", "made by Spark"]  # the recipe's own directory is there already, from the example before
     done = subprocess.run(
         [sys.executable, "-m", "incrowd", *words], cwd=place, capture_output=True, text=True, timeout=300
     )
