@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("documents", "releases", "environment", "commands")
+PARTS = ("documents", "releases", "sources", "environment", "commands")
 
 
 def main(names: list[str]) -> int:
