@@ -1,17 +1,18 @@
 # Two commands do everything on a machine with python3, make and access to a package registry:
 #   make demo    publish and check a built-in table
-#   make test    lint, types and tests
+#   make test    lint, types and tests, also where nothing is installed but incrowd
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+CORE   := $(VENV)-core
 
-.PHONY: demo test lint types tests format bench campaign constraints clean
+.PHONY: demo test lint types tests bare format bench campaign constraints clean
 
 demo: $(VENV)/.installed
 	$(BIN)/incrowd demo
 
-test: lint types tests
+test: lint types tests bare
 
 lint: $(VENV)/.test-installed
 	$(BIN)/ruff check .
@@ -23,6 +24,11 @@ types: $(VENV)/.test-installed
 
 tests: $(VENV)/.test-installed
 	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+
+# What a user has who installs nothing else: the packages of the tests would hide that one is missing.
+bare: $(CORE)/.made
+	$(CORE)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt .
+	$(CORE)/bin/python -m tests.bare_install
 
 format: $(VENV)/.test-installed
 	$(BIN)/ruff check --fix .
@@ -48,9 +54,13 @@ $(VENV)/.test-installed: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --constraint constraints.txt --no-deps pycanon
 	touch $@ $(VENV)/.installed
 
+$(CORE)/.made: pyproject.toml constraints.txt
+	$(PYTHON) -m venv --clear $(CORE)
+	touch $@
+
 # Write down the versions that are installed now.
 constraints: $(VENV)/.test-installed
 	$(BIN)/python -m pip freeze --exclude-editable | sort --ignore-case > constraints.txt
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis demo build dist
+	rm -rf $(VENV) $(CORE) .mypy_cache .pytest_cache .ruff_cache .hypothesis demo build dist

@@ -14,7 +14,12 @@
     ├── Unsatisfiable            no table that the method can reach satisfies every required model
     ├── ConformanceError         a method published what its models forbid: a fault, never a user's mistake
     ├── OutputError              the release cannot be written where it was asked to go
+    ├── MissingExtra             a package is not installed that not everybody needs; also an ImportError
     └── BudgetSpent              a question would cost more privacy than is left
+
+and warns of:
+
+    CompileCacheWarning          compiled code cannot be kept on disk, so that every run compiles it again
 
 A message says what was wrong, where, and what to do. It may quote names of columns, labels of hierarchies and
 parameters; values of the table it quotes only where a user must see them to mend a hierarchy, at most five
@@ -122,8 +127,21 @@ class OutputError(IncrowdError):
     """The release cannot be written where it was asked to go."""
 
 
+class MissingExtra(IncrowdError, ImportError):
+    """A package is not installed that only some of incrowd needs."""
+
+    def __init__(self, extra: str, what: str, package: str | None) -> None:
+        self.extra = extra
+        needed = "packages that are" if package is None else f"{package}, which is"
+        super().__init__(f"{what} need {needed} not installed.  Hint: pip install 'incrowd[{extra}]'.")
+
+
 class BudgetSpent(IncrowdError):
     """A question would cost more privacy than is left; nothing was computed from the table for it."""
+
+
+class CompileCacheWarning(UserWarning):
+    """Compiled code cannot be kept on disk: everything works, and every run takes some seconds longer."""
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:

@@ -160,13 +160,14 @@ def test_without_pyspark_the_error_says_what_to_install() -> None:
 import sys
 sys.modules["pyspark"] = None
 from incrowd.engines.spark.session import start
-from incrowd.errors import SourceError
+from incrowd.errors import MissingExtra
 try:
     start("local[1]")
-except SourceError as error:
+except MissingExtra as error:
     print(error)
 """
-    assert run_python(code) == "PySpark is not installed.  Hint: pip install 'incrowd[spark]'."
+    told = "sessions and frames of Spark need pyspark, which is not installed.  Hint: pip install 'incrowd[spark]'."
+    assert run_python(code) == told
 
 
 def test_without_java_the_error_says_what_to_install(tmp_path: Path) -> None:

@@ -43,11 +43,11 @@ def advise(
     from incrowd.publishing.recipe import Recipe
 
     if plot is not None:
-        from incrowd.common.extras import require_extras
+        from incrowd.common.extras import require_extra
 
         if plot.suffix.lower() not in _SUFFIXES:
             raise typer.BadParameter("the chart is a file that ends in .svg or .png", param_hint="--plot")
-        require_extras()  # before the work, not after it
+        require_extra("experiments", "charts")  # before the work, not after it
     loaded = Recipe.load(recipe)
     if not isinstance(loaded.method, LocalRecoding):
         raise RecipeError(

@@ -13,6 +13,7 @@ import typer
 
 from incrowd.cli.command import all_commands
 from incrowd.cli.stopping import Stopped, listen, stoppable, was_asked
+from incrowd.cli.warning import show_own_warnings
 from incrowd.common.version import __version__
 from incrowd.errors import (
     ConformanceError,
@@ -101,6 +102,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no error
+    show_own_warnings()
     try:
         if _BROKEN is not None:
             raise _BROKEN

@@ -58,7 +58,7 @@ def sattar(
 ) -> None:
     """Sattar et al. (2014): expected confidence and local recoding against Mondrian and Laplace noise."""
     from incrowd.cli.output import showing_progress
-    from incrowd.common.extras import require_extras
+    from incrowd.common.extras import require_extra
     from incrowd.experiments.report import require_place, write_report
     from incrowd.experiments.sattar import Settings, run
 
@@ -68,7 +68,7 @@ def sattar(
     changes |= {name: value for name, value in given.items() if value is not None}
     settings = Settings.quick(**changes) if quick else Settings(**changes)
     directory = output or Path("sattar-experiment")
-    require_extras()
+    require_extra("experiments", "experiments and charts")
     require_place(directory, force=force)  # before the work, not after it
     with showing_progress(quiet=quiet or as_json) as progress:
         findings = run(settings, progress)
@@ -92,7 +92,7 @@ def slicing(
 ) -> None:
     """Li et al. (2012): generalization, bucketization and slicing under the same bound on guesses."""
     from incrowd.cli.output import showing_progress
-    from incrowd.common.extras import require_extras
+    from incrowd.common.extras import require_extra
     from incrowd.experiments.report import require_place, write_report
     from incrowd.experiments.slicing import Settings, run
 
@@ -101,7 +101,7 @@ def slicing(
     changes = {"seed": seed, **{name: value for name, value in given.items() if value is not None}}
     settings = Settings.quick(**changes) if quick else Settings(**changes)
     directory = output or Path("slicing-experiment")
-    require_extras()
+    require_extra("experiments", "experiments and charts")
     require_place(directory, force=force)  # before the work, not after it
     with showing_progress(quiet=quiet or as_json) as progress:
         findings = run(settings, progress)
@@ -114,12 +114,12 @@ def slicing(
 def sdgs(output: _Output = None, force: _Force = False, as_json: _Json = False, quiet: _Quiet = False) -> None:
     """Li, Qardaji & Su (2012): sampling and suppression as differential privacy, Table 1 and figures 2 to 7."""
     from incrowd.cli.output import showing_progress
-    from incrowd.common.extras import require_extras
+    from incrowd.common.extras import require_extra
     from incrowd.experiments.report import require_place, write_report
     from incrowd.experiments.sdgs import run
 
     directory = output or Path("sdgs-experiment")
-    require_extras()
+    require_extra("experiments", "experiments and charts")
     require_place(directory, force=force)
     with showing_progress(quiet=quiet or as_json) as progress:
         findings = run(progress)
@@ -140,14 +140,14 @@ def diffgen(
 ) -> None:
     """Mohammed et al. (2011) and Qian et al.: accuracy and range counts of DiffGen and Consistent DiffGen."""
     from incrowd.cli.output import showing_progress
-    from incrowd.common.extras import require_extras
+    from incrowd.common.extras import require_extra
     from incrowd.experiments.diffgen import Settings, run
     from incrowd.experiments.report import require_place, write_report
 
     changes: dict[str, Any] = {"seed": seed} if runs is None else {"seed": seed, "runs": runs}
     settings = Settings.quick(**changes) if quick else Settings(**changes)
     directory = output or Path("diffgen-experiment")
-    require_extras()
+    require_extra("experiments", "experiments and charts")
     require_place(directory, force=force)
     with showing_progress(quiet=quiet or as_json) as progress:
         findings = run(settings, progress)

@@ -58,12 +58,12 @@ def _table_1() -> list[dict[str, Any]]:
 
 
 def _draw(directory: Path) -> list[Path]:
-    from incrowd.common.extras import require_extras
+    from incrowd.common.extras import require_extra
     from incrowd.core.release_directory import require_directory
     from incrowd.experiments.charts import save
     from incrowd.experiments.sdgs import run
 
-    require_extras()
+    require_extra("experiments", "charts")
     require_directory(directory)
     drawn = [section for section in run().sections if section.chart is not None]
     return [path for section in drawn for path in save(section.chart(), directory / section.name)]  # type: ignore[misc]

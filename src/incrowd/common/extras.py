@@ -1,4 +1,4 @@
-"""Libraries that only experiments need are an extra; who lacks them is told how to get them."""
+"""Packages that not everybody needs are extras; who lacks one is told how to get it, and nothing else goes wrong."""
 
 from __future__ import annotations
 
@@ -6,27 +6,42 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
-from incrowd.errors import RecipeError
+from incrowd.errors import MissingExtra
 
-_NEEDED = ("altair", "vl_convert", "sklearn")
+EXTRAS = {
+    "pandas": ("pandas", "pyarrow"),
+    "postgresql": ("adbc_driver_postgresql", "pyarrow"),
+    "experiments": ("altair", "sklearn", "vl_convert"),
+    "spark": ("pyspark", "pandas", "pyarrow"),
+    "testing": ("hypothesis",),
+}
+"""What can be imported where an extra is installed; pyproject.toml says what is installed for that."""
 
 
 @contextmanager
-def needing_extras() -> Iterator[None]:
-    """Turn a failed import into a message."""
+def needing_extra(extra: str, what: str) -> Iterator[None]:
+    """Turn a failed import into the message that `what` needs an extra."""
     try:
         yield
     except ImportError as error:
-        raise RecipeError(_message(str(error.name))) from error
+        if isinstance(error, MissingExtra) or (error.name or "").partition(".")[0] == "incrowd":
+            raise
+        raise MissingExtra(extra, what, (error.name or "").partition(".")[0] or _first_missing(extra)) from error
 
 
-def require_extras() -> None:
+def require_extra(extra: str, what: str) -> None:
     """Refuse to start what could not be finished."""
-    for name in _NEEDED:
-        with needing_extras():
-            if find_spec(name) is None:
-                raise ModuleNotFoundError(name=name)
+    missing = _first_missing(extra)
+    if missing is not None:
+        raise MissingExtra(extra, what, missing)
 
 
-def _message(name: str) -> str:
-    return f"experiments and charts need {name}, which is not installed.  Hint: pip install 'incrowd[experiments]'."
+def _first_missing(extra: str) -> str | None:
+    return next((name for name in EXTRAS[extra] if not _is_there(name)), None)
+
+
+def _is_there(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ImportError:  # something else than a file finds packages here, and says so in its way
+        return False

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from incrowd.common.extras import needing_extras
+from incrowd.common.extras import needing_extra
 from incrowd.errors import OutputError
 from incrowd.experiments.charts import finished, inline, save_as, shades
 from incrowd.experiments.claims import extremes
@@ -18,7 +18,7 @@ _BEST = "#c0392b"
 
 def advice_chart(advice: pl.DataFrame) -> Any:
     """Return the chart: what was not published at all is not in it."""
-    with needing_extras():
+    with needing_extra("experiments", "charts"):
         import altair as alt
     shown = advice.filter(pl.col("published") > 0).with_columns(sampled="β = " + pl.col("rate").cast(pl.String))
     best = shown.filter("best")

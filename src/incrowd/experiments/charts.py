@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from incrowd.common.extras import needing_extras
+from incrowd.common.extras import needing_extra
 from incrowd.experiments.claims import extremes
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def lines(
     columns: int = 3,
 ) -> Any:
     """Return a chart with a line per method, in a panel per value of another column if there is one."""
-    with needing_extras():
+    with needing_extra("experiments", "charts"):
         import altair as alt
     upright = {"labelAngle": 0} if x.ordinal and frame.schema[x.column].is_numeric() else {}
     base = alt.Chart(inline(frame)).encode(
@@ -97,7 +97,7 @@ def ranking(
     columns: int = 3,
 ) -> Any:
     """Return a chart with a bar per method and its number beside it; dots where the axis does not start at 0."""
-    with needing_extras():
+    with needing_extra("experiments", "charts"):
         import altair as alt
     order = _there(by, colours, frame)
     names = alt.Axis(title=None, labelLimit=260, ticks=False, domain=False, labelPadding=8)
@@ -126,7 +126,7 @@ def save(chart: Any, path: Path) -> list[Path]:
 
 def save_as(chart: Any, path: Path) -> Path:
     """Write a chart as PNG or SVG, by the path's suffix."""
-    with needing_extras():
+    with needing_extra("experiments", "charts"):
         import vl_convert
     if path.suffix.lower() == ".png":
         path.write_bytes(vl_convert.vegalite_to_png(chart.to_json(), ppi=_PIXELS_PER_INCH))

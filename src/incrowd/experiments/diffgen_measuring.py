@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats, Ints
-from incrowd.common.extras import needing_extras
+from incrowd.common.extras import needing_extra
 from incrowd.common.progress import silent
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.boxes.box_cuts import Cut
@@ -85,7 +85,7 @@ class Split:
     def _accuracy(
         self, features: Floats, classes: Ints, weights: NDArray[np.number], test: NDArray[np.number]
     ) -> float:
-        with needing_extras():
+        with needing_extra("experiments", "classifiers"):
             from sklearn.tree import DecisionTreeClassifier
         there = weights > 0
         if len(np.unique(classes[there])) < 2:

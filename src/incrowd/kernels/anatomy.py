@@ -8,10 +8,11 @@ longest to the shortest.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd.kernels.compiling import compiled
 
 
-@njit(cache=True)
+@compiled
 def _first_below(remaining, many, count):
     """Return the first of some descending numbers that is below this one."""
     low, high = 0, many
@@ -24,7 +25,7 @@ def _first_below(remaining, many, count):
     return low
 
 
-@njit(cache=True)
+@compiled
 def _take(places_from, places_to, remaining, nxt, group_of, group):
     for place in range(places_from, places_to):
         group_of[nxt[place]] = group
@@ -32,7 +33,7 @@ def _take(places_from, places_to, remaining, nxt, group_of, group):
         remaining[place] -= 1
 
 
-@njit(cache=True)
+@compiled
 def _deal(run_starts, run_order, first_run, last_run, each, words, group_of, first_group, marks, remaining, nxt):
     """Deal one segment out to groups of `each` values, numbered from `first_group` on; return how many there are."""
     kinds = last_run - first_run
@@ -66,7 +67,7 @@ def _deal(run_starts, run_order, first_run, last_run, each, words, group_of, fir
     return groups
 
 
-@njit(cache=True)
+@compiled
 def deal_segments(run_starts, run_order, segment_starts, box_starts, each, together, words):
     """Deal every segment out; segment i has the runs `segment_starts[i]:segment_starts[i + 1]`.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd.kernels.compiling import compiled
 
 
-@njit(cache=True)
+@compiled
 def add_up_shares(runs, counts, shares, starts, asked):
     """Return, for each query, the sum over boxes of their rows times the share of the box that satisfies it.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd.kernels.compiling import compiled
 
 
-@njit(cache=True)
+@compiled
 def spread_shares(offsets, crowds, weights, starts, values, counts, sizes, number):
     """Return a row for each person: the probability of each of `number` values."""
     shares = np.zeros((len(offsets) - 1, number))
@@ -21,7 +22,7 @@ def spread_shares(offsets, crowds, weights, starts, values, counts, sizes, numbe
     return shares
 
 
-@njit(cache=True)
+@compiled
 def sum_by_code(codes, rows, weights, size):
     """Return, for each code, the weighted sum of the rows that have it."""
     sums = np.zeros((size, rows.shape[1]))

@@ -7,10 +7,11 @@ are. Cost: for each box, as many points as that; the pairs that are found are he
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd.kernels.compiling import compiled
 
 
-@njit(cache=True)
+@compiled
 def sort_by_code(points, sizes):
     """Return, for each column, the points in the order of their codes, and where each code starts."""
     many, columns = points.shape
@@ -29,7 +30,7 @@ def sort_by_code(points, sizes):
     return order, starts
 
 
-@njit(cache=True)
+@compiled
 def members_of_boxes(lows, highs, points, order, starts, offsets):
     """Return the points of each box, box after box; box b has `offsets[b]:offsets[b + 1]` of them."""
     boxes, columns = lows.shape

@@ -14,8 +14,9 @@ the next) as much as trying everything. Memory: a copy of the points, and the bo
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
+
+from incrowd.kernels.compiling import compiled
 
 _FEW = 1024
 """So many pairs of a point and a box are tried one by one."""
@@ -60,7 +61,7 @@ def _side_by_side(lows: ArrayLike, highs: ArrayLike) -> NDArray[np.int32]:
     return np.ascontiguousarray(both)
 
 
-@njit(cache=True)
+@compiled
 def _divide(boxes, box_weights, given_points, point_weights):
     """Return the weight of the boxes at each point, and of the points in each box."""
     columns = given_points.shape[1]
@@ -113,7 +114,7 @@ def _divide(boxes, box_weights, given_points, point_weights):
     return at_points, in_boxes
 
 
-@njit(cache=True)
+@compiled
 def _enclose(points, hull_low, hull_high):
     """Write the smallest and the largest code of each column, both included."""
     hull_low[:] = points[0]
@@ -127,7 +128,7 @@ def _enclose(points, hull_low, hull_high):
                 hull_high[column] = code
 
 
-@njit(cache=True)
+@compiled
 def _compare(box, hull_low, hull_high):
     """Return whether a box meets a hull, and whether it holds all of it."""
     columns = len(hull_low)
@@ -141,7 +142,7 @@ def _compare(box, hull_low, hull_high):
     return True, holds
 
 
-@njit(cache=True)
+@compiled
 def _is_in(point, box):
     columns = len(point)
     for column in range(columns):
@@ -151,7 +152,7 @@ def _is_in(point, box):
     return True
 
 
-@njit(cache=True)
+@compiled
 def _choose_cut(points, boxes, members, hull_low, hull_high):
     """Return a column and a code: points below it are divided from the others.
 
@@ -190,7 +191,7 @@ def _choose_cut(points, boxes, members, hull_low, hull_high):
     return best_column, best_cut
 
 
-@njit(cache=True)
+@compiled
 def _part(points, order, column, cut):
     """Put points below the cut before the others; return how many they are."""
     left, right = 0, len(points) - 1

@@ -6,10 +6,10 @@ Cost: as there, and one step for each pair of a point and a box that holds it.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from incrowd.kernels.boxes_and_points import _FEW, _choose_cut, _compare, _enclose, _is_in, _part, _side_by_side
+from incrowd.kernels.compiling import compiled
 
 
 def boxes_of_points(
@@ -28,7 +28,7 @@ def boxes_of_points(
     return offsets.astype(np.int64), found_boxes[order].astype(np.int64)
 
 
-@njit(cache=True)
+@compiled
 def _pairs(boxes, given_points):
     """Return all pairs of a point and a box that holds it, in no order.
 

@@ -12,10 +12,11 @@ column's common node. Missing beside values spans everything, as does the full r
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd.kernels.compiling import compiled
 
 
-@njit(cache=True)
+@compiled
 def _apart(numbers, paths, path_weights, scale, a, b):
     """Return the distance of two points: over columns, the sum of shares of the line or of the hierarchy's height."""
     total = 0.0
@@ -31,7 +32,7 @@ def _apart(numbers, paths, path_weights, scale, a, b):
     return total + levels / scale
 
 
-@njit(cache=True)
+@compiled
 def _furthest_from_center(numbers, paths, path_weights, counts, left, rows_left, node_counts, scale):
     """Return the place in `left` of the point furthest from the center of all points left.
 
@@ -71,7 +72,7 @@ def _furthest_from_center(numbers, paths, path_weights, counts, left, rows_left,
     return best
 
 
-@njit(cache=True)
+@compiled
 def _take_around(center, numbers, paths, path_weights, counts, left, size, node_counts, scale, cluster, cluster_of):
     """Put a point and its nearest ones into a cluster of at least `size` rows.
 
@@ -119,7 +120,7 @@ def _take_around(center, numbers, paths, path_weights, counts, left, size, node_
     return still[:kept], taken, best
 
 
-@njit(cache=True)
+@compiled
 def _open_points(counts, size, cluster_of):
     """Give every point with enough rows a cluster of its own; return the others, and the next cluster's number."""
     left = np.empty(len(counts), dtype=np.int64)
@@ -135,7 +136,7 @@ def _open_points(counts, size, cluster_of):
     return left[:kept], cluster
 
 
-@njit(cache=True)
+@compiled
 def mdav(numbers, paths, path_weights, scale, counts, size, nodes, cluster_of):
     """Cluster by maximum distance to the average vector; return the number of clusters.
 
@@ -167,7 +168,7 @@ def mdav(numbers, paths, path_weights, scale, counts, size, nodes, cluster_of):
     return cluster + (1 if len(left) > 0 else 0)
 
 
-@njit(cache=True)
+@compiled
 def _joint_spread(
     low_a, high_a, levels_a, a, member_a, low_b, high_b, levels_b, b, member_b, paths, path_starts, limit
 ):
@@ -196,7 +197,7 @@ def _joint_spread(
     return total
 
 
-@njit(cache=True)
+@compiled
 def _widen(low, high, levels, box, member, numbers, paths, path_starts, point):
     """Let a box take in a point."""
     for place in range(low.shape[1]):
@@ -214,7 +215,7 @@ def _widen(low, high, levels, box, member, numbers, paths, path_starts, point):
         levels[box, column] = max(level, levels[box, column])
 
 
-@njit(cache=True)
+@compiled
 def _spreads_from(start, left, numbers, paths, path_starts, levels, spreads):
     """Fill in how far each point left is from one point; return the place of the furthest."""
     best, furthest = -1, -1.0
@@ -228,7 +229,7 @@ def _spreads_from(start, left, numbers, paths, path_starts, levels, spreads):
     return best
 
 
-@njit(cache=True)
+@compiled
 def k_member(numbers, paths, path_starts, counts, size, cluster_of):
     """Grow clusters of at least `size` rows, each time by the point that widens the cluster least.
 
@@ -281,7 +282,7 @@ def k_member(numbers, paths, path_starts, counts, size, cluster_of):
     return cluster + len(left)
 
 
-@njit(cache=True)
+@compiled
 def box_clusters(numbers, paths, path_starts, counts, cluster_of, clusters):
     """Return the box of every cluster (low, high, levels, one member), what it spans, and its rows."""
     low = np.empty((clusters, numbers.shape[1]))
@@ -307,7 +308,7 @@ def box_clusters(numbers, paths, path_starts, counts, cluster_of, clusters):
     return low, high, levels, member, spreads, rows
 
 
-@njit(cache=True)
+@compiled
 def nearest_clusters(paths, path_starts, boxes, failing, reach):
     """Find, for each failing cluster, the one to join at the least added loss: rows × what they span.
 
@@ -338,7 +339,7 @@ def nearest_clusters(paths, path_starts, boxes, failing, reach):
     return nearest, losses
 
 
-@njit(cache=True)
+@compiled
 def join_failing(failing, nearest, order, clusters):
     """Join failing clusters to their nearest ones, the cheapest first; return the cluster that each becomes.
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from incrowd.kernels.compiling import compiled
 from incrowd.kernels.partition import _boundary_level
 
 _SAME_GAIN = 1e-9
 """Sums of logarithms differ by less than this for no other reason than rounding."""
 
 
-@njit(cache=True)
+@compiled
 def _bits(count):
     return count * np.log2(count) if count > 0 else 0.0
 
 
-@njit(cache=True)
+@compiled
 def _sort_members(codes, part_tuples, order, first, last, column, low, high, sorted_parts):
     """List a box's parts by their codes in a column; parts with the same code keep their order."""
     members = last - first
@@ -39,7 +39,7 @@ def _sort_members(codes, part_tuples, order, first, last, column, low, high, sor
         sorted_parts[place] = order[first + by_code[place]]
 
 
-@njit(cache=True)
+@compiled
 def _best_cut(
     codes, part_tuples, part_counts, classes, parts, column, total, totals, min_group, base, size, height, nodes, lefts
 ):  # fmt: skip
@@ -83,7 +83,7 @@ def _best_cut(
     return best_gain, best_code, best_level
 
 
-@njit(cache=True)
+@compiled
 def propose_gain_cuts(
     codes, part_tuples, part_counts, order, starts, sizes, classes, class_count, min_group,
     node_offsets, tree_sizes, heights, nodes, node_starts, tight, ranked, attempts, cut_columns, cuts,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd.kernels.compiling import compiled
 
 
-@njit(cache=True)
+@compiled
 def count_values(group_of, codes, counts, groups):
     """Return where each group's entries start, and their codes in ascending order with the sums of their counts."""
     ends = np.zeros(groups + 1, dtype=np.int64)
@@ -36,7 +37,7 @@ def count_values(group_of, codes, counts, groups):
     return offsets, values[:used].copy(), totals[:used].copy()
 
 
-@njit(cache=True)
+@compiled
 def _sort_both(values, totals, first, last):
     """Sort a run by its values: a few by insertion, which is what most groups have."""
     if last - first > 32:

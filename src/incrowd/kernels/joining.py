@@ -8,10 +8,11 @@ has what showing that node loses, in the same places.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd.kernels.compiling import compiled
 
 
-@njit(cache=True)
+@compiled
 def _joint_loss(lows, highs, levels, a, b, keys, loss_at, first_key, highest, most):
     """Return what a row of two joined groups loses; infinity if that is above `most` or a level above its highest."""
     total = 0.0
@@ -29,7 +30,7 @@ def _joint_loss(lows, highs, levels, a, b, keys, loss_at, first_key, highest, mo
     return total
 
 
-@njit(cache=True)
+@compiled
 def nearest(
     searching, is_failing, only_failing, own_row, kind_of, safe, cell_of, members, starts,
     sizes, losses, lows, highs, levels, keys, loss_at, first_key, highest, found, costs,
@@ -72,7 +73,7 @@ def nearest(
         costs[place, known:] = np.inf
 
 
-@njit(cache=True)
+@compiled
 def match(ones, others, taken):
     """Take pairs in their order as long as neither group is in a pair already; return which were taken."""
     accepted = np.zeros(len(ones), dtype=np.bool_)
@@ -84,7 +85,7 @@ def match(ones, others, taken):
     return accepted
 
 
-@njit(cache=True)
+@compiled
 def costs_of_joining(one, sizes, losses, lows, highs, levels, keys, loss_at, first_key, highest):
     """Return what joining one group adds to the loss of both, for every other group; infinity where it cannot."""
     costs = np.full(len(sizes), np.inf)

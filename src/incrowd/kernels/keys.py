@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd.kernels.compiling import compiled
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True)
+@compiled
 def number_keys(keys):
     """Return the number of each key, in the order in which they are first met, and how many there are."""
     bits = 1

@@ -9,13 +9,14 @@ after.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd.kernels.compiling import compiled
 
 _EMPTY = -1
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True)
+@compiled
 def _table_shift(rows):
     """Return how far to shift a 64-bit hash for a table of at least twice as many slots as rows."""
     shift = np.uint64(63)
@@ -24,7 +25,7 @@ def _table_shift(rows):
     return shift
 
 
-@njit(cache=True)
+@compiled
 def group_rows(codes, members, keys, first_key, group_of, slots, slot_keys, used):
     """Number the groups that the listed rows fall into, in the order of their first member; return how many."""
     columns = codes.shape[1]
@@ -50,7 +51,7 @@ def group_rows(codes, members, keys, first_key, group_of, slots, slot_keys, used
     return groups
 
 
-@njit(cache=True)
+@compiled
 def count_groups(codes, counts, keys, scores, first_key, group_of, slots, slot_keys, used):
     """Group all rows as `group_rows` does; return their groups, and the groups' sizes and sums of scores.
 
@@ -86,7 +87,7 @@ def count_groups(codes, counts, keys, scores, first_key, group_of, slots, slot_k
     return group_of, sizes[:groups], totals[:groups]
 
 
-@njit(cache=True)
+@compiled
 def merge_rows(codes, sensitive, counts, keys, first_key, slots, slot_keys, used):
     """Add up rows with equal keys; return codes, sensitive codes and counts of one row each, in their first order.
 
@@ -124,7 +125,7 @@ def merge_rows(codes, sensitive, counts, keys, first_key, slots, slot_keys, used
     return merged, values, totals[:groups].copy()
 
 
-@njit(cache=True)
+@compiled
 def next_promising(codes, counts, members, keys, first_keys, start, min_group, group_of, sizes, slots, slot_keys, used):
     """Find the first vector from `start` on at which some group of the listed rows has at least `min_group` rows.
 
@@ -144,7 +145,7 @@ def next_promising(codes, counts, members, keys, first_keys, start, min_group, g
     return len(first_keys), 0
 
 
-@njit(cache=True)
+@compiled
 def sweep_sizes(
     codes, counts, left, keys, first_keys, min_group, group_of, groups, here, sizes, slots, slot_keys, used
 ):

@@ -7,12 +7,13 @@ is `part_counts[p]` rows of tuple `part_tuples[p]`. Columns' trees come packed o
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd.kernels.compiling import compiled
 
 _NARROWEST = 1e-300
 
 
-@njit(cache=True)
+@compiled
 def rank_columns(
     codes, part_tuples, order, starts, boxes, positions, spans, offsets, sizes, numeric, tight, ranked, widths
 ):  # fmt: skip
@@ -62,7 +63,7 @@ def rank_columns(
             ranked[box, place] = column
 
 
-@njit(cache=True)
+@compiled
 def _boundary_level(nodes, base, size, height, below, above):
     """Return the level of the lowest node that holds both codes; the border of missing counts as one above the root."""
     if below == 0:
@@ -73,7 +74,7 @@ def _boundary_level(nodes, base, size, height, below, above):
     return height
 
 
-@njit(cache=True)
+@compiled
 def _count_codes(codes, part_tuples, part_counts, order, first, last, column, low, high, scratch, found, found_counts):
     """List the distinct codes of one column in a box, ascending, with their row counts; return how many there are."""
     members = last - first
@@ -101,7 +102,7 @@ def _count_codes(codes, part_tuples, part_counts, order, first, last, column, lo
     return kinds
 
 
-@njit(cache=True)
+@compiled
 def propose_cuts(
     codes, part_tuples, part_counts, order, starts, sizes, min_group, relaxed,
     offsets, node_offsets, tree_sizes, heights, nodes, node_starts,
@@ -178,7 +179,7 @@ def propose_cuts(
             attempts[box] += 2 if not free and bottom == top and not relaxed else 1
 
 
-@njit(cache=True)
+@compiled
 def deal_out(codes, part_tuples, part_counts, parts, order, starts, cut_columns, cuts, quotas, first_piece):
     """Give every part of every box that has a cut its piece; split the one part that straddles a relaxed cut.
 
@@ -214,7 +215,7 @@ def deal_out(codes, part_tuples, part_counts, parts, order, starts, cut_columns,
     return new_order[:written], piece_of[:written], parts
 
 
-@njit(cache=True)
+@compiled
 def sort_by_piece(order, piece_of, pieces):
     """Sort places by their piece, keeping the order within; return the new order and where each piece starts."""
     starts = np.zeros(pieces + 1, dtype=np.int64)
@@ -231,7 +232,7 @@ def sort_by_piece(order, piece_of, pieces):
     return result, starts
 
 
-@njit(cache=True)
+@compiled
 def count_values(order, starts, boxes, part_tuples, part_counts, codes, values):
     """Count the sensitive codes of the listed boxes; return offsets, codes and counts, zeros left out."""
     offsets = np.zeros(len(boxes) + 1, dtype=np.int64)

@@ -8,10 +8,11 @@ and one person changes one piece's only. Tuples come sorted by their box. Cost: 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd.kernels.compiling import compiled
 
 
-@njit(cache=True)
+@compiled
 def purity_units(squares, rows):
     """Return squares / rows in units, rounded down; both are far from filling 64 bits."""
     if rows == 0:
@@ -19,7 +20,7 @@ def purity_units(squares, rows):
     return (squares // rows) * 1048576 + ((squares % rows) * 1048576) // rows
 
 
-@njit(cache=True)
+@compiled
 def gains_of_pieces(starts, codes, classes, counts, piece_of, run_of, runs, class_count):
     """Return the gain of each run that may be specialized; `piece_of[code]` is its piece, -1 if it is in none.
 
@@ -56,7 +57,7 @@ def gains_of_pieces(starts, codes, classes, counts, piece_of, run_of, runs, clas
     return gains
 
 
-@njit(cache=True)
+@compiled
 def gains_of_points(starts, codes, classes, counts, low, high, class_count):
     """Return the gain of splitting the run [low, high) of a column of numbers at each point from low + 1 on."""
     gains = np.zeros(high - low - 1, dtype=np.int64)

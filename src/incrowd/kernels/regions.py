@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd.kernels.compiling import compiled
 
 
-@njit(cache=True)
+@compiled
 def bounds(codes, rows, group_of, groups):
     """Return the lowest code of each group, and one more than its highest; item i is row `rows[i]` of `codes`."""
     columns = codes.shape[1]

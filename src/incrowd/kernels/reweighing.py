@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd.kernels.compiling import compiled
 
 
-@njit(cache=True)
+@compiled
 def add_up(offsets, crowds, weights, starts, values, known, people):
     """Return, for each entry of a crowd's histogram, how many of its people were expected to have that value.
 
@@ -28,7 +29,7 @@ def add_up(offsets, crowds, weights, starts, values, known, people):
     return expected
 
 
-@njit(cache=True)
+@compiled
 def compare(offsets, crowds, weights, starts, values, counts, sizes, known, expected):
     """Return the belief in each value for each person; rows add up to 1."""
     beliefs = np.zeros(known.shape)

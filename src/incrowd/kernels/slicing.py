@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from incrowd.kernels.compiling import compiled
 from incrowd.kernels.slicing_matches import TINY, leaves_of, match_leaves
 
 FINE, EXCEEDS, UNDECIDED = 0, 1, 2
 
 
-@njit(cache=True)
+@compiled
 def guess_secrets(
     most, listed, levels, trie, starts, entries, columns, entry_counts, secret_levels, hidden_offsets, hidden,
     most_codes, numerator, denominator,
@@ -46,7 +46,7 @@ def guess_secrets(
     return worst, verdicts
 
 
-@njit(cache=True)
+@compiled
 def _guess(
     mine, matches, degrees, secret, entry_counts, hidden_offset, hidden, sums, depth, numerator, denominator
 ):  # fmt: skip
@@ -81,7 +81,7 @@ def _guess(
     return worst, _verdict(numerator * likeliest, denominator * whole, len(mine), depth)
 
 
-@njit(cache=True)
+@compiled
 def _verdict(likelihood, bound, matches, depth):
     """Compare two sums of products that were rounded at every step.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from incrowd.kernels.compiling import compiled
 from incrowd.kernels.slicing_matches import TINY, leaves_of, match_leaves
 
 
-@njit(cache=True)
+@compiled
 def list_matches(most, listed, levels, trie, starts, entries, columns, secret_levels):
     """Return each match's leaf (from 0 on), its entry in the column of the secret, and its degree.
 

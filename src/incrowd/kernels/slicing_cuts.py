@@ -7,12 +7,12 @@ secret's column, no value of the secret is more frequent than 1/ℓ. Whole numbe
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from incrowd.kernels.compiling import compiled
 from incrowd.kernels.partition import _count_codes
 
 
-@njit(cache=True)
+@compiled
 def _count_sides(order, first, last, counts, side_of, knowns, pairs, of_known, of_pair, sign):
     """Add a bucket's rows to the tallies of known parts and of (known part, value) pairs, one tally per side."""
     for place in range(first, last):
@@ -23,7 +23,7 @@ def _count_sides(order, first, last, counts, side_of, knowns, pairs, of_known, o
             of_pair[secret, side, pairs[secret, item]] += sign * counts[item]
 
 
-@njit(cache=True)
+@compiled
 def _sides_are_diverse(
     order, first, last, counts, side_of, knowns, pairs, of_known, of_pair, numerator, denominator
 ):  # fmt: skip
@@ -42,7 +42,7 @@ def _sides_are_diverse(
     return diverse
 
 
-@njit(cache=True)
+@compiled
 def _rank_cuts(
     codes, itself, counts, order, first, last, total, positions, offsets, spans, sizes, scratch, found, found_counts,
     widths, distances, cuts, ranked,
@@ -91,7 +91,7 @@ def _rank_cuts(
     return many
 
 
-@njit(cache=True)
+@compiled
 def cut_buckets(
     codes, counts, positions, offsets, spans, sizes, knowns, pairs, known_number, pair_number, least, numerator,
     denominator,

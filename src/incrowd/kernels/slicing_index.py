@@ -9,10 +9,11 @@ one after the other; level j begins at `levels[j]`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd.kernels.compiling import compiled
 
 
-@njit(cache=True)
+@compiled
 def sort_by_key(order, keys, size):
     """Sort a list of items by a key below `size`, keeping the order of equal ones."""
     nxt = np.zeros(size + 1, dtype=np.int64)
@@ -28,7 +29,7 @@ def sort_by_key(order, keys, size):
     return result
 
 
-@njit(cache=True)
+@compiled
 def count_entries(order, buckets, values, counts, number):
     """Join neighbours in the same bucket with the same value to entries.
 
@@ -53,7 +54,7 @@ def count_entries(order, buckets, values, counts, number):
     return np.cumsum(starts), entry_values[:used].copy(), entry_counts[:used].copy(), entry_of
 
 
-@njit(cache=True)
+@compiled
 def grow_trie(order, known, columns):
     """Make a trie of the rows of `known` in sorted `order`; return each row's leaf, and the trie.
 

@@ -9,13 +9,14 @@ each entry's bucket.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd.kernels.compiling import compiled
 
 TINY = 2.0**-500
 """Products of shares that sink below this are scaled up by as much, so that they never become zero."""
 
 
-@njit(cache=True)
+@compiled
 def _seek(values, place, end, value):
     """Return the first place from here on whose value is not below this one; near places are found soonest."""
     step = 1
@@ -32,7 +33,7 @@ def _seek(values, place, end, value):
     return low
 
 
-@njit(cache=True)
+@compiled
 def _longer(array):
     longer = np.empty((2 * array.shape[0], array.shape[1]), dtype=array.dtype)
     for row in range(array.shape[0]):  # assigning a slice takes seconds to compile
@@ -41,7 +42,7 @@ def _longer(array):
     return longer
 
 
-@njit(cache=True)
+@compiled
 def _descend(level, low, high, many, trie, node_low, node_high, entries, secret_levels, old, old_degrees, new, degrees):
     """Follow `many` matches of a bucket, whose entries here are `low:high`, to the nodes of the next level.
 
@@ -78,7 +79,7 @@ def _descend(level, low, high, many, trie, node_low, node_high, entries, secret_
     return new, degrees, found
 
 
-@njit(cache=True)
+@compiled
 def _node_ranges(leaf_low, leaf_high, levels, first_leaves):
     """Return, level by level, which nodes have any of these leaves below them."""
     depth = len(levels) - 1
@@ -90,7 +91,7 @@ def _node_ranges(leaf_low, leaf_high, levels, first_leaves):
     return ranges
 
 
-@njit(cache=True)
+@compiled
 def _match(root, leaf_low, leaf_high, most, listed, levels, trie, starts, entries, columns, secret_levels):
     """Find the matches of some leaves below a root, unless they are more than `most`: then return that, and nothing."""
     order, list_starts, entry_buckets = listed
@@ -132,14 +133,14 @@ def _match(root, leaf_low, leaf_high, most, listed, levels, trie, starts, entrie
     return False, all_matches[:total], all_degrees[:total]
 
 
-@njit(cache=True)
+@compiled
 def leaves_of(root, levels, trie):
     """Return the first leaf below a root, and the one after the last."""
     last_root = root + 1 == levels[1]
     return trie[2][root], levels[-1] if last_root else trie[2][root + 1]
 
 
-@njit(cache=True)
+@compiled
 def match_leaves(root, leaf, step, most, listed, levels, trie, starts, entries, columns, secret_levels):
     """Find the matches of `step` leaves below one root, or of fewer if there are too many to hold at once.
 
@@ -168,7 +169,7 @@ def match_leaves(root, leaf, step, most, listed, levels, trie, starts, entries, 
     return last - leaf, leaf_starts, by_leaf, matches, degrees
 
 
-@njit(cache=True)
+@compiled
 def count_matches(most, listed, levels, trie, starts, entries, columns):
     """Return how many buckets each leaf matches, and how many leaves match each bucket."""
     first_leaf = levels[-2]

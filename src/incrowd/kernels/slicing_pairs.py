@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from numba import njit
+from incrowd.kernels.compiling import compiled
 
 
-@njit(cache=True)
+@compiled
 def count_pairs(codes, counts, attribute, usual, offsets, table):
     """Add to `table[i, offsets[b] + j]` the rows with code i of an attribute and code j of attribute b.
 

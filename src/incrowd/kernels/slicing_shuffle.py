@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from incrowd.kernels.compiling import compiled
 
 
-@njit(cache=True)
+@compiled
 def shuffle_runs(items, starts, words):
     """Shuffle the runs `starts[i]:starts[i + 1]` of `items` in place; return whether the words were enough.
 

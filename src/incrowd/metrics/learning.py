@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Floats
-from incrowd.common.extras import needing_extras
+from incrowd.common.extras import needing_extra
 from incrowd.core.labelled import Labelled
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import QueryError
@@ -81,7 +81,7 @@ def encode(examples: Examples, trees: Mapping[str, Tree]) -> Floats:
 
 def classifier(name: str, people: int) -> Any:
     """Return one of the four, unfitted, to be trained on examples of so many people."""
-    with needing_extras():
+    with needing_extra("experiments", "classifiers"):
         from sklearn.linear_model import LogisticRegression
         from sklearn.naive_bayes import MultinomialNB
         from sklearn.svm import LinearSVC

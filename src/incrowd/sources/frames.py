@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import polars as pl
 from narwhals.dependencies import is_pandas_dataframe, is_pyarrow_table
 
+from incrowd.common.extras import needing_extra
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.sources.normalize import opened_frame
 
@@ -51,7 +52,9 @@ class PandasFrame(Source):
 
         options.refuse_all_but((), "this is a frame")
         frame: Any = location.given
-        return opened_frame(from_pandas(frame).lazy(), self.name, options)
+        with needing_extra("pandas", "pandas frames"):  # pandas may be here without PyArrow, which reads its texts
+            taken = from_pandas(frame)
+        return opened_frame(taken.lazy(), self.name, options)
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,8 @@ def as_native(frame: pl.DataFrame, native: str) -> Any:
     """Return a frame as the kind that the caller handed in; Polars where that was a file or a database."""
     match native:
         case "pandas":
-            return frame.to_pandas()
+            with needing_extra("pandas", "pandas frames"):
+                return frame.to_pandas()
         case "pyarrow":
             return frame.to_arrow()
         case "polars-lazy":

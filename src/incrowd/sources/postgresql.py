@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
+from incrowd.common.extras import require_extra
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import SourceError
 from incrowd.sources.arrow import from_arrow
@@ -38,10 +39,9 @@ class PostgresqlDatabase(Source):
 
 def fetch(url: str, query: str, *, where: str) -> pl.DataFrame:
     """Return the result of a query."""
-    try:
-        from adbc_driver_postgresql import dbapi
-    except ImportError:
-        raise SourceError(f"{where}: the driver is missing.  Hint: pip install 'incrowd[postgresql]'.") from None
+    require_extra("postgresql", "PostgreSQL databases")
+    from adbc_driver_postgresql import dbapi
+
     try:
         connection = dbapi.connect(url, autocommit=True)
     except dbapi.Error as error:

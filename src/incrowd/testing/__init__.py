@@ -33,17 +33,20 @@ The promises are the functions in `promises`, those of attacks in `trials`, of f
 can be called by itself. What they compare with is in `naive`, plain Python over rows.
 """
 
-from incrowd.testing.case import Attempt, Case
-from incrowd.testing.checks import (
-    check_attack,
-    check_form,
-    check_hierarchy,
-    check_method,
-    check_metric,
-    check_model,
-    check_sink,
-)
-from incrowd.testing.everything import check_registered
+from incrowd.common.extras import needing_extra
+
+with needing_extra("testing", "conformance checks"):
+    from incrowd.testing.case import Attempt, Case
+    from incrowd.testing.checks import (
+        check_attack,
+        check_form,
+        check_hierarchy,
+        check_method,
+        check_metric,
+        check_model,
+        check_sink,
+    )
+    from incrowd.testing.everything import check_registered
 
 __all__ = [
     "Attempt",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import polars as pl
 
 from incrowd.common.arrays import Counts
+from incrowd.common.extras import require_extra
 from incrowd.core.engine import Counted, Engine, MadeInParts, PartsTask, PublishedRows
 from incrowd.core.form import Form
 from incrowd.core.pseudonyms import PseudonymKey
@@ -44,6 +45,7 @@ class SparkEngine(Engine):
     @classmethod
     def open(cls, given: Any, options: ReadOptions) -> SparkEngine:
         """Take a frame in, or a table that was opened already."""
+        require_extra("spark", "sessions and frames of Spark")  # which may be here without what its frames need
         from incrowd.engines.spark.source import SparkSource, open_spark
 
         if isinstance(given, SparkSource):

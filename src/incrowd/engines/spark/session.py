@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from incrowd.common.extras import require_extra
 from incrowd.errors import SourceError
 
 if TYPE_CHECKING:
@@ -48,10 +49,9 @@ def start(master: str | None = None, options: Mapping[str, str] | None = None) -
 
 def require_spark() -> None:
     """Say what to install where PySpark or Java is missing, before either is needed."""
-    try:
-        import pyspark
-    except ImportError:
-        raise SourceError(f"PySpark is not installed.  {_INSTALL_SPARK}") from None
+    require_extra("spark", "sessions and frames of Spark")
+    import pyspark
+
     if int(pyspark.__version__.partition(".")[0]) < 4:
         raise SourceError(f"PySpark {pyspark.__version__} is too old: 4 is needed.  {_INSTALL_SPARK}")
     home = os.environ.get("JAVA_HOME")

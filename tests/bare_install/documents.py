@@ -1,0 +1,144 @@
+"""Every example of README, docs and docstrings, run as it stands; and which of them may ask for an extra."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import chdir
+from pathlib import Path
+from typing import Any
+
+from tests.bare_install.environment import NEED_AN_EXTRA
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+# What a command that is shown ends with, if not in 0: its exit code and what it says.
+ENDS_IN = {
+    "incrowd experiment sattar": (3, "pip install 'incrowd[experiments]'"),
+    "incrowd advise patients.recipe.toml": (3, 'name = "local-recoding"'),  # which is what README says it is for
+}
+ENGINE = (3, "pip install 'incrowd[spark]'")
+# Takes a minute as it stands.
+SHORTER = {"incrowd demo": "incrowd demo --rows 500 --jobs 1"}
+# A program for a cluster: its second line imports Spark.
+FOR_SPARK = "from pyspark.sql import SparkSession"
+
+
+def faults(place: Path) -> Iterator[str]:
+    """Yield what an example does that its reader would not expect."""
+    _write_files(place)
+    names = _names(place)
+    with chdir(place):
+        for document in DOCUMENTS:
+            text = document.read_text(encoding="utf-8")
+            for code in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
+                yield from (f"{document.name}: {fault}" for fault in _run_code(code, names))
+    shutil.copy(place / "out" / "data.csv", place / "theirs.csv")
+    for document in DOCUMENTS:
+        for command in re.findall(r"^    (incrowd .*?)(?:  +#.*)?$", document.read_text(encoding="utf-8"), flags=re.M):
+            yield from (f"{document.name}: {command}: {fault}" for fault in _run_command(command.strip(), place))
+    yield from _docstrings()
+
+
+ILLNESSES = ("flu", "gout", "asthma", "migraine", "eczema")
+RECIPE = """
+incrowd = 1
+[source]
+path = "people.csv"
+[[models]]
+name = "k-anonymity"
+k = 5
+[method]
+name = "mondrian"
+[columns]
+name = { role = "identifier" }
+age = { role = "quasi" }
+sex = { role = "quasi" }
+zip = { role = "quasi" }
+diagnosis = { role = "sensitive" }
+"""
+DESCRIPTION = '[columns]\nage = "quasi"\nsex = "quasi"\nzip = "quasi"\ndiagnosis = "sensitive"\n'
+
+
+def _write_files(place: Path) -> None:
+    """Write the files that examples name: a table of patients, the same elsewhere, a recipe and a description."""
+    rows = [
+        f"Person {row},{18 + row * 7 % 70},{'FM'[row % 2]},{10115 + row * 13 % 40},{ILLNESSES[row * 11 % 17 % 5]}"
+        for row in range(1500)
+    ]
+    table = "\n".join(["name,age,sex,zip,diagnosis", *rows]) + "\n"
+    for name in ("patients.csv", "people.csv"):
+        (place / name).write_text(table, encoding="utf-8")
+    (place / "people.toml").write_text(RECIPE, encoding="utf-8")
+    (place / "theirs.toml").write_text(DESCRIPTION, encoding="utf-8")
+
+
+def _names(place: Path) -> dict[str, Any]:
+    """Return what examples take for granted: a table whose hierarchies are declared, and people with names."""
+    import polars as pl
+
+    import incrowd as ic
+
+    zips = [str(code) for code in range(10115, 10155)]
+    groups = {
+        start: [code for code in zips if code.startswith(start)] for start in ("1011", "1012", "1013", "1014", "1015")
+    }
+    declared = {
+        "age": ic.Intervals(widths=[5, 10, 20, 40], lower=0, upper=100),
+        "sex": ic.Categories.from_tree({"any": ["F", "M"]}),
+        "zip": ic.Categories.from_tree({"all": {"101": groups}}),
+        "diagnosis": ic.Categories.from_tree({"any": list(ILLNESSES)}),
+    }
+    # Of a tenth of the table, SDGS publishes what twenty people share.
+    many = pl.concat([pl.read_csv(place / "patients.csv", schema_overrides={"zip": pl.String})] * 27)
+    table = ic.read(many, quasi=["age", "sex", "zip"], sensitive=["diagnosis"], others="drop", hierarchies=declared)
+    return {"ic": ic, "declared": table, "people": place / "people.csv"}
+
+
+def _run_code(code: str, names: dict[str, Any]) -> Iterator[str]:
+    if "ic.read(" not in code:
+        names["table"] = names["declared"]
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            exec(compile(code, "example", "exec"), names)
+    except ModuleNotFoundError as error:
+        if FOR_SPARK not in code or error.name != "pyspark":
+            yield f"{type(error).__name__}: {error}"
+    except Exception as error:
+        yield f"{type(error).__name__}: {error}"
+
+
+def _run_command(command: str, place: Path) -> Iterator[str]:
+    code, said = ENGINE if "--engine spark" in command else ENDS_IN.get(command, (0, ""))
+    words = shlex.split(SHORTER.get(command, command))[1:]
+    if "--engine" in words and "--output" not in words:
+        words += ["--output", "made by Spark"]  # the recipe's own directory is there already, from the example before
+    done = subprocess.run(
+        [sys.executable, "-m", "incrowd", *words], cwd=place, capture_output=True, text=True, timeout=300
+    )
+    if done.returncode != code or said not in done.stderr or "Warning" in done.stderr:
+        yield f"ends in {done.returncode}: {done.stderr.strip()}"
+
+
+def _docstrings() -> Iterator[str]:
+    import incrowd
+
+    for module in pkgutil.walk_packages(incrowd.__path__, "incrowd.", onerror=lambda name: None):
+        if module.name.startswith(tuple(NEED_AN_EXTRA)) or module.name.endswith("__main__"):
+            continue
+        report: list[str] = []
+        runner = doctest.DocTestRunner(verbose=False)
+        for test in doctest.DocTestFinder().find(importlib.import_module(module.name)):
+            runner.run(test, out=report.append)
+        if runner.failures:
+            yield f"{module.name}: {''.join(report)}"

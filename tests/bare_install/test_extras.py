@@ -1,0 +1,225 @@
+"""Each extra by itself is enough for what it is for, and what is missing is said by its name."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from incrowd.common.extras import EXTRAS
+from tests.bare_install.hidden import installed_with, packages_without, run_with
+from tests.engines.conftest import java  # noqa: F401
+from tests.sources.conftest import postgresql  # noqa: F401
+
+ROOT = Path(__file__).parents[2]
+HEAVY = ["adbc_driver_postgresql", "altair", "hypothesis", "pandas", "pyarrow", "pyspark", "scipy", "sklearn"]
+
+READ = """
+import incrowd as ic
+people = ic.datasets.census(300)
+roles = dict(quasi=["age", "sex"], sensitive=["occupation"], others="drop")
+def attempt(what):
+    try:
+        return what()
+    except ic.errors.IncrowdError as error:
+        print(error)
+"""
+
+
+# --- what is hidden is hidden, and nothing else ---
+
+
+def test_every_extra_is_known_by_what_it_brings() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    owners = {name: {canonicalize_name(owner) for owner in found} for name, found in packages_distributions().items()}
+    for extra, needed in declared.items():
+        if extra != "test":
+            wanted = {canonicalize_name(Requirement(one).name) for one in needed}
+            assert set().union(*(owners[package] for package in EXTRAS[extra])) == wanted
+    assert {*EXTRAS, "test"} == set(declared)
+
+
+@pytest.mark.parametrize("extra", [None, *EXTRAS])
+def test_only_what_the_extra_brings_can_be_imported(extra: str | None) -> None:
+    wanted = sorted({*HEAVY, *(package for brought in EXTRAS.values() for package in brought)})
+    code = (
+        "import importlib, importlib.util, sys\n"
+        "def can(name):\n"
+        "    there = importlib.util.find_spec(name) is not None\n"
+        "    try: importlib.import_module(name)\n"
+        "    except ModuleNotFoundError: assert not there, name\n"
+        "    else: assert there, name\n"
+        "    return there\n"
+        "print(*[name for name in sys.argv[1:] if can(name)])\n"
+    )
+    seen = set(run_with(extra, code, *wanted).split())
+    assert seen >= set(EXTRAS[extra] if extra else ())
+    assert not seen & packages_without(extra)
+    allowed = installed_with(extra)
+    assert {"polars", "numba", "typer"} <= allowed
+    assert not {"pytest", "mypy", "opendp"} & allowed
+    assert ("pandas" in seen) == (extra in ("pandas", "spark"))
+    assert ("scipy" in seen) == (extra == "experiments")
+
+
+def test_what_is_hidden_is_hidden_from_other_processes_too() -> None:
+    code = """
+import subprocess, sys
+print(subprocess.run([sys.executable, "-c", "import pandas"], capture_output=True, text=True).stderr.splitlines()[-1])
+"""
+    assert run_with(None, code) == "ModuleNotFoundError: No module named 'pandas'"
+
+
+# --- each extra alone ---
+
+
+def test_pandas_alone() -> None:
+    code = (
+        READ
+        + """
+import pandas as pd, pyarrow as pa
+frame = pd.DataFrame(people.to_dict(as_series=False)).astype({"occupation": "category"})
+for given in (frame, pa.Table.from_pandas(frame.astype({"occupation": "str"}))):
+    release = ic.publish(ic.read(given, **roles), ic.KAnonymity(5))
+    print(type(release.data).__module__.partition(".")[0], len(release.data))
+"""
+    )
+    assert run_with("pandas", code).splitlines() == ["pandas 300", "pyarrow 300"]
+
+
+@pytest.mark.postgresql
+def test_postgresql_alone(postgresql: str) -> None:  # noqa: F811
+    code = (
+        READ
+        + """
+import sys
+query = "SELECT n % 40 AS age, 'm' AS sex, 'job ' || n % 3 AS occupation FROM generate_series(1, 200) AS n"
+release = ic.publish(ic.read(sys.argv[1], query=query, **roles), ic.KAnonymity(5))
+print(type(release.data).__module__.partition(".")[0], len(release.data))
+"""
+    )
+    assert run_with("postgresql", code, postgresql) == "polars 200"
+
+
+def test_experiments_alone(tmp_path: Path) -> None:
+    code = (
+        READ
+        + """
+from pathlib import Path
+from incrowd.experiments.charts import Axis, lines, save
+release = ic.publish(ic.read(people, **roles), ic.KAnonymity(5), method=ic.Mondrian())
+print(sorted(release.audit().to_dict()["usefulness"]["learning"][0]) != [])
+import polars as pl
+frame = pl.DataFrame({"k": [2, 5, 9], "loss": [0.1, 0.2, 0.4], "method": ["one"] * 3})
+chart = lines(frame, Axis("k", "k"), Axis("loss", "loss"), {"one": "#000000"}, title="A chart")
+print([path.suffix for path in save(chart, Path("chart")) if path.stat().st_size > 1000])
+features, classes, weights = release.training_set("occupation")
+from sklearn.tree import DecisionTreeClassifier
+print(DecisionTreeClassifier().fit(features.select("age"), classes, weights).score(features.select("age"), classes) > 0)
+"""
+    )
+    assert run_with("experiments", code, place=tmp_path).splitlines() == ["True", "['.png', '.svg']", "True"]
+
+
+@pytest.mark.spark
+def test_spark_alone(java: None, tmp_path: Path) -> None:  # noqa: F811
+    code = (
+        READ
+        + """
+from incrowd.engines.spark.session import start
+session = start("local[1]", {"spark.ui.showConsoleProgress": "false", "spark.sql.shuffle.partitions": "1"})
+people.write_parquet("people.parquet")
+release = ic.publish(ic.read(session.read.parquet("people.parquet"), **roles, keep=["salary"]), ic.KAnonymity(5))
+release.save("out")
+print(type(release.data).__module__.partition(".")[0], release.data.count(), ic.open_release("out").rows)
+session.stop()
+"""
+    )
+    assert run_with("spark", code, place=tmp_path, SPARK_LOCAL_IP="127.0.0.1").splitlines()[-1] == "pyspark 300 300"
+
+
+def test_testing_alone() -> None:
+    code = """
+from incrowd import Mondrian
+from incrowd.testing import check_method, check_registered
+check_method(Mondrian(), examples=2)
+print(check_registered(["sinks"], examples=1))
+"""
+    assert run_with("testing", code) == "{'sinks': ['ArrowSink()', 'CsvSink()', 'ParquetSink()']}"
+
+
+# --- without it, or without a part of it ---
+
+
+def told(extra: str, what: str, package: str) -> str:
+    return f"{what} need {package}, which is not installed.  Hint: pip install 'incrowd[{extra}]'."
+
+
+def test_conformance_checks_name_their_extra() -> None:
+    code = """
+try:
+    import incrowd.testing
+except ImportError as error:  # as whoever imports a module expects
+    print(error)
+"""
+    assert run_with(None, code) == told("testing", "conformance checks", "hypothesis")
+
+
+def test_pandas_without_pyarrow_names_the_extra() -> None:
+    code = (
+        READ
+        + """
+import pandas as pd
+numbers = pd.DataFrame(people.select("age", "salary").to_dict(as_series=False))
+texts = pd.DataFrame(people.select("age", "sex").to_dict(as_series=False)).astype({"sex": "str"})
+release = ic.publish(ic.read(numbers, quasi=["age"], sensitive=["salary"]), ic.KAnonymity(5))
+print(release.to_polars().height)
+attempt(lambda: release.data)
+attempt(lambda: ic.read(texts, quasi=["age", "sex"]))
+"""
+    )
+    expected = told("pandas", "pandas frames", "pyarrow")
+    assert run_with("pandas", code, hide=["pyarrow"]).splitlines() == ["300", expected, expected]
+
+
+@pytest.mark.parametrize("missing", EXTRAS["postgresql"])
+def test_a_database_without_its_driver_or_pyarrow_names_the_extra(missing: str) -> None:
+    code = READ + "attempt(lambda: ic.read('postgresql://localhost/people', query='people', **roles))"
+    assert run_with("postgresql", code, hide=[missing]) == told("postgresql", "PostgreSQL databases", missing)
+
+
+@pytest.mark.parametrize("missing", EXTRAS["spark"])
+def test_spark_without_a_part_of_its_extra_names_it(missing: str) -> None:
+    code = READ + "from incrowd.engines.spark.session import start\nattempt(start)"
+    assert run_with("spark", code, hide=[missing]) == told("spark", "sessions and frames of Spark", missing)
+
+
+@pytest.mark.parametrize("missing", ["pandas", "pyarrow"])
+def test_a_frame_of_spark_without_a_part_of_its_extra_names_it(missing: str) -> None:
+    code = (
+        READ
+        + """
+class DataFrame: ...
+DataFrame.__module__ = "pyspark.sql.classic.dataframe"  # no session is needed to see that it cannot be read
+attempt(lambda: ic.read(DataFrame(), **roles))
+"""
+    )
+    assert run_with("spark", code, hide=[missing]) == told("spark", "sessions and frames of Spark", missing)
+
+
+@pytest.mark.parametrize("missing", EXTRAS["experiments"])
+def test_a_part_of_the_extra_of_experiments_is_not_enough(missing: str, tmp_path: Path) -> None:
+    code = """
+import sys
+from incrowd.cli import main
+sys.argv = ["incrowd", "experiment", "sdgs"]
+sys.stderr = sys.stdout
+try: main()
+except SystemExit as end: print(end.code)
+"""
+    said = told("experiments", "experiments and charts", missing)
+    assert run_with("experiments", code, hide=[missing], place=tmp_path).splitlines() == [f"incrowd: {said}", "3"]
