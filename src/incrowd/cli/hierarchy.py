@@ -255,7 +255,6 @@ def _require_free(path: Path, *, force: bool) -> None:
 
 
 def _write(hierarchy: Hierarchy, tree: Tree, path: Path) -> None:
-    from incrowd.errors import OutputError
     from incrowd.hierarchies.categories import Categories
     from incrowd.hierarchies.values import as_text
 
@@ -264,10 +263,7 @@ def _write(hierarchy: Hierarchy, tree: Tree, path: Path) -> None:
         for place in range(1, tree.height):
             levels.append(tree.names[place].gather(tree.nodes[place, 1:]).to_list())
         hierarchy = Categories(tuple(zip(*levels, strict=True)))
-    try:
-        hierarchy.write_csv(path)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror}.") from error
+    hierarchy.write_csv(path)
 
 
 COMMANDS = (Command(hierarchy, place=30),)

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import polars as pl
 
+from incrowd.common.writing import new_file
 from incrowd.errors import OutputError
 from incrowd.hierarchies.values import as_text
 
@@ -64,12 +65,10 @@ class PseudonymKey:
 
     def save(self, path: str | Path) -> None:
         """Write the key to a new file that only its owner can read."""
-        try:
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except OSError as error:
-            raise OutputError(f"pseudonym key {path} cannot be written: {error.strerror}.") from error
-        with os.fdopen(handle, "wb") as file:
-            file.write(base64.b64encode(self.secret))
+        with new_file(path, force=False) as new:
+            handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(handle, "wb") as file:
+                file.write(base64.b64encode(self.secret))
 
     @classmethod
     def load_or_create(cls, path: str | Path) -> PseudonymKey:
