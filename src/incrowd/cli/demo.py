@@ -162,10 +162,14 @@ def demo(
 
 def _require_own(people: Path, recipe: Path) -> None:
     """Refuse to write over a table or a recipe that an earlier demo did not make."""
+    from incrowd.common.writing import require_name, telling
     from incrowd.errors import OutputError
 
-    made_here = recipe.exists() and recipe.read_bytes().startswith(_RECIPE.partition("\n")[0].encode())
-    if (people.exists() or recipe.exists()) and not made_here:
+    require_name(recipe)
+    with telling(recipe):
+        made_here = recipe.exists() and recipe.read_bytes().startswith(_RECIPE.partition("\n")[0].encode())
+        taken = people.exists() or recipe.exists()
+    if taken and not made_here:
         raise OutputError(
             f"{people if people.exists() else recipe} is not the demo's, and is not replaced.  "
             "Hint: choose another directory (--output)."

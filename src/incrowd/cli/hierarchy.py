@@ -248,9 +248,13 @@ def _verdict(found: _Found) -> str:
 
 
 def _require_free(path: Path, *, force: bool) -> None:
+    from incrowd.common.writing import require_name, telling
     from incrowd.errors import OutputError
 
-    if path.exists() and not force:
+    require_name(path)
+    with telling(path):
+        exists = path.exists()
+    if exists and not force:
         raise OutputError(f"{path} exists already.  Hint: choose another name, or replace it: --force.")
 
 

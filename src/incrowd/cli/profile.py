@@ -81,11 +81,15 @@ def _stem(file: str) -> str:
 
 
 def _require_free(recipe: Path, *, force: bool) -> None:
+    from incrowd.common.writing import require_name, telling
     from incrowd.errors import OutputError
 
-    if recipe.is_dir():
+    require_name(recipe)
+    with telling(recipe):
+        directory, exists = recipe.is_dir(), recipe.exists()
+    if directory:
         raise OutputError(f"{recipe} is a directory.  Hint: name the recipe's file with --output.")
-    if recipe.exists() and not force:
+    if exists and not force:
         raise OutputError(f"{recipe} exists already.  Hint: choose another name with --output, or replace it: --force.")
 
 

@@ -13,6 +13,9 @@ from incrowd.common.moves import move_new
 from incrowd.common.private_place import private_place
 from incrowd.errors import OutputError
 
+WRITTEN = "what was to be written is written"
+"""Noted on an interruption that came too late."""
+
 
 @contextmanager
 def new_file(path: str | Path, *, force: bool = True, parents: bool = False) -> Iterator[Path]:

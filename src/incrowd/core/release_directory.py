@@ -22,7 +22,7 @@ from pathlib import Path
 
 from incrowd.common.moves import exchange, move_new
 from incrowd.common.private_place import clear_abandoned, private_place
-from incrowd.common.writing import require_name, telling
+from incrowd.common.writing import WRITTEN, require_name, telling
 from incrowd.core.families import published_forms, registered
 from incrowd.errors import OutputError
 
@@ -62,13 +62,20 @@ RELEASE = Contents("a release", "summary.json", _release_members)
 def new_directory(target: Path, *, force: bool, contents: Contents = RELEASE) -> Iterator[Path]:
     """Give a directory to write in that becomes `target` when all went well, and vanishes when anything did not."""
     require_free(target, force=force, contents=contents)
-    with telling(target):
-        target_itself = _itself(target)
-        with private_place(target_itself, partial(_settle, target_itself, contents)) as place:
-            # Nobody else may look into the private place, so this one can have the permissions that it will keep.
-            (place / _NEW).mkdir()
-            yield place / _NEW
-            _put(place, target_itself, target, force, contents)
+    written = False
+    try:
+        with telling(target):
+            itself = _itself(target)
+            with private_place(itself, partial(_settle, itself, contents)) as place:
+                # Nobody else may look into the private place, so this one can have the permissions that it will keep.
+                (place / _NEW).mkdir()
+                yield place / _NEW
+                _put(place, itself, target, force, contents)
+                written = True
+    except BaseException as interruption:
+        if written:  # only the cleaning up was interrupted
+            interruption.add_note(WRITTEN)
+        raise
 
 
 def require_free(target: Path, *, force: bool, contents: Contents = RELEASE) -> None:

@@ -128,6 +128,8 @@ def _require_there(place: Path) -> None:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "that is no name of a file"
         raise SourceError(f"{place} cannot be read: {reason}.") from None
+    if place.is_dir() and not os.access(place, os.R_OK | os.X_OK):
+        raise SourceError(f"{place} cannot be read: you may not look into this directory.")
 
 
 def _files(
