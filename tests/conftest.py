@@ -1,8 +1,10 @@
-"""What tests share: where the Adult data set is, and how Hypothesis draws its tables."""
+"""What tests share: where the Adult data set is, a full disk, and how Hypothesis draws its tables."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,3 +23,28 @@ def adult() -> Path:
     if not (folder / "adult.csv").exists():
         pytest.skip("the Adult data set is not here: put it in ../shared/data or name its folder in INCROWD_DATA")
     return folder
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system with room for 64 kB; where it cannot be had, files that may not grow larger than that."""
+    place = tmp_path / "full"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=64k", "none", str(place)]
+    try:
+        mounted = os.geteuid() == 0 and subprocess.run(command, capture_output=True, check=False).returncode == 0
+    except OSError:
+        mounted = False
+    if mounted:
+        yield place
+        subprocess.run(["umount", str(place)], check=True)
+        return
+    import resource
+    import signal
+
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (65536, limits[1]))
+    yield place
+    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    signal.signal(signal.SIGXFSZ, handler)

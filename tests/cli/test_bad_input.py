@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -296,6 +297,79 @@ def test_an_interruption_inside_the_run(
 
     monkeypatch.setattr(ic.Release, "batches_to_write", interrupted)
     refused(130, "interrupted; no release was written")
+
+
+def test_an_interruption_that_comes_when_the_release_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    from incrowd.core import release_directory
+
+    put = release_directory._put
+
+    def interrupted(*given: Any) -> None:
+        put(*given)
+        monkeypatch.setattr(release_directory, "_settle", lambda *_: signal.raise_signal(signal.SIGTERM) or True)
+
+    monkeypatch.setattr(
+        release_directory, "partial", lambda function, *given: lambda place: release_directory._settle(*given, place)
+    )
+    monkeypatch.setattr(release_directory, "_put", interrupted)
+    done = incrowd("publish", "people.recipe.toml")
+    assert (done.code, done.err) == (130, "incrowd: interrupted; the release was written.\n")
+    assert sorted(path.name for path in Path("out").iterdir()) == ["data.csv", "recipe.toml", "summary.json"]
+    assert not list(Path().glob(".out.*"))
+
+
+LONG = "n" * 300
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("publish", "people.recipe.toml", "-o", LONG),
+        ("publish", "people.recipe.toml", "-o", "two\nlines"),
+        ("publish", "people.recipe.toml", "-o", "\udcff"),
+        ("publish", "people.recipe.toml", "-o", "link", "--force"),
+        ("publish", "people.recipe.toml", "-o", "dangling"),
+        ("profile", "people.csv", "-o", LONG),
+        ("profile", "people.csv", "-o", "two\nlines"),
+        ("hierarchy", "people.recipe.toml", "--column", "age", "--write", LONG),
+        ("demo", "-o", LONG),
+        ("compare", "people.recipe.toml", "-o", LONG),
+        ("plan", "--figures", LONG),
+        ("experiment", "sdgs", "-o", LONG),
+    ],
+    ids=lambda command: " ".join(command)[:40].encode("ascii", "replace").decode(),
+)
+def test_names_that_nothing_can_be_written_to(command: tuple[str, ...]) -> None:
+    Path("real").mkdir()
+    Path("link").symlink_to("real")
+    Path("dangling").symlink_to("nowhere")
+    refused(5, "link" if "link" in command else "", command=command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("profile", "people.csv", "--force", "-o", "full/page.html"),
+        ("hierarchy", "people.recipe.toml", "--column", "age", "--force", "--write", "full/page.html"),
+        ("audit", "out", "--no-learning", "-o", "full/page.html"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_full_disk_leaves_the_file_that_was_there(full_disk: Path, command: tuple[str, ...]) -> None:
+    if not full_disk.is_mount():
+        pytest.skip("files that may not grow are no full disk for small ones")
+    assert incrowd("publish", "people.recipe.toml", "--quiet").code == 0
+    (full_disk / "page.html").write_text("old")
+    with suppress(OSError), (full_disk / "rest").open("wb", buffering=0) as rest:
+        for _ in range(1000):
+            rest.write(b"x" * 4096)
+    before = everything(Path())
+    done = incrowd(*command)
+    assert (done.code, done.err.partition(": ")[2]) == (
+        5,
+        "full/page.html cannot be written: No space left on device.\n",
+    )
+    assert everything(Path()) == before
 
 
 def test_an_interruption_that_compiled_code_loses_ends_the_run_at_its_next_step(

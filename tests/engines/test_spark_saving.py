@@ -75,6 +75,55 @@ def test_a_place_that_is_taken(release: ic.Release, tmp_path: Path) -> None:
         release.save(tmp_path / "out", force=True)
 
 
+@pytest.fixture
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take this machine's file system for one of Hadoop's."""
+    from incrowd.engines.spark import saving
+
+    monkeypatch.setattr(saving, "_HERE", "nowhere://")
+
+
+def test_an_address_of_this_machine_is_a_path(release: ic.Release, tmp_path: Path) -> None:
+    place: Any = (tmp_path / "an out").as_uri()
+    assert str(release.save(place)) == f"{place}/data.parquet"
+    release.save(tmp_path / "an out", force=True)
+    assert {path.name for path in (tmp_path / "an out").iterdir()} == {"data.parquet", "recipe.toml", "summary.json"}
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_what_appears_in_the_meantime_or_holds_other_files_stays(
+    release: ic.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from incrowd.engines.spark import saving
+
+    place: Any = (tmp_path / "out").as_uri()
+    write = saving._write_tables
+
+    def meanwhile(*given: Any) -> None:
+        write(*given)
+        (tmp_path / "out").mkdir(exist_ok=True)
+        (tmp_path / "out" / "thesis.txt").write_text("mine")
+
+    monkeypatch.setattr(saving, "_write_tables", meanwhile)
+    with pytest.raises(OutputError, match="exists already"):
+        release.save(place)
+    with pytest.raises(OutputError, match="holds other files besides"):
+        release.save(place, force=True)
+    assert [path.name for path in tmp_path.rglob("*") if path.suffix != ".crc"] == ["out", "thesis.txt"]
+
+
+@pytest.mark.usefixtures("elsewhere")
+def test_a_release_that_stepped_aside_for_a_run_that_died_is_put_back(release: ic.Release, tmp_path: Path) -> None:
+    place: Any = (tmp_path / "out").as_uri()
+    release.save(place)
+    (tmp_path / "out").rename(tmp_path / ".out.0123456789ab.old")
+    with pytest.raises(OutputError, match="exists already"):
+        release.save(place)
+    assert rows(tmp_path / "out" / "data.parquet").height == 1200
+    assert [path.name for path in tmp_path.iterdir() if path.suffix != ".crc"] == ["out"]
+
+
+@pytest.mark.usefixtures("elsewhere")
 def test_a_file_system_of_sparks_own(release: ic.Release, tmp_path: Path) -> None:
     place: Any = (tmp_path / "out").as_uri()
     assert str(release.save(place)) == f"{place}/data.parquet"
@@ -93,6 +142,7 @@ def test_a_file_system_of_sparks_own(release: ic.Release, tmp_path: Path) -> Non
 def test_a_place_that_cannot_rename(release: ic.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from incrowd.engines.spark import saving
 
+    monkeypatch.setattr(saving, "_HERE", "nowhere://")
     monkeypatch.setattr(saving, "_RENAMES_AT_ONCE", ())
     place: Any = (tmp_path / "out").as_uri()
     release.save(place)
@@ -177,6 +227,7 @@ def test_a_driver_that_is_killed_leaves_no_release(spark: SparkSession, people: 
     assert not list(people.glob("**/summary.json"))
     again = release_of(spark.read.parquet(str(people / "people"))).save(people / "out")
     assert rows(again).height == 1200
+    assert sorted(path.name for path in people.iterdir()) == ["out", "people"]
 
 
 def test_an_executor_that_is_lost_costs_nothing_but_time(cluster: Cluster, people: Path) -> None:

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.common import moves
 from incrowd.core.engine import PublishedRows
 from incrowd.core.release_directory import new_directory
 from incrowd.errors import OutputError
@@ -187,6 +188,7 @@ def test_a_crash_leaves_the_release_that_was_to_be_replaced(
 def test_an_interruption_while_one_release_takes_the_other_s_place(
     tmp_path: Path, release: ic.Release, monkeypatch: pytest.MonkeyPatch, error: BaseException, step: int
 ) -> None:
+    monkeypatch.setattr(moves, "_rename", lambda *_: False)  # as on a file system that cannot exchange
     release.save(tmp_path / "out")
     before = everything(tmp_path)
     renamed = []
@@ -204,6 +206,19 @@ def test_an_interruption_while_one_release_takes_the_other_s_place(
     assert everything(tmp_path) == before
 
 
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("force", [False, True])
+def test_a_full_disk_is_told_and_leaves_what_was_there(full_disk: Path, format: Any, force: bool) -> None:
+    people = pl.DataFrame({"age": [30, 40] * 20_000, "name": [f"{number * 7919:x}" for number in range(40_000)]})
+    large = ic.publish(ic.read(people, quasi=["age"], keep=["name"]), ic.KAnonymity(5))
+    if force:
+        ic.publish(ic.read(people[:40], quasi=["age"], keep=["name"]), ic.KAnonymity(5)).save(full_disk / "out")
+    before = everything(full_disk)
+    with pytest.raises(OutputError, match="out cannot be written"):
+        large.save(full_disk / "out", format=format, force=force)
+    assert everything(full_disk) == before
+
+
 def test_a_failure_after_the_data_leaves_nothing_either(
     tmp_path: Path, release: ic.Release, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,8 +230,9 @@ def test_a_failure_after_the_data_leaves_nothing_either(
 
 def test_the_place_to_write_in_is_hidden_until_all_is_there(tmp_path: Path) -> None:
     with new_directory(tmp_path / "out", force=False) as place:
-        assert place.parent == tmp_path
-        assert place.name.startswith(".out.")
+        assert place.parent.parent == tmp_path
+        assert place.parent.name.startswith(".out.")
+        assert stat.S_IMODE(place.parent.stat().st_mode) == 0o700
         assert not (tmp_path / "out").exists()
         (place / "summary.json").write_text("{}", encoding="utf-8")
     assert everything(tmp_path) == {"out": b"a folder", "out/summary.json": b"{}"}

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from incrowd.common.writing import write_text
 from incrowd.core.risk import Risk, Threat
 from incrowd.errors import OutputError
 
@@ -122,11 +123,7 @@ class Audit:
         if path.suffix.lower() not in kinds:
             raise OutputError(f"an audit is written as .html or .json, not as '{path.suffix}'.")
         text = kinds[path.suffix.lower()]()
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text + "\n", encoding="utf-8")
-        except OSError as error:
-            raise OutputError(f"{path} cannot be written: {error.strerror}.") from error
+        write_text(path, text + "\n", parents=True)
         return path
 
     def _repr_html_(self) -> str:

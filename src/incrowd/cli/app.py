@@ -15,6 +15,7 @@ from incrowd.cli.command import all_commands
 from incrowd.cli.stopping import Stopped, listen, stoppable, was_asked
 from incrowd.cli.warning import show_own_warnings
 from incrowd.common.version import __version__
+from incrowd.common.writing import WRITTEN
 from incrowd.errors import (
     ConformanceError,
     IncrowdError,
@@ -114,7 +115,9 @@ def main() -> None:
 def _explain(error: BaseException) -> int:
     """Tell what went wrong, and return the exit code."""
     if was_asked() or not isinstance(error, Exception):
-        typer.echo("incrowd: interrupted; no release was written.", err=True)
+        late = WRITTEN in getattr(error, "__notes__", ())
+        done = "the release was written" if late else "no release was written"
+        typer.echo(f"incrowd: interrupted; {done}.", err=True)
         return EXIT_INTERRUPTED
     if isinstance(error, IncrowdError):
         _complain(message(error))

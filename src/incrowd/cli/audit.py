@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -138,7 +139,7 @@ def _open(
     others = [
         open_release(
             path,
-            description=None if (path / "recipe.toml").exists() else description,
+            description=None if os.path.exists(path / "recipe.toml") else description,  # noqa: PTH110  # never raises
             original=original,
             external=external,
         )

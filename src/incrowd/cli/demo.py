@@ -81,6 +81,7 @@ def demo(
     from incrowd.cli._demo_table import HIERARCHIES, QUASI, SENSITIVE, demo_recipe, person_table
     from incrowd.cli.compare import KEPT, ranking_table
     from incrowd.cli.output import print_json, release_lines, showing_progress, summary_table
+    from incrowd.common.writing import write_text
     from incrowd.core.release_directory import require_directory
     from incrowd.datasets import write_census
     from incrowd.planning.compare import compare
@@ -90,7 +91,7 @@ def demo(
     people, recipe_path = output / "people.csv", output / "people.recipe.toml"
     _require_own(people, recipe_path)
     require_directory(output)
-    recipe_path.write_text(demo_recipe(_RECIPE.format(k=k, l=l, k5=5 * k), HIERARCHIES), encoding="utf-8")
+    write_text(recipe_path, demo_recipe(_RECIPE.format(k=k, l=l, k5=5 * k), HIERARCHIES))
     with showing_progress(quiet=as_json) as progress:
         progress("generating", 0.0)
         write_census(people, rows)
@@ -161,10 +162,14 @@ def demo(
 
 def _require_own(people: Path, recipe: Path) -> None:
     """Refuse to write over a table or a recipe that an earlier demo did not make."""
+    from incrowd.common.writing import require_name, telling
     from incrowd.errors import OutputError
 
-    made_here = recipe.exists() and recipe.read_bytes().startswith(_RECIPE.partition("\n")[0].encode())
-    if (people.exists() or recipe.exists()) and not made_here:
+    require_name(recipe)
+    with telling(recipe):
+        made_here = recipe.exists() and recipe.read_bytes().startswith(_RECIPE.partition("\n")[0].encode())
+        taken = people.exists() or recipe.exists()
+    if taken and not made_here:
         raise OutputError(
             f"{people if people.exists() else recipe} is not the demo's, and is not replaced.  "
             "Hint: choose another directory (--output)."

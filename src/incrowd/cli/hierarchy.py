@@ -248,14 +248,17 @@ def _verdict(found: _Found) -> str:
 
 
 def _require_free(path: Path, *, force: bool) -> None:
+    from incrowd.common.writing import require_name, telling
     from incrowd.errors import OutputError
 
-    if path.exists() and not force:
+    require_name(path)
+    with telling(path):
+        exists = path.exists()
+    if exists and not force:
         raise OutputError(f"{path} exists already.  Hint: choose another name, or replace it: --force.")
 
 
 def _write(hierarchy: Hierarchy, tree: Tree, path: Path) -> None:
-    from incrowd.errors import OutputError
     from incrowd.hierarchies.categories import Categories
     from incrowd.hierarchies.values import as_text
 
@@ -264,10 +267,7 @@ def _write(hierarchy: Hierarchy, tree: Tree, path: Path) -> None:
         for place in range(1, tree.height):
             levels.append(tree.names[place].gather(tree.nodes[place, 1:]).to_list())
         hierarchy = Categories(tuple(zip(*levels, strict=True)))
-    try:
-        hierarchy.write_csv(path)
-    except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror}.") from error
+    hierarchy.write_csv(path)
 
 
 COMMANDS = (Command(hierarchy, place=30),)

@@ -39,6 +39,7 @@ def profile(
     from rich.console import Console
 
     from incrowd.cli.output import print_json, showing_progress
+    from incrowd.common.writing import write_text
     from incrowd.planning.profile import profile as profile_table
     from incrowd.planning.profile.writing import recipe_text
 
@@ -51,7 +52,7 @@ def profile(
             file, query=query, separator=separator, encoding=encoding, missing=missing or (), progress=progress
         )
     if writes:
-        _write(recipe, recipe_text(found, recipe_path=recipe), force=force)
+        write_text(recipe, recipe_text(found, recipe_path=recipe), force=force)
     if as_json:
         print_json(found.to_dict())
         return
@@ -80,22 +81,16 @@ def _stem(file: str) -> str:
 
 
 def _require_free(recipe: Path, *, force: bool) -> None:
+    from incrowd.common.writing import require_name, telling
     from incrowd.errors import OutputError
 
-    if recipe.is_dir():
+    require_name(recipe)
+    with telling(recipe):
+        directory, exists = recipe.is_dir(), recipe.exists()
+    if directory:
         raise OutputError(f"{recipe} is a directory.  Hint: name the recipe's file with --output.")
-    if recipe.exists() and not force:
+    if exists and not force:
         raise OutputError(f"{recipe} exists already.  Hint: choose another name with --output, or replace it: --force.")
-
-
-def _write(recipe: Path, text: str, *, force: bool) -> None:
-    from incrowd.errors import OutputError
-
-    try:
-        with recipe.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise OutputError(f"{recipe} cannot be written: {error.strerror}.") from error
 
 
 def _columns(found: Profile) -> Table:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from incrowd.common.registry import Family, members
 from incrowd.common.renaming import with_new_names
 from incrowd.core.attack import Attack
@@ -77,8 +79,10 @@ def make_registered(family: str, described: Any, *, key: str = "name", base: Pat
         raise RecipeError(f"{noun} '{name}' needs {' and '.join(lacking)}.")
     try:
         return cls.from_recipe(given, base or Path())
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError, RecursionError) as error:
         raise RecipeError(f"{noun} '{name}': a parameter is of the wrong kind ({error}).") from error
+    except pl.exceptions.PolarsError as error:
+        raise RecipeError(f"{noun} '{name}': a parameter is of the wrong kind ({type(error).__name__}).") from error
 
 
 def require_member(family: str, made: object) -> None:

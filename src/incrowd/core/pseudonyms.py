@@ -17,7 +17,7 @@ from pathlib import Path
 
 import polars as pl
 
-from incrowd.common.secret_files import write_secret
+from incrowd.common.writing import write_secret
 from incrowd.errors import OutputError
 from incrowd.hierarchies.values import as_text
 
@@ -65,7 +65,7 @@ class PseudonymKey:
 
     def save(self, path: str | Path) -> None:
         """Write the key to a new file that only its owner can read."""
-        write_secret(path, base64.b64encode(self.secret), what="pseudonym key")
+        write_secret(path, base64.b64encode(self.secret))
 
     @classmethod
     def load_or_create(cls, path: str | Path) -> PseudonymKey:

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
+from incrowd.common.writing import new_file
 from incrowd.datasets._census_domains import CENSUS_DOMAINS
 from incrowd.datasets._census_model import census_model
 
@@ -50,13 +51,11 @@ def write_census(path: str | Path, rows: int, *, seed: int = 0) -> None:
         return _blocks(rows, seed)
 
     people = register_io_source(read_blocks, schema=_block(0, seed, 0).schema)
-    match path.suffix.lower():
-        case ".csv":
-            people.sink_csv(path)
-        case ".parquet":
-            people.sink_parquet(path)
-        case suffix:
-            raise ValueError(f"cannot write a census as '{suffix}'.  Hint: end the path in .csv or .parquet.")
+    suffix = path.suffix.lower()
+    if suffix not in (".csv", ".parquet"):
+        raise ValueError(f"cannot write a census as '{suffix}'.  Hint: end the path in .csv or .parquet.")
+    with new_file(path) as new:
+        people.sink_csv(new) if suffix == ".csv" else people.sink_parquet(new)
 
 
 def _require_not_negative(**arguments: int) -> None:

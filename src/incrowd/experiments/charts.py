@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from incrowd.common.extras import needing_extra
+from incrowd.common.writing import new_file
 from incrowd.experiments.claims import extremes
 
 if TYPE_CHECKING:
@@ -128,10 +129,11 @@ def save_as(chart: Any, path: Path) -> Path:
     """Write a chart as PNG or SVG, by the path's suffix."""
     with needing_extra("experiments", "charts"):
         import vl_convert
-    if path.suffix.lower() == ".png":
-        path.write_bytes(vl_convert.vegalite_to_png(chart.to_json(), ppi=_PIXELS_PER_INCH))
-    else:
-        path.write_text(vl_convert.vegalite_to_svg(chart.to_json()), encoding="utf-8")
+    with new_file(path) as new:
+        if path.suffix.lower() == ".png":
+            new.write_bytes(vl_convert.vegalite_to_png(chart.to_json(), ppi=_PIXELS_PER_INCH))
+        else:
+            new.write_text(vl_convert.vegalite_to_svg(chart.to_json()), encoding="utf-8")
     return path
 
 

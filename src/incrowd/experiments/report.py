@@ -9,8 +9,6 @@ experiment.json    what was run and what came out, for machines; marks the direc
 from __future__ import annotations
 
 import json
-import secrets
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,13 +18,13 @@ import polars as pl
 
 from incrowd.common.progress import Progress, silent
 from incrowd.common.version import __version__
-from incrowd.core.release_directory import new_directory, require_free
-from incrowd.errors import OutputError
+from incrowd.core.release_directory import Contents, new_directory, require_free
 from incrowd.experiments.charts import save
 from incrowd.experiments.claims import Claim, Verdict
 
 MARKER = "experiment.json"
-_MEMBERS = {MARKER, "results.csv", "report.md", "figures"}
+_MEMBERS = frozenset({MARKER, "results.csv", "report.md", "figures"})
+_EXPERIMENT = Contents("an experiment's", MARKER, lambda: _MEMBERS, or_empty=False)
 
 
 @dataclass(frozen=True)
@@ -76,39 +74,14 @@ class Findings:
 
 def write_report(findings: Findings, directory: Path, *, force: bool = False, progress: Progress = silent) -> Path:
     """Write everything into a new directory; return the path of the report."""
-    require_place(directory, force=force)
-    # Made beside what is there, which is replaced only when everything is written.
-    made = directory.with_name(f".{directory.name}.{secrets.token_hex(6)}.new") if directory.exists() else directory
-    with new_directory(made, force=False) as place:
+    with new_directory(directory, force=force, contents=_EXPERIMENT) as place:
         _write(findings, place, progress)
-    if made != directory:
-        _replace(directory, made)
     return directory / "report.md"
-
-
-def _replace(directory: Path, made: Path) -> None:
-    """Put a new directory where another one is, which stays if that fails."""
-    old = made.with_suffix(".old")
-    directory.rename(old)
-    try:
-        made.rename(directory)
-    except BaseException:
-        old.rename(directory)
-        raise
-    shutil.rmtree(old)
 
 
 def require_place(directory: Path, *, force: bool) -> None:
     """Refuse a place that is taken by anything but an experiment that may be replaced."""
-    if not (force and directory.exists()):
-        require_free(directory, force=False)
-        return
-    found = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
-    if MARKER not in found or not found <= _MEMBERS:
-        raise OutputError(
-            f"{directory} is not an experiment's, or holds other files besides; it is not replaced.  "
-            "Hint: choose another directory."
-        )
+    require_free(directory, force=force, contents=_EXPERIMENT)
 
 
 def _write(findings: Findings, place: Path, progress: Progress) -> None:

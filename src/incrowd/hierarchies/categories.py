@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from incrowd.common.arrays import Codes
+from incrowd.common.writing import new_file
 from incrowd.errors import HierarchyError, RecipeError
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.hierarchy import Hierarchy, require_covered
@@ -105,7 +106,7 @@ class Categories(Hierarchy):
 
     def write_csv(self, path: str | Path, *, separator: str = ";") -> None:
         """Write one line per value, most specific first, the root last."""
-        with Path(path).open("w", newline="", encoding="utf-8") as file:
+        with new_file(path) as new, new.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, delimiter=separator, lineterminator="\n")
             writer.writerows((*row, labels.ANY) for row in self.rows)
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol
 import polars as pl
 
 from incrowd.common.progress import Progress, silent
-from incrowd.common.secret_files import write_secret
+from incrowd.common.writing import write_secret
 from incrowd.core.engine import PublishedRows, ReleaseTexts
 from incrowd.core.families import registered
 from incrowd.core.release_directory import new_directory
@@ -95,7 +95,7 @@ def save_recipe(release: Publication, path: str | Path) -> Path:
             "Hint: keep this recipe elsewhere, like a key."
         )
     recipe = recipe_of(release, seen_from=path.parent, with_seed=True)
-    write_secret(path, recipe.encode(), what="recipe")
+    write_secret(path, recipe.encode())
     return path
 
 

@@ -43,7 +43,7 @@ def as_utf8(content: Content, *, stated: str | None, where: str) -> tuple[Conten
 def _known(stated: str, where: str) -> str:
     try:
         "".encode(stated)
-    except LookupError:
+    except (LookupError, ValueError):  # a name with a null byte is refused in its own way
         raise SourceError(
             f"{where}: there is no text encoding '{stated}'.  Hint: try 'utf-8', 'cp1252' or 'utf-16'."
         ) from None

@@ -1,9 +1,11 @@
 """Writing a release with Spark: all of it or nothing, also where the driver or an executor is lost on the way.
 
 Executors write parts into a hidden directory beside the place asked for; `recipe.toml` follows, then `summary.json`,
-and last of all one renaming. Whoever dies before that leaves no release. A file system that cannot rename a directory
-in one step (those of object stores) is written in place, and there it is `summary.json`, written last, that makes a
-directory a release.
+and last of all one renaming, which refuses where anything is by then. Whoever dies before that leaves no release. A
+release that is replaced on one of Hadoop's file systems steps aside for a moment, under a hidden name; if the driver
+dies in that moment, the next run puts it back. A file system that cannot rename a directory in one step (those of
+object stores) is written in place, and there it is `summary.json`, written last, that makes a directory a release:
+nothing keeps apart two runs that write to the same place at the same time.
 """
 
 from __future__ import annotations
@@ -11,13 +13,15 @@ from __future__ import annotations
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from incrowd.common.progress import Progress
 from incrowd.core.engine import ReleaseTexts
-from incrowd.core.release_directory import new_directory
+from incrowd.core.release_directory import RELEASE, new_directory
 from incrowd.engines.spark.arrow_batches import to_spark
 from incrowd.engines.spark.counting import name_of
 from incrowd.engines.spark.published import Published
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FORMATS = ("parquet", "csv")
+_HERE, _OLD = "file://", ".old"
 _RENAMES_AT_ONCE = ("file", "hdfs", "viewfs", "webhdfs", "swebhdfs")
 
 
@@ -46,8 +51,12 @@ def save(
     if chosen not in FORMATS:
         raise OutputError(f"Spark does not write '{chosen}'.  Hint: it is one of {', '.join(FORMATS)}.")
     progress("writing", 0.0)
-    if isinstance(target, str) and is_remote(target):
-        where: str | Path = _save_remotely(source, rows, texts, target.rstrip("/"), chosen, force)
+    if isinstance(target, str) and target.startswith(_HERE):
+        target = target.rstrip("/")
+        _save_here(source, rows, texts, Path(url2pathname(urlsplit(target).path)), chosen, force)
+        where: str | Path = f"{target}/data.{chosen}"
+    elif isinstance(target, str) and is_remote(target):
+        where = _save_remotely(source, rows, texts, target.rstrip("/"), chosen, force)
     else:
         where = _save_here(source, rows, texts, Path(target), chosen, force)
     progress("writing", 1.0)
@@ -73,13 +82,15 @@ def _save_remotely(
     source: SparkSource, rows: Published, texts: ReleaseTexts, target: str, format: str, force: bool
 ) -> str:
     files = _Files(source.session, target)
+    parent, _, name = target.rpartition("/")
+    place = f"{parent}/.{name}.{secrets.token_hex(6)}" if files.renames else target
+    if files.renames:
+        _put_back(files, parent, name)
     taken = files.exists(target)
     if taken and not force:
         raise OutputError(f"{target} exists already.  Hint: choose another directory, or replace it with force.")
-    if taken and not files.exists(f"{target}/summary.json"):
-        raise OutputError(f"{target} is not a release; it is not replaced.  Hint: choose another directory.")
-    parent, _, name = target.rpartition("/")
-    place = f"{parent}/.{name}.{secrets.token_hex(6)}" if files.renames else target
+    if taken:
+        _require_release(files, target)
     try:
         if place == target and taken:
             files.delete(f"{target}/summary.json")  # from here on it is no release any more
@@ -89,15 +100,35 @@ def _save_remotely(
         files.write(f"{place}/summary.json", texts.summary)
         if place != target:
             if taken:
-                files.rename(target, f"{place}.old")
+                _require_release(files, target)  # again: much may have happened in the meantime
+                files.rename(target, f"{place}{_OLD}")
             files.rename(place, target)
-            files.delete(f"{place}.old")
+            files.delete(f"{place}{_OLD}")
     except BaseException:
-        if place != target and not files.exists(target) and files.exists(f"{place}.old"):
-            files.rename(f"{place}.old", target)
+        if place != target and not files.exists(target) and files.exists(f"{place}{_OLD}"):
+            files.rename(f"{place}{_OLD}", target)
         files.delete(place)
         raise
     return f"{target}/data.{format}"
+
+
+def _require_release(files: _Files, target: str) -> None:
+    found = {name for name in files.names(target) if not name.endswith(".crc")}
+    if RELEASE.marker not in found or not found <= RELEASE.members():
+        raise OutputError(
+            f"{target} is not a release, or holds other files besides; it is not replaced.  "
+            "Hint: choose another directory."
+        )
+
+
+def _put_back(files: _Files, parent: str, name: str) -> None:
+    """Put a release back that stepped aside for a run that died, or take it away where the new one is there."""
+    for old in files.names(parent) if files.exists(parent) else []:
+        if old.startswith(f".{name}.") and old.endswith(_OLD):
+            if files.exists(f"{parent}/{name}"):
+                files.delete(f"{parent}/{old}")
+            else:
+                files.rename(f"{parent}/{old}", f"{parent}/{name}")
 
 
 def _write_tables(source: SparkSource, rows: Published, texts: ReleaseTexts, place: str, format: str) -> None:
@@ -128,10 +159,12 @@ class _Files:
 
     def __init__(self, session: SparkSession, place: str) -> None:
         jvm: Any = session._jvm
+        gateway: Any = session.sparkContext._gateway
+        self._jvm, self._new_array = jvm, gateway.new_array
         self._path: Any = jvm.org.apache.hadoop.fs.Path
         try:
-            configuration = session._jsc.hadoopConfiguration()
-            self._system = self._path(place).getFileSystem(configuration)
+            self._configuration = session._jsc.hadoopConfiguration()
+            self._system = self._path(place).getFileSystem(self._configuration)
             self._system.exists(self._path(place))
         except Exception as error:
             if not type(error).__module__.startswith("py4j"):
@@ -149,9 +182,23 @@ class _Files:
     def delete(self, place: str) -> None:
         self._system.delete(self._path(place), True)
 
+    def names(self, place: str) -> list[str]:
+        return [str(status.getPath().getName()) for status in self._system.listStatus(self._path(place))]
+
     def rename(self, place: str, target: str) -> None:
-        if not self._system.rename(self._path(place), self._path(target)):
-            raise OutputError(f"{target} cannot be written: the finished release could not be moved there.")
+        """Move a directory; the plain rename would move it into a directory that is there by then."""
+        context = self._jvm.org.apache.hadoop.fs.FileContext.getFileContext(
+            self._path(target).toUri(), self._configuration
+        )
+        nothing_special = self._new_array(self._jvm.org.apache.hadoop.fs.Options.Rename, 0)
+        try:
+            context.rename(self._path(place), self._path(target), nothing_special)
+        except Py4JJavaError as error:
+            if "FileAlreadyExists" in name_of(error) or self.exists(target):
+                raise OutputError(f"{target} exists already.  Hint: choose another directory, or replace it.") from None
+            raise OutputError(
+                f"{target} cannot be written: the finished release could not be moved there ({name_of(error)})."
+            ) from None
 
     def write(self, place: str, text: str) -> None:
         stream = self._system.create(self._path(place), False)

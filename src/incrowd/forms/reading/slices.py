@@ -40,7 +40,10 @@ def bucket_column(files: PublishedFiles) -> str | None:
 def written_rows(files: PublishedFiles) -> pl.DataFrame:
     """Return the rows with their buckets."""
     bucket = _bucket(files)
-    return read_rows(files.data).sort(bucket, maintain_order=True)
+    rows = read_rows(files.data).sort(bucket, maintain_order=True)
+    if rows[bucket].null_count():
+        raise SchemaError(f"column '{bucket}': there are rows in no bucket.")
+    return rows
 
 
 def dealt_rows(files: PublishedFiles) -> pl.DataFrame:
@@ -48,13 +51,20 @@ def dealt_rows(files: PublishedFiles) -> pl.DataFrame:
     bucket, schema, rows = _bucket(files), files.schema, written_rows(files)
     if "sensitive" not in files.others:
         return rows
-    values = read_rows(files.others["sensitive"]).sort(bucket, maintain_order=True)
+    values = read_rows(files.others["sensitive"])
     count = next((name for name in COUNT_NAMES if name in values.columns and name not in schema.tallied), None)
     if count is None:
         raise SchemaError("the table of sensitive values has no column of counts.")
-    repeated = values.select(bucket, *schema.sensitive, pl.col(count).cast(pl.Int64).alias(_ROW))
+    for name in (bucket, *schema.sensitive):
+        if name not in values.columns:
+            raise SchemaError(f"the table of sensitive values has no column '{name}'.")
+    values = values.sort(bucket, maintain_order=True)
+    counts = _whole_numbers(values[count])
+    if counts is None or counts.sum() != rows.height:
+        raise SchemaError("the counts in the table of sensitive values do not add up to the published rows.")
+    repeated = values.select(bucket, *schema.sensitive, counts.alias(_ROW))
     dealt = repeated[np.repeat(np.arange(repeated.height), repeated[_ROW].to_numpy())].drop(_ROW)
-    if dealt.height != rows.height or not (dealt[bucket] == rows[bucket]).all():
+    if dealt[bucket].cast(pl.String).to_list() != rows[bucket].cast(pl.String).to_list():
         raise SchemaError("the two tables do not have the same number of rows in every bucket.")
     return pl.concat([rows, dealt.drop(bucket)], how="horizontal")
 
@@ -64,9 +74,11 @@ def dealt_multisets(files: PublishedFiles) -> pl.DataFrame:
     bucket, dealt = _bucket(files), written_rows(files)
     sizes = dealt.group_by(bucket, maintain_order=True).len()["len"].to_list()
     for name in files.schema.quasi:
-        labels = dealt.group_by(bucket, maintain_order=True).agg(pl.col(name).first())[name].to_list()
-        values = [_members(str(label or "")) for label in labels]
-        if [len(listed) for listed in values] != sizes:
+        if name not in dealt.columns:
+            raise SchemaError(f"the published table has no column '{name}', which the description names.")
+        shown = dealt.group_by(bucket, maintain_order=True).agg(pl.col(name).first(), one=pl.col(name).n_unique() == 1)
+        values = [_members(str(label or ""), size) for label, size in zip(shown[name].to_list(), sizes, strict=True)]
+        if not shown["one"].all() or [len(listed) for listed in values] != sizes:
             raise SchemaError(f"column '{name}': its multisets do not have as many values as their buckets have rows.")
         dealt = dealt.with_columns(pl.Series(name, [one for listed in values for one in listed], dtype=pl.String))
     return dealt
@@ -79,17 +91,32 @@ def _bucket(files: PublishedFiles) -> str:
     return found
 
 
-def _members(label: str) -> list[str | None]:
-    """Read `22:2, 33:1` as so many values of each kind; missing is an empty name.
+def _members(label: str, size: int) -> list[str | None]:
+    """Read `22:2, 33:1` as so many values of each kind; missing is an empty name. More than `size` are not read.
 
-    >>> _members('"a, b":2, c:d:1, :1')
+    >>> _members('"a, b":2, c:d:1, :1', 4)
     ['a, b', 'a, b', 'c:d', None]
     """
     found: list[str | None] = []
     for match in _MEMBER.finditer(label):
-        name = json.loads(match["quoted"]) if match["quoted"] else match["plain"]
-        found += [name or None] * int(match["count"])
+        try:
+            name = json.loads(match["quoted"]) if match["quoted"] else match["plain"]
+            count = int(match["count"])
+        except ValueError:
+            return []
+        if count > size - len(found):
+            return []
+        found += [name or None] * count
     return found
+
+
+def _whole_numbers(column: pl.Series) -> pl.Series | None:
+    """Return a column of counts as numbers; None where one is not a whole number, or is negative."""
+    try:
+        numbers = column.cast(pl.Int64, strict=False)
+    except pl.exceptions.PolarsError:  # lists, and other things that are never numbers
+        return None
+    return None if numbers.null_count() or (numbers < 0).any() else numbers
 
 
 def read_slices(kind: type[Sliced], files: PublishedFiles, rows: pl.DataFrame) -> Sliced:
@@ -99,8 +126,10 @@ def read_slices(kind: type[Sliced], files: PublishedFiles, rows: pl.DataFrame) -
         if name not in rows.columns:
             raise SchemaError(f"the published table has no column '{name}', which the description names.")
     columns: Sequence[Sequence[str]] | None = files.slices or files.summary.get("loss", {}).get("columns")
-    if columns is None:  # quasi-identifiers as they are, sensitive values permuted
+    if not columns:  # quasi-identifiers as they are, sensitive values permuted
         columns = [list(schema.quasi), *([name] for name in schema.sensitive)]
+    if {name for column in columns for name in column} != set(schema.tallied):
+        raise SchemaError("the columns that were permuted together are not those of the published table.")
     trees = truth.trees if truth is not None else trees_of_labels(files, rows)
     names = tuple(sorted(schema.tallied))
     codes = np.stack([codes_of_labels(name, trees[name], rows[name]) for name in names], axis=1)

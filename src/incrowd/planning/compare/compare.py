@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.common.progress import Progress, silent
+from incrowd.common.writing import write_text
 from incrowd.errors import IncrowdError
 from incrowd.planning.compare.candidates import Candidate, candidates_of, refuse_same_names
 from incrowd.planning.compare.comparison import Comparison, Outcome, threats_of
@@ -140,8 +141,5 @@ def _keep(keep: Path | None, candidate: Candidate, seed: int, learn: bool, outco
     """Write a result down, all of it or nothing."""
     if keep is None:
         return
-    keep.mkdir(parents=True, exist_ok=True)
     path = keep / f"{candidate.key(seed=seed, learn=learn)}.json"
-    fresh = path.with_suffix(".new")
-    fresh.write_text(json.dumps(asdict(outcome), allow_nan=False), encoding="utf-8")
-    fresh.replace(path)
+    write_text(path, json.dumps(asdict(outcome), allow_nan=False), parents=True)

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
+from incrowd.common.writing import write_text
 from incrowd.errors import OutputError, RecipeError
 
 RiskAxis = Literal["mean", "worst", "singling out", "linkability", "inference"]
@@ -180,11 +181,7 @@ class Comparison:
         }
         if path.suffix.lower() not in kinds:
             raise OutputError(f"a comparison is written as .html, .json or .csv, not as '{path.suffix}'.")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(kinds[path.suffix.lower()]().rstrip("\n") + "\n", encoding="utf-8")
-        except OSError as error:
-            raise OutputError(f"{path} cannot be written: {error.strerror}.") from error
+        write_text(path, kinds[path.suffix.lower()]().rstrip("\n") + "\n", parents=True)
         return path
 
     def _repr_html_(self) -> str:

@@ -43,6 +43,8 @@ class Description:
     slices: Sequence[Sequence[str]] | None = None
     form: Any = None
     """The form that was asked for, where the release says so."""
+    is_recipe: bool = False
+    """Whether this is a recipe, as every release of our own carries one."""
 
     @classmethod
     def load(cls, path: str | Path) -> Description:
@@ -52,8 +54,12 @@ class Description:
             data = tomllib.loads(path.read_text(encoding="utf-8"))
         except OSError as error:
             raise RecipeError(f"{path} cannot be read: {error.strerror}.") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except UnicodeDecodeError:
+            raise RecipeError(f"{path} is not TOML: it is not in UTF-8.") from None
+        except tomllib.TOMLDecodeError as error:
             raise RecipeError(f"{path} is not TOML: {error}.") from error
+        except RecursionError:
+            raise RecipeError(f"{path} is not TOML: it is nested too deeply.") from None
         return cls.from_dict(data, base=path.parent)
 
     @classmethod
@@ -65,15 +71,22 @@ class Description:
                 'the columns are not described.  Hint: [columns] with age = "quasi", disease = "sensitive".'
             )
         roles, hierarchies = read_columns(columns, base)
-        source = data.get("source", {})
+        source, models, slices = data.get("source", {}), data.get("models", []), data.get("slices")
+        if not isinstance(source, Mapping):
+            raise RecipeError(f"[source] is a table, not {type(source).__name__}.")
+        if not isinstance(models, list):
+            raise RecipeError(f"[[models]] is a list of tables, not {type(models).__name__}.")
+        if slices is not None and not _is_slices(slices):
+            raise RecipeError("slices are lists of columns' names.")
         return cls(
             roles=roles,
             hierarchies=hierarchies,
-            models=tuple(make_registered("models", model, base=base) for model in data.get("models", [])),
+            models=tuple(make_registered("models", model, base=base) for model in models),
             method=make_registered("methods", data["method"], base=base) if "method" in data else None,
             reading={key: source[key] for key in _READING if key in source},
-            slices=data.get("slices"),
+            slices=slices,
             form=make_registered("forms", data["form"], base=base) if "form" in data else None,
+            is_recipe="incrowd" in data,
         )
 
     @property
@@ -96,3 +109,9 @@ class Description:
             {name: self.hierarchies.get(name, Automatic()) for name in named["quasi"]},
             {name: self.hierarchies.get(name, Exact()) for name in named["sensitive"]},
         )
+
+
+def _is_slices(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(column, list) and all(isinstance(name, str) for name in column) for column in value
+    )

@@ -7,7 +7,7 @@ table, or of the labels themselves, whichever is there. How files of a form are 
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -32,6 +32,7 @@ from incrowd.forms.generalized import Generalized
 from incrowd.hierarchies.public import public_tree
 from incrowd.publishing.opening.claims import judge_claims
 from incrowd.publishing.opening.description import Description
+from incrowd.publishing.opening.summary import read_summary, require_agreement
 from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table
 from incrowd.sources import open_source, read_rows
@@ -82,8 +83,9 @@ def open_release(
     and labels name. What the release is said to satisfy is checked again on what is in the file.
     """
     place = Path(place)
+    _require_there(place)
     described = _described(place, description)
-    summary = _summary(place)
+    summary = read_summary(place, required=description is None and described.is_recipe)
     kind = published_forms().get(str(summary.get("form")))
     known = None if original is None else _open_original(original, described, private=kind is not None and kind.private)
     rate, rows_in = _sampled(summary, known)
@@ -91,7 +93,10 @@ def open_release(
     others = {name for one in kinds for name in one.other_tables} if place.is_dir() else set()
     files = _files(place, others, described, summary, known, rows_in, external)
     kind = kind or next((kind for kind in published_forms().values() if kind.recognizes(files)), Generalized)
+    _require_tables(place, kind, files, summary)
     form, notes = kind.read_back(files)
+    # Other roles than the release's own make other groups.
+    require_agreement(place, summary, form, groups=description is None)
     before = None if known is None else replace(known, rate=rate)
     claims = judge_claims(described.models, form, before, all_rows=_publishes_all(summary))
     return Release(
@@ -114,7 +119,7 @@ def _described(place: Path, description: str | Path | Description | None) -> Des
         return description
     if description is not None:
         return Description.load(description)
-    if place.is_dir() and (place / "recipe.toml").exists():
+    if (place / "recipe.toml").is_file():
         return Description.load(place / "recipe.toml")
     raise SchemaError(
         f"{place} does not say what its columns are.  Hint: describe them in a TOML file: [columns] with "
@@ -122,12 +127,14 @@ def _described(place: Path, description: str | Path | Description | None) -> Des
     )
 
 
-def _summary(place: Path) -> dict[str, Any]:
+def _require_there(place: Path) -> None:
     try:
-        found = json.loads((place / "summary.json").read_text(encoding="utf-8")) if place.is_dir() else {}
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+        place.stat()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "that is no name of a file"
+        raise SourceError(f"{place} cannot be read: {reason}.") from None
+    if place.is_dir() and not os.access(place, os.R_OK | os.X_OK):
+        raise SourceError(f"{place} cannot be read: you may not look into this directory.")
 
 
 def _files(
@@ -158,7 +165,19 @@ def _files(
 
 
 def _file(place: Path, name: str) -> Path | None:
-    return next((path for format in registered("sinks") if (path := place / f"{name}.{format}").exists()), None)
+    found = [path for format in registered("sinks") if os.path.lexists(path := place / f"{name}.{format}")]
+    if len(found) > 1:
+        raise SourceError(
+            f"{place} holds both {found[0].name} and {found[1].name}: which one is the release's cannot be told.  "
+            "Hint: remove the other one, or publish it again."
+        )
+    return found[0] if found else None
+
+
+def _require_tables(place: Path, kind: type[Form], files: PublishedFiles, summary: dict[str, Any]) -> None:
+    for name in kind.other_tables if summary else ():
+        if name not in files.others:
+            raise SourceError(f"{place} is not all of a release: there is no table '{name}' in it.")
 
 
 def _open(path: Path, described: Description) -> OpenedTable:
@@ -182,7 +201,7 @@ def _open_original(original: object, described: Description, *, private: bool) -
 
 def _sampled(summary: dict[str, Any], known: Tally | None) -> tuple[Fraction, int | None]:
     """Return the rate at which rows were taken, as the summary says, and how many of the table's were."""
-    rows = summary.get("rows", {})
+    rows = summary.get("rows", {})  # checked when it was read
     rate = as_rate(str(rows.get("sampling rate", 1)))
     if known is None:
         return rate, None

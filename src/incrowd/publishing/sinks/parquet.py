@@ -10,7 +10,7 @@ from typing import ClassVar
 import polars as pl
 
 from incrowd.core.sink import Sink
-from incrowd.publishing.sinks.streaming import as_lazy
+from incrowd.publishing.sinks.streaming import as_lazy, writing
 
 
 @dataclass(frozen=True)
@@ -22,4 +22,5 @@ class ParquetSink(Sink):
 
     def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
         """Stream all batches into the file."""
-        as_lazy(batches).sink_parquet(path)
+        with writing():
+            as_lazy(batches).sink_parquet(path)

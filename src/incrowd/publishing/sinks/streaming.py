@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import polars as pl
 
@@ -20,3 +23,15 @@ def as_lazy(batches: Iterator[pl.DataFrame]) -> pl.LazyFrame:
         yield from batches
 
     return register_io_source(produce, schema=first.schema)
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Give errors of the operating system back their kind: Polars wraps those that it meets while it writes Parquet."""
+    try:
+        yield
+    except pl.exceptions.ComputeError as error:
+        number = re.search(r"underlying IO error.*\(os error (\d+)\)", str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1]))) from None
