@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from incrowd.dp.exact import as_exact, round_digits, round_down
+from incrowd.common.exact import as_exact
+from incrowd.dp.exact import round_digits, round_down
 from incrowd.errors import RecipeError
 
 

@@ -79,9 +79,13 @@ class SlicedTable(SlicedRows, Form):
         taken = set(self.schema.tallied)
         return next(name for name in ("bucket", "bucket number", "_bucket") if name not in taken)
 
-    def groups(self) -> Groups:
-        """Return buckets as models of groups see them: who is in one, and what sensitive values there are."""
-        whole = {name: self.shown.value_counts(name) for name in self.histograms}
+    def groups(self, before: Tally | None = None) -> Groups:
+        """Return buckets as models of groups see them: who is in one, and what sensitive values there are.
+
+        They are compared with the table `before`, which is a sample where one was drawn, or else with all rows.
+        """
+        compared = self.shown if before is None else at_levels(before, self.levels)
+        whole = {name: compared.value_counts(name) for name in self.histograms}
         return Groups(self.group_sizes, self.histograms, whole, self.shown.trees)
 
     @cached_property
@@ -97,9 +101,9 @@ class SlicedTable(SlicedRows, Form):
 
     def verify(self, require: Sequence[Model], before: Tally) -> list[Guarantee]:
         """Check every model on the buckets; return the guarantees, or refuse the release."""
-        return [self._verified(model) for model in require]
+        return [self._verified(model, before) for model in require]
 
-    def _verified(self, model: Model) -> Guarantee:
+    def _verified(self, model: Model, before: Tally) -> Guarantee:
         if model.over_matches:
             return self._verified_over_matches(model)
         if model.looks_at_values and not self._secrets_are_alone:
@@ -109,7 +113,7 @@ class SlicedTable(SlicedRows, Form):
             )
         if model.needs_table or model.covers_all_columns:
             raise SchemaError(f"{model} speaks of labels or whole rows, and a sliced table has neither.")
-        groups = self.groups()
+        groups = self.groups(before)
         if not model.satisfied(groups).all():
             raise ConformanceError(f"the buckets do not satisfy {model}; nothing was published.")
         return Guarantee(model, "verified", model.achieved(groups))

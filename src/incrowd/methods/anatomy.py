@@ -22,6 +22,7 @@ from incrowd.errors import RecipeError, SchemaError
 from incrowd.forms.bucketized import ShowBuckets
 from incrowd.forms.slices.slices import Buckets
 from incrowd.methods.slicing_parts.anatomy_buckets import deal_anatomy
+from incrowd.methods.slicing_parts.bucket_judging import require_satisfied
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Anatomy(Method):
         l = max(largest_l(require), max((model.min_group for model in require), default=1))
         progress("dealing out", 0.0)
         buckets = deal_anatomy(rng, np.ascontiguousarray(tally.column(sensitive)), tally.counts, l)
+        require_satisfied(self.name, tally, schema, buckets, require)
         progress("dealing out", 1.0)
         return bucket_recoding(tally, schema, buckets, ShowBuckets(self.tables))
 
