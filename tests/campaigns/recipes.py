@@ -45,12 +45,12 @@ class Recipes(Campaign):
             here.mkdir()
             (here / "people.csv").write_text(people, encoding="utf-8")
             (here / _RECIPE).write_bytes(recipe)
-            start = time.monotonic()
+            start = time.process_time()
             with _at_most(_SECONDS_AT_ALL), _inside(here), _ready():
                 found = _judge(command, here)
-            if found is not None or time.monotonic() - start < _SECONDS:
+            if found is not None or time.process_time() - start < _SECONDS:
                 return found
-        return f"{' '.join(command)}: no end within {_SECONDS} seconds"
+        return f"{' '.join(command)}: more than {_SECONDS} seconds of work"
 
 
 @cache

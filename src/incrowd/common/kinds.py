@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from decimal import Decimal
@@ -50,7 +50,7 @@ def _run(own: Callable[[Any], None] | None, part: Any) -> None:
 
 def _first_wrong(part: Any) -> RecipeError | None:
     """Return what to say of the first parameter of another kind; what is to be a tuple becomes one."""
-    cls: Hashable = type(part)
+    cls: Any = type(part)
     for name, kind in _declared(cls):
         value = getattr(part, name)
         fitted = _fitted(value, kind)

@@ -42,7 +42,10 @@ class Sample:
 
 def as_rate(rate: float | Fraction | str) -> Fraction:
     """Return a sampling rate as the number that the user wrote: 0.9 is nine tenths."""
-    exact = as_exact(rate, "sample, a share of the rows,")
+    try:
+        exact = as_exact(rate, "sample")
+    except RecipeError:
+        exact = Fraction(0)
     if not 0 < exact <= 1:
         raise RecipeError(f"sample is a share of the rows, above 0 and at most 1, not {shown_value(rate)}.")
     return exact

@@ -143,5 +143,7 @@ def expected_confidence(probability: float | Floats, trials: int) -> Floats:
     >>> expected_confidence(0.15 * 0.5 * 0.05, 100).round(3), expected_confidence(0.15 * 0.5 * 0.05, 1000).round(3)
     (np.float64(0.313), np.float64(0.977))
     """
+    if trials == 0:
+        return np.zeros_like(probability, dtype=np.float64)[()]
     with np.errstate(divide="ignore"):  # of a certain event, the logarithm of the contrary is minus infinity
         return np.asarray(-np.expm1(trials * np.log1p(-np.asarray(probability, dtype=np.float64))))[()]
