@@ -442,3 +442,9 @@ def test_run_interrupted_while_it_reads(tmp_path: Path, number: signal.Signals) 
             os.close(handle)
     assert done == Done(130, "", "incrowd: interrupted; no release was written.\n")
     assert not output.exists()
+
+
+def test_a_message_is_one_line_that_a_terminal_can_show() -> None:
+    recipe('age = "quasi"', 'age = "quasi"\n"long\\n' + "n" * 9000 + '" = "quasi"')
+    refused(3, "is not in the table")
+    assert len(incrowd("publish", "people.recipe.toml").err) < 2100

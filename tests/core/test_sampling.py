@@ -40,7 +40,7 @@ def test_a_sample_and_what_it_left_out_are_the_table() -> None:
     assert (drawn.tally.counts > 0).all()
 
 
-@pytest.mark.parametrize("rate", [0, -0.1, 1.1, float("nan"), "half", None])
+@pytest.mark.parametrize("rate", [0, -0.1, 1.1, float("nan"), "half", None, "1e-999999999", "1/0", True])
 def test_a_rate_outside_of_its_range_is_refused(rate: object) -> None:
     with pytest.raises(RecipeError, match="sample is a share of the rows"):
         as_rate(rate)  # type: ignore[arg-type]

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from incrowd.dp.exact import as_exact, round_digits, round_down
+from incrowd.common.exact import as_exact
+from incrowd.dp.exact import round_digits, round_down
 from incrowd.errors import RecipeError
 
 
@@ -84,3 +85,11 @@ def test_digits_are_rounded_to_the_side_that_is_asked_for(number: Fraction) -> N
     low, high = round_digits(number, 15, ROUND_FLOOR), round_digits(number, 15, ROUND_CEILING)
     assert low <= number <= high
     assert high - low <= number / 10**14
+
+
+@pytest.mark.parametrize(
+    "number", [10**5000, Fraction(10**900 + 1, 10**900), Decimal("1e-999999"), "1e999999999"], ids=["a", "b", "c", "d"]
+)
+def test_numbers_that_could_not_be_written_again_are_refused(number: int | Fraction | Decimal | str) -> None:
+    with pytest.raises(RecipeError, match="ε is a number"):
+        as_exact(number, "ε")

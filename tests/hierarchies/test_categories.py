@@ -186,3 +186,14 @@ def test_trees_that_are_none(tree: Any, message: str) -> None:
 def test_names_that_mean_two_things_are_refused_when_built(tree: Any) -> None:
     with pytest.raises(HierarchyError, match="column 'country'"):
         Categories.from_tree(tree).build("country", pl.Series(["Italy"]))
+
+
+@pytest.mark.parametrize("tree", [[[]], {"Europe": [["Italy"]]}, [{}], {"Europe": [b"Italy"]}])
+def test_a_list_holds_values_and_nothing_else(tree: Any) -> None:
+    with pytest.raises(HierarchyError, match="made of tables, and of lists of values"):
+        Categories.from_tree(tree)
+
+
+def test_a_row_holds_a_value() -> None:
+    with pytest.raises(HierarchyError, match="needs a value in every row"):
+        Categories(((),))

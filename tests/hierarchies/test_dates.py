@@ -71,6 +71,7 @@ def test_what_is_no_date_is_listed() -> None:
 @pytest.mark.parametrize(
     ("units", "message"),
     [
+        ((), "units are some of"),
         (("week",), "unknown unit 'week'"),
         (("yaer",), "did you mean 'year'"),
         (("year", "month"), "from fine to coarse"),

@@ -312,3 +312,7 @@ def test_a_file_of_probabilities_is_checked(tmp_path: Path, text: str, complaint
     (tmp_path / "known.csv").write_text(text, encoding="utf-8")
     with pytest.raises((SchemaError, RecipeError), match=complaint):
         read_marginals(tmp_path / "known.csv")
+
+
+def test_nobody_is_expected_where_nobody_is_drawn() -> None:
+    assert expected_confidence(np.array([0.0, 0.5, 1.0]), 0).tolist() == [0.0, 0.0, 0.0]

@@ -368,3 +368,19 @@ def test_a_release_of_a_frame_says_what_is_missing_from_its_recipe(tmp_path: Pat
     ic.publish(table, ic.KAnonymity(2)).save(tmp_path / "out")
     with pytest.raises(RecipeError, match=r"\[source\] names either a path or a url"):
         Recipe.load(tmp_path / "out" / "recipe.toml").run()
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("seed = " + "9" * 5000, "is not TOML"),
+        ("source = " + "[" * 5000, "nested too deeply"),
+        ("seed = 1e", "not TOML"),
+    ],
+    ids=["long number", "deep list", "damaged number"],
+)
+def test_a_recipe_that_no_reader_can_read(tmp_path: Path, line: str, told: str) -> None:
+    path = tmp_path / "people.recipe.toml"
+    path.write_text(f"incrowd = 1\n{line}\n", encoding="utf-8")
+    with pytest.raises(RecipeError, match=told):
+        Recipe.load(path)

@@ -31,6 +31,8 @@ EXIT_OUTPUT = 5
 EXIT_FAULT = 6
 EXIT_INTERRUPTED = 130
 
+_LONGEST_MESSAGE = 2000
+
 _EPILOG = (
     "Exit codes: 0 done; 1 a check did not hold; 2 wrong usage; 3 a source, schema, hierarchy or recipe is wrong; "
     "4 what is required cannot be satisfied; 5 the output cannot be written; 6 a fault in incrowd; 130 interrupted."
@@ -134,4 +136,8 @@ def _explain(error: BaseException) -> int:
 
 
 def _complain(text: str) -> None:
+    """Say it in one line of a length that a terminal can show: names in a message may have any."""
+    text = " ".join(text.splitlines())
+    if len(text) > _LONGEST_MESSAGE:
+        text = f"{text[: _LONGEST_MESSAGE // 2]} … {text[-_LONGEST_MESSAGE // 2 :]}"
     typer.secho(f"incrowd: {text}", err=True, fg=typer.colors.RED if sys.stderr.isatty() else None)

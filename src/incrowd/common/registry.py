@@ -31,6 +31,16 @@ class Named(Protocol):
     renamed: ClassVar[Mapping[str, str]] = {}
     """Old names of its parameters, which still work and warn; see `common.renaming`."""
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Let every part check its parameters' kinds before it looks at them itself."""
+        super().__init_subclass__(**options)
+        own = vars(cls).get("__post_init__")
+        if own is not None:
+            cls.__post_init__ = _checking(own)  # type: ignore[method-assign, assignment]
+
+    def __post_init__(self) -> None:
+        _checking(None)(self)
+
     @classmethod
     def examples(cls) -> tuple[Self, ...]:
         """Return instances for the conformance suite: by default one without parameters, or none if it needs some."""
@@ -61,6 +71,15 @@ class Named(Protocol):
         from incrowd.common.plain import parameters  # NumPy takes long to import, and commands are found by this module
 
         return {name: value for name, value in parameters(self).items() if value is not None and value != []}
+
+
+def _checking(own: Callable[[Any], None] | None) -> Callable[[Any], None]:
+    def check(part: Any) -> None:
+        from incrowd.common.kinds import check_parameters  # NumPy takes long to import
+
+        check_parameters(part, own)
+
+    return check
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Counts
+from incrowd.common.exact import as_exact
+from incrowd.common.parameters import shown_value
 from incrowd.common.randomness import sample_counts
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.tally import Tally
@@ -41,11 +43,11 @@ class Sample:
 def as_rate(rate: float | Fraction | str) -> Fraction:
     """Return a sampling rate as the number that the user wrote: 0.9 is nine tenths."""
     try:
-        exact = rate if isinstance(rate, Fraction) else Fraction(str(rate))
-    except (ValueError, ZeroDivisionError):
-        raise RecipeError(f"sample is a share of the rows, above 0 and at most 1, not {rate!r}.") from None
+        exact = as_exact(rate, "sample")
+    except RecipeError:
+        exact = Fraction(0)
     if not 0 < exact <= 1:
-        raise RecipeError(f"sample is a share of the rows, above 0 and at most 1, not {rate!r}.")
+        raise RecipeError(f"sample is a share of the rows, above 0 and at most 1, not {shown_value(rate)}.")
     return exact
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
+from incrowd.common.exact import Exact, as_exact
 from incrowd.dp.amplification import amplified
 from incrowd.dp.budget import Budget
-from incrowd.dp.exact import Exact, as_exact
 from incrowd.errors import BudgetSpent, RecipeError
 
 How = Literal["sequential", "parallel", "sampled"]

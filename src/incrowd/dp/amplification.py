@@ -11,8 +11,9 @@ from __future__ import annotations
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
 
+from incrowd.common.exact import Exact, as_exact
 from incrowd.dp.budget import Budget
-from incrowd.dp.exact import Exact, as_decimal, as_exact, many_digits, round_digits
+from incrowd.dp.exact import as_decimal, many_digits, round_digits
 from incrowd.errors import RecipeError
 
 _DIGITS = 15

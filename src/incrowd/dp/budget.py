@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from incrowd.dp.exact import Exact, as_exact
+from incrowd.common.exact import Exact, as_exact
 from incrowd.errors import RecipeError
 
 

@@ -17,6 +17,7 @@ from incrowd.common.arrays import Ints
 from incrowd.common.randomness import below
 from incrowd.dp.bernoulli import count_exp_one, happens_exp_below_one
 from incrowd.dp.exact import round_down
+from incrowd.errors import RecipeError
 
 _LARGEST_PART = 2**40
 """Bound of a scale's numerator and denominator. What is drawn stays below 2**63 unless a draw of probability
@@ -38,7 +39,7 @@ def noise_scale(sensitivity: Fraction, epsilon: Fraction) -> Fraction:
         raise ValueError("sensitivity and ε are above 0")
     used = round_down(epsilon / sensitivity, max_numerator=_LARGEST_PART, max_denominator=_LARGEST_PART)
     if used == 0:
-        raise ValueError(f"ε is so small that noise for it would not fit 64 bits: {float(epsilon):g}")
+        raise RecipeError(f"ε is so small that noise for it would not fit 64 bits: {float(epsilon):g}.")
     return 1 / used
 
 

@@ -1,50 +1,13 @@
-"""Exact numbers: what a user wrote, fractions that fit a machine word, and logarithms rounded to the safe side."""
+"""Exact numbers: fractions that fit a machine word, and logarithms rounded to the safe side."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from decimal import Decimal, InvalidOperation, localcontext
+from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import TypeAlias
-
-from incrowd.errors import RecipeError
-
-Exact: TypeAlias = Fraction | Decimal | int | float | str
-"""A number as a user may write it; 0.1 and "0.1" and "1/10" are all one tenth."""
 
 _DIGITS = 60
-_LONGEST = 400
-_LARGEST_EXPONENT = 300
-"""Text such as 1e999999999 is refused before anybody computes that power; what is left fits a float."""
-
-
-def as_exact(number: Exact, what: str) -> Fraction:
-    """Return the number that the user wrote.
-
-    >>> as_exact(0.1, "ε"), as_exact("1/3", "ε"), as_exact("1e-6", "δ")
-    (Fraction(1, 10), Fraction(1, 3), Fraction(1, 1000000))
-    """
-    exact = number if isinstance(number, Fraction) else _parsed("" if isinstance(number, bool) else str(number).strip())
-    if exact is None:
-        raise RecipeError(f"{what} is a number such as 0.1, 1/3 or 1e-6, not {number!r}.")
-    if exact and not Fraction(1, 10**_LARGEST_EXPONENT) <= abs(exact) <= 10**_LARGEST_EXPONENT:
-        raise RecipeError(f"{what} is a number of less than {_LARGEST_EXPONENT} digits before or after the point.")
-    return exact
-
-
-def _parsed(text: str) -> Fraction | None:
-    if len(text) > _LONGEST:
-        return None
-    try:
-        if "/" in text:
-            return Fraction(text)
-        decimal = Decimal(text)
-    except (ValueError, ZeroDivisionError, InvalidOperation):
-        return None
-    if not decimal.is_finite() or abs(decimal.adjusted()) > 2 * _LONGEST:
-        return None
-    return Fraction(decimal)
 
 
 def round_down(number: Fraction, *, max_numerator: int, max_denominator: int) -> Fraction:

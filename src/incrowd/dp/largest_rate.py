@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from incrowd.common.exact import Exact
 from incrowd.dp.binomial import log_tail
-from incrowd.dp.exact import Exact, as_decimal, many_digits
+from incrowd.dp.exact import as_decimal, many_digits
 from incrowd.dp.sampled_suppression import (
     SMALLEST_RATE,
     almost,

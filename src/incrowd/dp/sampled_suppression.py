@@ -21,8 +21,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from incrowd.common.exact import Exact, as_exact
 from incrowd.dp.binomial import log_tail
-from incrowd.dp.exact import Exact, as_decimal, as_exact, many_digits
+from incrowd.dp.exact import as_decimal, many_digits
 from incrowd.errors import RecipeError
 
 SMALLEST_RATE = Fraction(1, 10**20)

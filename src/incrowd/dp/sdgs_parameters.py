@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from incrowd.dp.exact import Exact
+from incrowd.common.exact import Exact
 from incrowd.dp.largest_rate import largest_rate
 from incrowd.dp.sampled_suppression import (
     almost,

@@ -16,6 +16,7 @@ from incrowd.common.arrays import Ints
 from incrowd.common.randomness import below, permutation
 from incrowd.dp.bernoulli import happens_exp
 from incrowd.dp.exact import round_down
+from incrowd.errors import RecipeError
 
 Gaps = NDArray[np.uint64]
 
@@ -110,7 +111,7 @@ def weight_per_unit(*, epsilon: Fraction, sensitivity: Fraction, unit: Fraction,
     top_bits = min(max(_PRODUCT_BITS // 2 + shift, 1), _PRODUCT_BITS - 1)
     weight = round_down(exact, max_numerator=2**top_bits, max_denominator=2 ** (_PRODUCT_BITS - top_bits))
     if weight == 0:
-        raise ValueError("ε is too small for scores of so small a unit.  Hint: use a larger unit.")
+        raise RecipeError(f"ε is so small that a choice by it would not fit 64 bits: {float(epsilon):g}.")
     return weight
 
 

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from incrowd.dp.exact import Exact
+from incrowd.common.exact import Exact
 from incrowd.dp.sampled_suppression import checked
 
 

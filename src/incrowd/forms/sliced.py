@@ -81,8 +81,8 @@ class SlicedTable(SlicedRows, Form):
 
     def groups(self, before: Tally | None) -> Groups:
         """Return buckets as models of groups see them: who is in one, and what sensitive values there are."""
-        everybody = self.shown if before is None else at_levels(before.drawn_from or before, self.levels)
-        whole = {name: everybody.value_counts(name) for name in self.histograms}
+        compared = self.shown if before is None else at_levels(before, self.levels)
+        whole = {name: compared.table_counts(name) for name in self.histograms}
         return Groups(self.group_sizes, self.histograms, whole, self.shown.trees)
 
     def rows_alike(self) -> Counts:
@@ -352,4 +352,5 @@ def at_levels(tally: Tally, levels: Mapping[str, int]) -> Tally:
             raise SchemaError(f"column '{name}': levels go from 0 to {tree.height}; {level} was asked for.")
         codes = codes.copy()
         codes[:, place] = tree.starts[level, codes[:, place]]
-    return replace(tally, codes=codes)
+    everybody = None if tally.drawn_from is None else at_levels(tally.drawn_from, levels)
+    return replace(tally, codes=codes, drawn_from=everybody)

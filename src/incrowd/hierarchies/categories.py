@@ -5,12 +5,15 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, time
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
 
 from incrowd.common.arrays import Codes
+from incrowd.common.parameters import shown_value
 from incrowd.common.writing import new_file
 from incrowd.errors import HierarchyError, RecipeError
 from incrowd.hierarchies import labels
@@ -43,6 +46,8 @@ class Categories(Hierarchy):
         object.__setattr__(self, "rows", tuple(tuple(row) for row in self.rows))
         if not self.rows:
             raise HierarchyError("a category tree needs at least one value.")
+        if not all(self.rows):
+            raise HierarchyError("a category tree needs a value in every row.")
         if len({len(row) for row in self.rows}) > 1:
             raise HierarchyError("a category tree needs the same number of levels for every value.")
         seen: set[str] = set()
@@ -165,7 +170,11 @@ def _spelled(value: object) -> str:
     """Write a value as it is written in columns: true rather than True, 3 rather than 3.0."""
     if value is None:
         raise HierarchyError("a category tree cannot hold a missing value: it has its own place, under the root.")
-    return str(as_text(pl.Series([value]))[0])
+    if not isinstance(value, (str, int, float, Decimal, date, time)):
+        raise HierarchyError(
+            f"a category tree is made of tables, and of lists of values; a {type(value).__name__} is no value."
+        )
+    return str(as_text(pl.Series([value], strict=False))[0])
 
 
 def _walk(tree: Mapping[str, Any] | Sequence[str], above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -177,5 +186,5 @@ def _walk(tree: Mapping[str, Any] | Sequence[str], above: tuple[str, ...]) -> It
             yield (_spelled(value), *above)
     else:
         raise HierarchyError(
-            f"a category tree is made of tables and lists; '{above[0] if above else tree}' holds neither."
+            f"a category tree is made of tables and lists; {shown_value(above[0] if above else tree)} holds neither."
         )

@@ -37,6 +37,8 @@ class Dates(Hierarchy):
         for unit in self.units:
             if unit not in UNITS:
                 raise HierarchyError(f"dates: unknown unit '{unit}'.{did_you_mean(unit, UNITS)}")
+        if not self.units:
+            raise HierarchyError(f"dates: units are some of {', '.join(UNITS)}.  Hint: the flat hierarchy has none.")
         if list(self.units) != sorted(set(self.units), key=UNITS.index):
             raise HierarchyError(f"dates: units go from fine to coarse: {', '.join(UNITS)}.")
 

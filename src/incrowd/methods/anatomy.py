@@ -22,6 +22,7 @@ from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
 from incrowd.forms.bucketized import ShowBuckets
 from incrowd.forms.slices.slices import Buckets
 from incrowd.methods.slicing_parts.anatomy_buckets import deal_anatomy
+from incrowd.methods.slicing_parts.bucket_judging import require_satisfied
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,7 @@ class Anatomy(Method):
         progress("dealing out", 0.0)
         buckets = deal_anatomy(rng, np.ascontiguousarray(tally.column(sensitive)), tally.counts, l)
         buckets = _joined(buckets, -(-smallest // l))
+        require_satisfied(self.name, tally, schema, buckets, require)
         progress("dealing out", 1.0)
         return bucket_recoding(tally, schema, buckets, ShowBuckets(self.tables))
 

@@ -13,6 +13,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.exact import Exact, as_exact
 from incrowd.common.parameters import require_number, require_whole
 from incrowd.common.progress import Progress
 from incrowd.common.renaming import renamed
@@ -24,7 +25,6 @@ from incrowd.dp.boxes.noisy_tree import NoisyTree, grow_tree, leaf_counts
 from incrowd.dp.boxes.specializing import Specializer
 from incrowd.dp.boxes.utilities import UTILITIES, Utility
 from incrowd.dp.budget import Budget
-from incrowd.dp.exact import Exact, as_exact
 from incrowd.errors import RecipeError
 from incrowd.hierarchies.public import Undeclared
 from incrowd.hierarchies.tree import MISSING

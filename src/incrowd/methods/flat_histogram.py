@@ -13,11 +13,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.exact import Exact
 from incrowd.common.progress import Progress
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.boxes.noisy_tree import NoisyTree, leaf_counts
 from incrowd.dp.budget import Budget
-from incrowd.dp.exact import Exact
 from incrowd.hierarchies.public import Undeclared
 from incrowd.methods.fixed_levels import cuts_at_levels, require_levels
 from incrowd.methods.private import PrivateMethod, PublicTable, as_written, column_names, require_undeclared

@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.exact import Exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
 from incrowd.dp.accountant import Accountant
@@ -22,7 +23,6 @@ from incrowd.dp.boxes.consistency import Generations, least_squares, published_c
 from incrowd.dp.boxes.noisy_tree import NoisyTree
 from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
-from incrowd.dp.exact import Exact
 from incrowd.errors import SchemaError
 from incrowd.hierarchies.public import Undeclared
 from incrowd.hierarchies.tree import MISSING

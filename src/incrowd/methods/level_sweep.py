@@ -15,9 +15,10 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Floats, Ints
+from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
+from incrowd.core.groups import Groups, Regions
 from incrowd.core.labelled import Shown
 from incrowd.core.method import Method, require_possible
 from incrowd.core.model import Model, satisfies_all
@@ -71,14 +72,25 @@ class LevelSweep(Method):
         )
         rows = lattice.all_rows()
         everyone = np.zeros(len(rows.counts), dtype=np.int64)
-        top = np.array([allowed[-1] for allowed in lattice.levels], dtype=np.int8)
-        require_possible(require, lattice.as_groups(rows, everyone, np.array([tally.rows]), levels=top))
-        group_of, levels = _sweep(lattice, rows, require, progress)
-        group_of, levels = _place_leftovers(lattice, rows, require, group_of, levels)
-        return _recode(lattice, rows, group_of, levels, tight=self.labels == "tight")
+        tight = self.labels == "tight"
+        require_possible(require, _as_groups(lattice, rows, everyone, np.array([tally.rows]), tight=tight))
+        group_of, levels = _sweep(lattice, rows, require, progress, tight=tight)
+        group_of, levels = _place_leftovers(lattice, rows, require, group_of, levels, tight=tight)
+        return _recode(lattice, rows, group_of, len(levels), tight=tight)
 
 
-def _sweep(lattice: Lattice, rows: Rows, require: Sequence[Model], progress: Progress) -> tuple[Ints, list[Levels]]:
+def _as_groups(lattice: Lattice, rows: Rows, group_of: Ints, sizes: Counts, *, tight: bool) -> Groups:
+    """Return groups as models see them, with the labels that will be shown: narrower than their levels, often."""
+
+    def regions() -> Regions:
+        return Regions(lattice.columns, *_runs(lattice, rows, group_of, len(sizes), tight=tight))
+
+    return lattice.as_groups(rows, group_of, sizes, regions=regions)
+
+
+def _sweep(
+    lattice: Lattice, rows: Rows, require: Sequence[Model], progress: Progress, *, tight: bool
+) -> tuple[Ints, list[Levels]]:
     """Return each row's group, -1 where no vector made one, and the levels of each group."""
     nodes = lattice.nodes()
     nodes = nodes[np.lexsort((*nodes.T[::-1], lattice.mean_losses(nodes)))]
@@ -98,7 +110,7 @@ def _sweep(lattice: Lattice, rows: Rows, require: Sequence[Model], progress: Pro
         if vector == len(nodes):
             break
         here = Rows(rows.codes[left], rows.sensitive[left], rows.counts[left])
-        judged = lattice.as_groups(here, group_of, sizes[:groups].copy(), levels=nodes[vector])
+        judged = _as_groups(lattice, here, group_of, sizes[:groups].copy(), tight=tight)
         safe = satisfies_all(require, judged)
         if safe.any():
             number = np.cumsum(safe) - 1 + len(levels)
@@ -112,7 +124,7 @@ def _sweep(lattice: Lattice, rows: Rows, require: Sequence[Model], progress: Pro
 
 
 def _place_leftovers(
-    lattice: Lattice, rows: Rows, require: Sequence[Model], group_of: Ints, levels: list[Levels]
+    lattice: Lattice, rows: Rows, require: Sequence[Model], group_of: Ints, levels: list[Levels], *, tight: bool
 ) -> tuple[Ints, list[Levels]]:
     """Put the rows that no vector could publish together with the groups that lose most, as many as it takes."""
     left = group_of < 0
@@ -133,7 +145,7 @@ def _place_leftovers(
         chosen = joined(groups)
         here = Rows(rows.codes[chosen], rows.sensitive[chosen], rows.counts[chosen])
         one = np.zeros(len(here.counts), dtype=np.int64)
-        everybody = lattice.as_groups(here, one, np.array([here.counts.sum()]), levels=top)
+        everybody = _as_groups(lattice, here, one, np.array([here.counts.sum()]), tight=tight)
         return bool(satisfies_all(require, everybody).all())
 
     # All groups together are safe: halve the number as long as what is left of them is.
@@ -156,8 +168,8 @@ def _losses_at(lattice: Lattice, rows: Rows, levels: Levels, group_of: Ints, lef
     return total
 
 
-def _recode(lattice: Lattice, rows: Rows, group_of: Ints, levels: list[Levels], *, tight: bool) -> Recoding:
-    groups = len(levels)
+def _runs(lattice: Lattice, rows: Rows, group_of: Ints, groups: int, *, tight: bool) -> tuple[Codes, Codes]:
+    """Return what each group shows: the range of its own values, or the lowest nodes that hold them."""
     lows = np.full((groups, len(lattice.columns)), np.iinfo(np.int32).max, dtype=np.int32)
     highs = np.zeros_like(lows)
     np.minimum.at(lows, group_of, rows.codes)
@@ -165,5 +177,10 @@ def _recode(lattice: Lattice, rows: Rows, group_of: Ints, levels: list[Levels], 
     if not tight:
         runs = [tree.common_nodes(lows[:, place], highs[:, place]) for place, tree in enumerate(lattice.trees)]
         lows, highs = (np.stack(bounds, axis=1) for bounds in zip(*runs, strict=True))
+    return lows, highs
+
+
+def _recode(lattice: Lattice, rows: Rows, group_of: Ints, groups: int, *, tight: bool) -> Recoding:
+    lows, highs = _runs(lattice, rows, group_of, groups, tight=tight)
     shown: Shown = "tight" if tight else "hierarchy"
     return Recoding(np.arange(len(rows.counts)), rows.counts, group_of, lattice.columns, lows, highs, shown)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats, Ints
+from incrowd.common.exact import Exact
 from incrowd.common.progress import Progress
 from incrowd.core.tally import group_tuples
 from incrowd.dp.accountant import Accountant
@@ -25,7 +26,6 @@ from incrowd.dp.boxes.box_cuts import Cut
 from incrowd.dp.boxes.noisy_tree import NoisyTree, require_room
 from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
-from incrowd.dp.exact import Exact
 from incrowd.dp.marginals.agreement import Agreement, Marginals
 from incrowd.dp.marginals.cells import Column, WideCells, not_negative, share_out, total_rows
 from incrowd.dp.marginals.generating import generate

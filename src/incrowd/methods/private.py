@@ -11,6 +11,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.exact import Exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
 from incrowd.core.method import AnyMethod
@@ -20,7 +21,6 @@ from incrowd.dp.accountant import Accountant
 from incrowd.dp.boxes.coded_rows import People
 from incrowd.dp.boxes.noisy_tree import NoisyTree
 from incrowd.dp.budget import Budget
-from incrowd.dp.exact import Exact
 from incrowd.errors import RecipeError, SchemaError
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.public import UNDECLARED, Undeclared, UndeclaredIsMissing, public_codes, public_tree

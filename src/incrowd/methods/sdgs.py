@@ -17,6 +17,7 @@ from typing import ClassVar, Literal
 import numpy as np
 import polars as pl
 
+from incrowd.common.exact import Exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
 from incrowd.core.method import Method
@@ -26,7 +27,7 @@ from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.budget import Budget
-from incrowd.dp.exact import Exact, round_digits
+from incrowd.dp.exact import round_digits
 from incrowd.dp.expected_rows import ExpectedRows
 from incrowd.dp.promise import PrivacyPromise
 from incrowd.dp.sampled_suppression import as_epsilon, checked, delta_of, least_epsilon

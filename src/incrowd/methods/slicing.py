@@ -25,6 +25,7 @@ from incrowd.forms.slices.fake_tuples import count_fakes
 from incrowd.forms.slices.slices import slice_tally
 from incrowd.methods.anatomy import bucket_recoding
 from incrowd.methods.slicing_parts.attribute_columns import Columns, partition_attributes
+from incrowd.methods.slicing_parts.bucket_judging import require_satisfied
 from incrowd.methods.slicing_parts.buckets import make_buckets
 from incrowd.methods.slicing_parts.correlation import contingency
 
@@ -117,6 +118,12 @@ class Slicing(Method):
             ).buckets
             ratio = count_fakes(slices, buckets, people=True).ratio if self.fake_ratio else 0.0
             if ratio >= self.fake_ratio:
+                alone = all(
+                    set(sensitive).isdisjoint(column) or set(sensitive).issuperset(column) for column in columns
+                )
+                # What is published beside a sensitive value tells more than the bucket does: the form refuses that.
+                judged = [model for model in require if alone or not model.looks_at_values]
+                require_satisfied(self.name, shown, schema, buckets, judged)
                 return bucket_recoding(tally, schema, buckets, ShowSlices(columns, self.levels, self.overlapping))
             # Larger buckets match more people; with one column of known attributes, all of them are in the table.
             smallest = 2 * max(smallest, int(buckets.sizes.min()))

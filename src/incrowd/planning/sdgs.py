@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from incrowd.common.exact import Exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress, silent
 from incrowd.core.model import refuse_uncovered
-from incrowd.dp.exact import Exact
 from incrowd.dp.expected_rows import ExpectedRows
 from incrowd.dp.sampled_suppression import as_epsilon, as_rate, delta_of, least_epsilon
 from incrowd.dp.sdgs_parameters import Plan, smallest_k

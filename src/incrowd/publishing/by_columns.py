@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.common.exact import Exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress, silent
 from incrowd.core.model import Guarantee, refuse_uncovered
 from incrowd.core.sampling import as_rate
 from incrowd.core.schema import Schema
 from incrowd.dp.budget import Budget
-from incrowd.dp.exact import Exact
 from incrowd.dp.promise import PrivacyPromise
 from incrowd.dp.sampled_suppression import as_epsilon, least_epsilon
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable, did_you_mean

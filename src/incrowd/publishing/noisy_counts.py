@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import nullcontext
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
+from incrowd.common.parameters import shown_value
 from incrowd.common.progress import Progress
 from incrowd.common.randomness import is_secure
 from incrowd.core.method import AnyMethod
@@ -22,6 +25,9 @@ from incrowd.forms.noisy import NoisyCounts
 from incrowd.methods.private import PrivateMethod, public_table
 from incrowd.models.differential_privacy import DifferentialPrivacy
 
+MOST_ROWS = 1_000_000_000
+"""Noisy counts that add up to more are not published as rows, unless `INCROWD_MAX_NOISY_ROWS` says so."""
+_MOST_DIGITS = 18
 SEEDED = "made with a seed, so not for publication"
 
 
@@ -50,6 +56,7 @@ def noisy_counts_of(
     accountant = Accountant(limit=promised)
     with accountant.sampled(rate) if rate < 1 else nullcontext():
         tree, counts = method.measure(public, rng=rng, progress=progress, accountant=accountant)
+    _refuse_too_many_rows(method, counts)
     promise = Guarantee(
         DifferentialPrivacy(str(promised.epsilon), str(promised.delta)),
         "by construction",
@@ -57,3 +64,26 @@ def noisy_counts_of(
         note="" if is_secure(rng) else SEEDED,
     )
     return NoisyCounts.of(public.public, schema, tree, counts, public.class_codes, accountant, promise)
+
+
+def _refuse_too_many_rows(method: PrivateMethod, counts: NDArray[np.int64]) -> None:
+    """Refuse counts of which nearly all is noise, before rows are made of them.
+
+    Only noisy counts are looked at, which are paid for: the refusal tells nothing else of the table.
+    """
+    rows, most = float(counts.sum(dtype=np.float64)), _most_rows()
+    if rows > most:
+        raise RecipeError(
+            f"{method.name}: at {method.budget}, noise makes up some {rows:.2g} rows, and at most {most:,} are "
+            "published.  Hint: choose a larger ε, or fewer and coarser columns. INCROWD_MAX_NOISY_ROWS in the "
+            "environment raises the limit."
+        )
+
+
+def _most_rows() -> int:
+    told = os.environ.get("INCROWD_MAX_NOISY_ROWS", "")
+    if not told:
+        return MOST_ROWS
+    if not told.isdecimal() or len(told) > _MOST_DIGITS:
+        raise RecipeError(f"INCROWD_MAX_NOISY_ROWS is a whole number, not {shown_value(told)}.")
+    return int(told)

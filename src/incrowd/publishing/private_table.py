@@ -18,6 +18,7 @@ from types import MappingProxyType
 import numpy as np
 
 from incrowd.common.arrays import Codes, Counts
+from incrowd.common.exact import Exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.randomness import randomness, sample_counts
 from incrowd.core.engine import empty_tally
@@ -27,7 +28,6 @@ from incrowd.core.tally import Tally
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
-from incrowd.dp.exact import Exact
 from incrowd.errors import BudgetSpent, EmptyTable, QueryError, RecipeError, did_you_mean
 from incrowd.hierarchies.public import Undeclared, public_codes, public_tree
 from incrowd.hierarchies.tree import Tree

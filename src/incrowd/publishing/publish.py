@@ -23,7 +23,8 @@ from incrowd.core.recoding import Showing
 from incrowd.core.sampling import as_rate, draw_sample
 from incrowd.core.schema import Schema
 from incrowd.core.solutions import Solutions
-from incrowd.errors import EmptyTable, RecipeError, SchemaError, TallyTooLarge
+from incrowd.core.tally import Tally
+from incrowd.errors import ConformanceError, EmptyTable, RecipeError, SchemaError, TallyTooLarge, Unsatisfiable
 from incrowd.forms.generalized import ShowGeneralized
 from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.private import PrivateMethod
@@ -170,7 +171,7 @@ class _Job:
             recoding = drawn.extend(recoding)
         showing = self.form or recoding.form or ShowGeneralized()
         form = showing.show(counted.tally, schema, recoding, rows_in=tally.rows, rng=self.rng)
-        guarantees = form.verify(self.models, tally)
+        guarantees = self._verified(form, tally, own=recoding.form or ShowGeneralized())
         shuffle = None if drawn is None else int(words(self.rng, 1)[0])
         engine = self.table.engine
         if schema.kept or schema.pseudonyms:
@@ -183,6 +184,21 @@ class _Job:
         else:
             rows = engine.rows_of(form)
         return _Made(form, guarantees, rows, recoding.explored)
+
+    def _verified(self, form: Form, tally: Tally, *, own: Showing) -> Sequence[Guarantee]:
+        """Check every model on what is shown. A method answers for the form it is made for; another one may show more
+        of its groups than it judged, or other groups.
+        """
+        try:
+            return form.verify(self.models, tally)
+        except ConformanceError as error:
+            if self.form is None or self.form == own:
+                raise
+            names = ", ".join(str(model) for model in self.models)
+            raise Unsatisfiable(
+                f"the groups that {self.method.name} finds do not satisfy {names} when they are shown as {form.name}.  "
+                f"Hint: ask for less, or for the form {own.name}, which the method is made for."
+            ) from error
 
     def _noisy(self, counted: Counted) -> _Made:
         """Measure a table with noise; what is published is a promise of the method, and nothing to check."""

@@ -124,9 +124,13 @@ class RecipeFields:
             reason = getattr(error, "strerror", None) or type(error).__name__
             raise RecipeError(f"recipe {path} cannot be read: {reason}.") from error
         try:
-            return cls.from_dict(tomllib.loads(text), base=path.parent)
-        except tomllib.TOMLDecodeError as error:
+            data = tomllib.loads(text)
+        except RecursionError as error:
+            raise RecipeError(f"recipe {path} holds tables or lists that are nested too deeply.") from error
+        except ValueError as error:  # it is no TOML, or has numbers of thousands of digits
             raise RecipeError(f"recipe {path} is not TOML: {error}.") from error
+        try:
+            return cls.from_dict(data, base=path.parent)
         except RecipeError as error:
             raise RecipeError(f"recipe {path}: {error}") from error
 

@@ -19,7 +19,7 @@ import polars as pl
 from incrowd.auditing.reference_tables import read_truth
 from incrowd.core.engine import PublishedRows
 from incrowd.core.families import published_forms, registered
-from incrowd.core.form import PublishedFiles
+from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Statement
 from incrowd.core.sampling import as_rate
