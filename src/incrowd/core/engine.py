@@ -97,6 +97,8 @@ class MadeInParts:
     form: FormOutline
     guarantees: tuple[Guarantee, ...]
     rows: PublishedRows
+    values: Mapping[str, pl.Series]
+    """The values of published people, by column."""
 
 
 class Engine(Named, Protocol):

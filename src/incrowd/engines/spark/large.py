@@ -63,7 +63,8 @@ def publish_in_parts(source: SparkSource, task: PartsTask) -> MadeInParts:
         labelled = _labelled(source, tally, placed, search).persist()
         made = _release_form(source, tally, schema, labelled, require, key, method, task.tuples // part_tuples + 1)
         tally.frame.unpersist()
-    return MadeInParts(made, made.guarantees, SparkRows(source, lambda: made.published))
+    values = {name: tree.values.filter(tally.value_counts[name] > 0) for name, tree in tally.trees.items()}
+    return MadeInParts(made, made.guarantees, SparkRows(source, lambda: made.published), values)
 
 
 def _why_not(task: PartsTask) -> str:
