@@ -34,6 +34,8 @@ class ShownGroups:
     group_of: Ints
     torn: Mapping[str, tuple[Ints, Pieces]] = field(default_factory=dict)
     """Of columns whose labels leave out codes between: each group's label by number, and what labels stand for."""
+    less: bool = False
+    """Whether a label stands for less than the run that the method gave its group."""
 
     def __len__(self) -> int:
         return len(self.lows)

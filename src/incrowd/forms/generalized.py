@@ -44,9 +44,9 @@ class ShowGeneralized(Showing):
     def show_wider(
         self, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int, rng: np.random.Generator
     ) -> Generalized | None:
-        """Write sets of names that leave out others as the nodes that hold them all."""
+        """Write sets that leave names out as the nodes that hold them all, and ranges to the next cuts."""
         found = Generalized.of(tally, schema, recoding, rows_in=rows_in)
-        return Generalized.of(tally, schema, recoding, rows_in=rows_in, gaps=False) if found.shown.torn else None
+        return Generalized.of(tally, schema, recoding, rows_in=rows_in, wider=True) if found.shown.less else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,14 +69,14 @@ class Generalized(Form):
 
     @classmethod
     def of(
-        cls, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int | None = None, gaps: bool = True
+        cls, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int | None = None, wider: bool = False
     ) -> Generalized:
         """Count what a recoding of a tally publishes; `rows_in` is how many rows there were to publish, if not all.
 
-        No label names a value that only people have who are not published: a set leaves it out, or, without `gaps`, is
-        written as the node that holds it.
+        No label names a value that only people have who are not published: a set leaves it out, or, where labels are
+        to be `wider`, is written as the node that holds it.
         """
-        shown = show_groups(tally, recoding, present=present_values(tally, recoding), gaps=gaps)
+        shown = show_groups(tally, recoding, present=present_values(tally, recoding), wider=wider)
         published = recoding.published
         group_of = shown.group_of[published]
         names = tuple(schema.sensitive)

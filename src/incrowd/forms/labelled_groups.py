@@ -16,17 +16,18 @@ from incrowd.hierarchies.naming import Pieces, name_runs
 
 
 def show_groups(
-    tally: Tally, recoding: Recoding, *, present: Mapping[str, Bools] | None = None, gaps: bool = True
+    tally: Tally, recoding: Recoding, *, present: Mapping[str, Bools] | None = None, wider: bool = False
 ) -> ShownGroups:
     """Label every group, and join those that look the same.
 
-    Labels name no value of a column but those that are `present`, by default all of them; `gaps` says whether a set of
-    names may leave out what lies between.
+    Labels name no value of a column but those that are `present`, by default all of them, and so may stand for less
+    than the runs; `wider` ones stand for all of them.
     """
     lows, highs = recoding.lows.copy(), recoding.highs.copy()
     label_codes = np.empty(lows.shape, dtype=np.int32)
     labels: dict[str, pl.Series] = {}
     torn: dict[str, tuple[Ints, Pieces]] = {}
+    less = False
     for place, name in enumerate(recoding.columns):
         tree = tally.trees[name]
         level = None if recoding.levels is None else recoding.levels[place]
@@ -37,9 +38,10 @@ def show_groups(
             shown=recoding.shown,
             level=level,
             present=None if present is None else present[name],
-            gaps=gaps,
+            wider=wider,
         )
         labels[name], lows[:, place], highs[:, place] = named.labels, named.lows, named.highs
+        less |= named.less
         if named.pieces is not None and named.piece_of is not None:
             torn[name] = (named.piece_of, named.pieces)
         label_codes[:, place] = _number_labels(labels[name], lows[:, place], highs[:, place])
@@ -56,6 +58,7 @@ def show_groups(
         merged_highs,
         group_of,
         {name: (piece_of[first], pieces) for name, (piece_of, pieces) in torn.items()},
+        less,
     )
 
 

@@ -30,19 +30,13 @@ class Pieces:
     lows: Codes
     highs: Codes
 
-    @property
-    def torn(self) -> Bools:
-        """Whether each label leaves out anything between the first and the last code that it stands for."""
-        first, last = self.offsets[:-1], self.offsets[1:] - 1
-        before = np.concatenate(([0], np.cumsum(self.highs - self.lows)))
-        return np.asarray(before[last + 1] - before[first] < self.highs[last] - self.lows[first])
-
 
 @dataclass(frozen=True, eq=False)
 class Named:
     """The labels of some runs, and the run of codes from the first to the last that each label stands for.
 
-    Where labels leave out what lies between, `pieces[piece_of[i]]` is what label i stands for.
+    Where labels leave out what lies between, `pieces[piece_of[i]]` is what label i stands for. `less` says whether any
+    label stands for less than its run.
     """
 
     labels: pl.Series
@@ -50,6 +44,7 @@ class Named:
     highs: Codes
     piece_of: Ints | None = None
     pieces: Pieces | None = None
+    less: bool = False
 
 
 def name_runs(
@@ -60,53 +55,64 @@ def name_runs(
     shown: Shown = "region",
     level: int | None = None,
     present: Bools | None = None,
-    gaps: bool = True,
+    wider: bool = False,
 ) -> Named:
     """Write every run of codes as a label that names no value but those that are `present` (by default, all may be).
 
-    A run that holds other values leaves them out of a set of names. Without `gaps`, such a set becomes the lowest node
-    that covers it: it says less, and stands for all that the run does.
+    Of a set, other names are left out, and ranges end between values that are present. Such a label may stand for less
+    than its run; a `wider` one stands for all of it: the node that holds the run, or the range to the next cuts.
     """
-    narrowed = None if present is None else narrow(tree, present)
-    if shown != "tight":
-        lows, highs = widen_to_showable(tree, lows, highs, narrowed)
-    if narrowed is None:
+    ranges = tree.ordered and shown not in ("hierarchy", "level")
+    if present is None or tree.declared or present[1:].all():
+        if shown != "tight":
+            lows, highs = widen_to_showable(tree, lows, highs)
         return Named(label_runs(tree, lows, highs, shown=shown, level=level), lows, highs)
-    low, high = narrowed.runs(lows, highs)
-    if tree.ordered and shown not in ("hierarchy", "level"):
-        return _named_ranges(narrowed, lows, low, high, shown)
-    named = _named_nodes(tree, narrowed, low, high, shown, level)
-    return named if gaps or named.pieces is None else _widened(tree, named)
+    if ranges:
+        narrowed = narrow(tree, present)
+        assert narrowed is not None
+        return _named_ranges(narrowed, lows, highs, wider=wider, tight=shown == "tight")
+    found = _named_nodes(tree, lows, highs, shown, level, present)
+    long = np.zeros(len(lows), dtype=bool) if shown == "tight" else found.members > LONGEST_SET
+    widened = long | (found.less & wider)
+    if not widened.any():
+        return found.named
+    lows, highs = lows.copy(), highs.copy()
+    lows[widened], highs[widened] = tree.common_nodes(lows[widened], highs[widened])
+    # Of a node by its name, nothing is left out.
+    return _named_nodes(tree, lows, highs, shown, level, present).named
 
 
-def _widened(tree: Tree, named: Named) -> Named:
-    """Write labels that leave values out as the lowest nodes that hold all between."""
-    assert named.pieces is not None
-    assert named.piece_of is not None
-    torn = named.pieces.torn[named.piece_of]
-    lows, highs = named.lows.copy(), named.highs.copy()
-    lows[torn], highs[torn] = tree.common_nodes(lows[torn], highs[torn])
-    covering = label_runs(tree, lows[torn], highs[torn], shown="hierarchy")
-    return Named(named.labels.scatter(np.flatnonzero(torn), covering), lows, highs)
+@dataclass(frozen=True, eq=False)
+class _NamedNodes:
+    """Labels, how many names each has, and whether names were left out of it."""
+
+    named: Named
+    members: Ints
+    less: Bools
 
 
-def _named_nodes(tree: Tree, narrowed: Narrowed, lows: Codes, highs: Codes, shown: Shown, level: int | None) -> Named:
-    """Write sets of names, and find the codes of the whole tree that each name stands for."""
-    low, high, index = _distinct_runs(narrowed.tree, lows, highs)
-    found = _find_nodes(narrowed.tree, low, high, highest=shown == "level", level=level)
-    code = narrowed.whole[found.codes]
-    starts = np.where(found.levels == 0, code, tree.starts[found.levels, code])
-    ends = np.where(found.levels == 0, code + 1, tree.ends[found.levels, code])
-    begins, stops = np.full(len(low), MISSING, dtype=np.int32), np.full(len(low), MISSING + 1, dtype=np.int32)
-    begins[found.root], stops[found.root] = np.where(low[found.root] == MISSING, MISSING, 1), tree.size
+def _named_nodes(tree: Tree, lows: Codes, highs: Codes, shown: Shown, level: int | None, present: Bools) -> _NamedNodes:
+    """Write sets of names without those of nodes in which nobody is present."""
+    low, high, index = _distinct_runs(tree, lows, highs)
+    every = _find_nodes(tree, low, high, highest=shown == "level", level=level)
+    before = np.concatenate(([0], np.cumsum(present)))
+    starts, ends = tree.starts[every.levels, every.codes], tree.ends[every.levels, every.codes]
+    told = before[ends] > before[starts]
+    found = _Nodes(every.root, every.runs[told], every.levels[told], every.codes[told])
+    starts, ends = starts[told], ends[told]
+    begins = np.where(found.root & (low > MISSING), 1, MISSING).astype(np.int32)
+    stops = np.where(found.root, tree.size, MISSING + 1).astype(np.int32)
     filled, first = np.unique(found.runs, return_index=True)
     begins[filled] = starts[first]
-    stops[filled] = ends[np.append(first[1:], len(ends)) - 1] if len(filled) else MISSING + 1
-    labels_found = _write_labels(narrowed.tree, len(low), found).gather(index)
+    stops[filled] = ends[np.append(first[1:], len(ends)) - 1] if len(filled) else 0
+    written = _write_labels(tree, len(low), found).gather(index)
+    members = np.bincount(found.runs, minlength=len(low))
+    less = (members < np.bincount(every.runs, minlength=len(low)))[index]
     lengths = np.bincount(found.runs, weights=ends - starts, minlength=len(low))
-    named = np.isin(np.arange(len(low)), filled)
+    named = members > 0
     if not (named & (lengths < stops - begins)).any():
-        return Named(labels_found, begins[index], stops[index])
+        plain = Named(written, begins[index], stops[index], less=bool(less.any()))
+        return _NamedNodes(plain, members[index], less)
     # What is not written as names is one piece: missing, or anything, missing included.
     others = np.flatnonzero(~named)
     run = np.concatenate([found.runs, others])
@@ -116,22 +122,29 @@ def _named_nodes(tree: Tree, narrowed: Narrowed, lows: Codes, highs: Codes, show
         np.concatenate([starts, np.full(len(others), MISSING)])[order].astype(np.int32),
         np.concatenate([ends, stops[others]])[order].astype(np.int32),
     )
-    return Named(labels_found, begins[index], stops[index], index.astype(np.int64), pieces)
+    torn = Named(written, begins[index], stops[index], index.astype(np.int64), pieces, less=True)
+    return _NamedNodes(torn, members[index], less)
 
 
-def _named_ranges(narrowed: Narrowed, lows: Codes, low: Codes, high: Codes, shown: Shown) -> Named:
-    """Write ranges, and find the codes of the whole tree between the bounds that are written."""
-    found = label_runs(narrowed.tree, low, high, shown=shown)
-    first, last = narrowed.whole[low], narrowed.whole[high - 1] + 1
-    exact = (high - low == 1) | (shown == "tight")
-    begins = np.where(exact, first, narrowed.begins[low])
-    ends = np.where(exact, last, narrowed.begins[high])
-    anything = lows == MISSING
-    return Named(
-        found,
-        np.where(anything & ~exact, MISSING, begins).astype(np.int32),
-        np.where(anything & ~exact, narrowed.begins[-1], ends).astype(np.int32),
-    )
+def _named_ranges(narrowed: Narrowed, lows: Codes, highs: Codes, *, wider: bool, tight: bool) -> Named:
+    """Write ranges, and find the codes of the column's own tree between the bounds that are written."""
+    tree = narrowed.tree
+    low, high = narrowed.runs(lows, highs)
+    if wider and not tight:
+        low = np.where((low > 1) & (narrowed.begins[low] > lows), low - 1, low)
+        high = np.where((high < tree.size) & (narrowed.begins[high] < highs), high + 1, high)
+    # A value is shown as it is where its run holds no other, and not where the others are nobody's who is published.
+    exact = highs - lows == 1
+    keys = (low.astype(np.int64) * (tree.size + 1) + high) * 2 + exact
+    _, first, index = np.unique(keys, return_index=True, return_inverse=True)
+    written = _range_labels(tree, low[first], high[first], tight=tight, exact=exact[first]).gather(index)
+    closed = exact | tight
+    begins = np.where(closed, narrowed.whole[low], narrowed.begins[low])
+    ends = np.where(closed, narrowed.whole[high - 1] + 1, narrowed.begins[high])
+    anything = (lows == MISSING) & ~exact
+    begins = np.where(anything, MISSING, begins).astype(np.int32)
+    ends = np.where(anything, narrowed.begins[-1], ends).astype(np.int32)
+    return Named(written, begins, ends, less=bool(((begins > lows) | (ends < highs)).any()))
 
 
 def label_runs(
@@ -150,7 +163,7 @@ def label_runs(
     """
     low, high, index = _distinct_runs(tree, lows, highs)
     if tree.ordered and shown not in ("hierarchy", "level"):
-        return _range_labels(tree, low, high, tight=shown == "tight").gather(index)
+        return _range_labels(tree, low, high, tight=shown == "tight", exact=high - low == 1).gather(index)
     found = _find_nodes(tree, low, high, highest=shown == "level", level=level)
     return _write_labels(tree, len(low), found).gather(index)
 
@@ -163,7 +176,7 @@ def _distinct_runs(tree: Tree, lows: Codes, highs: Codes) -> tuple[Codes, Codes,
     return low, high, index
 
 
-def _range_labels(tree: Tree, lows: Codes, highs: Codes, *, tight: bool) -> pl.Series:
+def _range_labels(tree: Tree, lows: Codes, highs: Codes, *, tight: bool, exact: Bools) -> pl.Series:
     values, edges = tree.names[0], tree.edges
     frame = pl.DataFrame(
         {
@@ -173,6 +186,7 @@ def _range_labels(tree: Tree, lows: Codes, highs: Codes, *, tight: bool) -> pl.S
             "last": values.gather(highs - 1),
             "from": edges.gather(lows),
             "to": edges.gather(np.minimum(highs, tree.size - 1)),
+            "exact": exact,
         }
     )
     at_start, at_end = pl.col("low") == 1, pl.col("high") == tree.size
@@ -186,7 +200,7 @@ def _range_labels(tree: Tree, lows: Codes, highs: Codes, *, tight: bool) -> pl.S
         .otherwise(pl.format("[{}, {})", "from", "to"))
     )
     label = (
-        pl.when(pl.col("high") - pl.col("low") == 1)
+        pl.when("exact")
         .then("first")  # null for missing
         .when(pl.col("low") == MISSING)
         .then(pl.lit(labels.ANY))
@@ -251,17 +265,14 @@ def _write_nodes(tree: Tree, nodes: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def widen_to_showable(tree: Tree, lows: Codes, highs: Codes, narrowed: Narrowed | None = None) -> tuple[Codes, Codes]:
+def widen_to_showable(tree: Tree, lows: Codes, highs: Codes) -> tuple[Codes, Codes]:
     """Widen runs that only an overlong set could name to the lowest node that covers them."""
     long = np.flatnonzero((highs - lows > LONGEST_SET) & (lows != MISSING))
     if tree.ordered or not long.size:
         return lows, highs
     lows, highs = lows.copy(), highs.copy()
     runs, index = np.unique(np.stack([lows[long], highs[long]], axis=1), axis=0, return_inverse=True)
-    naming, starts, ends = tree, runs[:, 0], runs[:, 1]
-    if narrowed is not None:
-        naming, (starts, ends) = narrowed.tree, narrowed.runs(starts, ends)
-    members = np.bincount(naming.cover(starts, ends)[0], minlength=len(runs))
+    members = np.bincount(tree.cover(runs[:, 0], runs[:, 1])[0], minlength=len(runs))
     wide = long[(members > LONGEST_SET)[index]]
     lows[wide], highs[wide] = tree.common_nodes(lows[wide], highs[wide])
     return lows, highs

@@ -1,8 +1,8 @@
-"""A tree as far as labels may name it: only the values that published people have.
+"""A line of numbers or dates as far as labels may name it: only the values that published people have.
 
-A column's tree holds the values of everybody in the table. A label that listed them, or whose bound was chosen between
-them, would name values of people who are not published: withheld, or left out by a sample. So labels are written by a
-tree without these values, and its codes are taken back to the table's own afterwards.
+A column's tree holds the values of everybody in the table. A range whose bound was chosen between them could name
+values of people who are not published: withheld, or left out by a sample. So ranges are written by a tree without these
+values, and its codes are taken back to the table's own afterwards.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from incrowd.hierarchies.values import as_text
 class Narrowed:
     """A tree of some of a column's values, whose code i is code `whole[i]` of the column's own tree.
 
-    `begins[i]` is the first code, in the column's own tree, of what lies above the cut below code i; the last entry is
-    one past everything.
+    Only its values, its cuts and its size are meant to be used. `begins[i]` is the first code, in the column's own
+    tree, of what lies above the cut below code i; the last entry is one past everything.
     """
 
     tree: Tree
@@ -40,7 +40,7 @@ class Narrowed:
 
 def narrow(tree: Tree, present: Bools) -> Narrowed | None:
     """Return the tree of the values that are present; None where labels may name all of them."""
-    if tree.declared or present[1:].all():
+    if present[1:].all():
         return None
     keep = present.copy()
     keep[MISSING] = True
@@ -48,7 +48,7 @@ def narrow(tree: Tree, present: Bools) -> Narrowed | None:
     nodes = tree.nodes[:, whole].copy()
     nodes[0] = np.arange(len(whole))
     known = tree.values.gather(whole)
-    edges, begins = _cuts(tree, whole, known) if tree.ordered else (None, whole)
+    edges, begins = _cuts(tree, whole, known)
     narrowed = replace(
         tree,
         values=known,
