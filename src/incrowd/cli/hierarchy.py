@@ -251,10 +251,15 @@ def _verdict(found: _Found) -> str:
         return f"{where}: all {values} are in the hierarchy."
     missing = found.uncovered
     told = f"{where}: {missing.total:,} of {values} not in the hierarchy"
-    if not sys.stdout.isatty():
+    if not on_terminal():
         return told + "."
     more = ", …" if missing.total > len(missing.values) else ""
     return f"{told}: {', '.join(plain(repr(value)) for value in missing.values)}{more}"
+
+
+def on_terminal() -> bool:
+    """Whether a person reads what is printed, who may see some values that the hierarchy lacks."""
+    return sys.stdout.isatty()
 
 
 def _require_free(path: Path, *, force: bool) -> None:
