@@ -64,9 +64,10 @@ def show_groups(
 
 def present_values(tally: Tally, recoding: Recoding) -> dict[str, Bools]:
     """Return the values that labels may name: those of published people, and of a population, which is public."""
-    published = np.unique(recoding.tuples[recoding.published])
+    published = np.zeros(len(tally), dtype=bool)
+    published[recoding.tuples[recoding.published]] = True
     found = {}
-    for name in recoding.columns:
+    for name in tally.columns:
         found[name] = np.zeros(tally.trees[name].size, dtype=bool)
         found[name][tally.column(name)[published]] = True
         if tally.population is not None and name in tally.population.columns:

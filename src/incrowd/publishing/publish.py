@@ -25,6 +25,7 @@ from incrowd.core.schema import Schema
 from incrowd.core.solutions import Solutions
 from incrowd.errors import ConformanceError, EmptyTable, RecipeError, SchemaError, TallyTooLarge, Unsatisfiable
 from incrowd.forms.generalized import ShowGeneralized
+from incrowd.forms.labelled_groups import present_values
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.private import PrivateMethod
@@ -190,11 +191,8 @@ class _Job:
             rows = engine.joined(counted, recoding, form, self.key, shuffle=shuffle)
         else:
             rows = engine.rows_of(form)
-        published = np.unique(recoding.tuples[recoding.published])
-        values = {
-            name: tree.values.gather(np.unique(counted.tally.column(name)[published]))
-            for name, tree in counted.tally.trees.items()
-        }
+        present = present_values(counted.tally, recoding)
+        values = {name: counted.tally.trees[name].values.filter(pl.Series(codes)) for name, codes in present.items()}
         return _Made(form, guarantees, rows, _told(schema, values), recoding.explored)
 
     def _noisy(self, counted: Counted) -> _Made:
