@@ -22,18 +22,53 @@ and warns of:
     CompileCacheWarning          compiled code cannot be kept on disk, so that every run compiles it again
 
 A message says what was wrong, where, and what to do. It may quote names of columns, labels of hierarchies and
-parameters; values of the table it quotes only where a user must see them to mend a hierarchy, at most five
-(`UncoveredValue.values`), and never when `quote_values` is switched off.
+parameters, and no value of the table: errors are logged, sent and kept. Values that a user must see to mend a
+hierarchy, at most five, are in `UncoveredValue.values`; the command line shows them on a terminal and nowhere else.
+Names of columns may be values, too, where a file has no header: `some_columns` and `similar_columns` do not quote such
+names. Nothing in a message can move a cursor or start a line (`escaped`).
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+
+LONGEST_NAME = 64
+"""A name of a column that is longer is not quoted: it may be a whole record."""
+
+_LOOKS_LIKE_DATA = re.compile(
+    r"""^\s*[+-]?[\d.,]*\d[\d.,]*\s*%?$      # a number
+    | \d{1,4}[-./]\d{1,2}[-./]\d{1,4}     # a date
+    | \d{5}                              # a code
+    | [@{}<>"\t|;]                       # an address of mail, or a record of another format
+    """,
+    re.VERBOSE,
+)
+
+
+def escaped(text: str) -> str:
+    r"""Return the text on one line, with nothing in it that a terminal, a log or a page would obey.
+
+    >>> escaped("zip\ncode")
+    'zip\\ncode'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character.encode("unicode_escape").decode("ascii")
+        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        else character
+        for character in text
+    )
 
 
 class IncrowdError(Exception):
     """Base of every error that incrowd raises on purpose."""
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*(escaped(part) if isinstance(part, str) else part for part in args))
 
 
 class SourceError(IncrowdError):
@@ -69,26 +104,32 @@ class HierarchyError(IncrowdError):
 
 
 class UncoveredValue(HierarchyError):
-    """A value of the table is missing from its column's hierarchy."""
+    """A value of the table is missing from its column's hierarchy.
+
+    `values` are some of them, to be shown to whoever may see the table; no message, log or copy of the error has them.
+    """
 
     def __init__(self, column: str, values: Sequence[object], total: int) -> None:
         self.column = column
         self.values = tuple(values)[:5]
         self.total = total
-        super().__init__(column, self.values, total)
+        super().__init__(self.describe(quote_values=False))
 
-    def __str__(self) -> str:
-        return self.describe(quote_values=True)
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.column, (), self.total)
 
     def describe(self, *, quote_values: bool) -> str:
         """Return the message, with the offending values only where they may be seen (design promise 8)."""
         noun = "value" if self.total == 1 else "values"
         text = f"column '{self.column}': {self.total} distinct {noun} not in its hierarchy"
-        if quote_values:
-            shown = ", ".join(repr(value) for value in self.values)
-            more = f" and {self.total - len(self.values)} more" if self.total > len(self.values) else ""
-            text += f": {shown}{more}"
-        return text + ".  Hint: add them to the hierarchy, or correct them in the table."
+        hint = "add them to the hierarchy, or correct them in the table"
+        return escaped(text + self._listed(quote_values) + f".  Hint: {hint}.")
+
+    def _listed(self, quote_values: bool) -> str:
+        if not quote_values or not self.values:
+            return ""
+        more = f" and {self.total - len(self.values)} more" if self.total > len(self.values) else ""
+        return ": " + ", ".join(repr(value) for value in self.values) + more
 
 
 class UnreadableLabel(UncoveredValue):
@@ -98,9 +139,8 @@ class UnreadableLabel(UncoveredValue):
         """Return the message, with the labels only where they may be seen."""
         noun = "label stands" if self.total == 1 else "labels stand"
         text = f"column '{self.column}': {self.total} {noun} for no value of the original table"
-        if quote_values:
-            text += ": " + ", ".join(repr(value) for value in self.values)
-        return text + ".  Hint: give the column the hierarchy that the labels were made with."
+        hint = "give the column the hierarchy that the labels were made with"
+        return escaped(text + self._listed(quote_values) + f".  Hint: {hint}.")
 
 
 class RecipeError(IncrowdError):
@@ -158,3 +198,40 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
         shown = ", ".join(f"'{name}'" for name in known[:12])
         return f"  Hint: there are {shown}" + (", …" if len(known) > 12 else "") + "."
     return ""
+
+
+def looks_like_data(names: Iterable[str]) -> bool:
+    """Whether names of columns are rather somebody's values: the first line of a file that has no header.
+
+    >>> looks_like_data(["age", "sex"]), looks_like_data(["Anna Smith", "1987-11-03"])
+    (False, True)
+    """
+    return any(len(name) > LONGEST_NAME or not name.strip() or _LOOKS_LIKE_DATA.search(name) for name in names)
+
+
+def some_columns(names: Sequence[str], *, of: Iterable[str], most: int = 5) -> str:
+    """Return some names of a table's columns, to follow a colon; or what else may be said of them.
+
+    `of` are the names of all columns: where one of them looks like data, none is quoted.
+    """
+    if looks_like_data(of):
+        return "names that look like data, and are not quoted; is there a header?"
+    return ", ".join(f"'{name}'" for name in names[:most]) + (", …" if len(names) > most else "")
+
+
+def similar_columns(wrong: str, columns: Iterable[str]) -> str:
+    """Return a hint that names the columns nearest to a wrong name; the others are not listed.
+
+    >>> similar_columns("agge", ["age", "sex"])
+    "  Hint: did you mean 'age'?"
+    >>> similar_columns("age", ["Anna Smith", "1987-11-03"])
+    '  Hint: the names of its 2 columns look like data; the first line of a file must hold names.'
+    """
+    columns = list(columns)
+    number = f"{len(columns)} column{'s' * (len(columns) != 1)}"
+    if looks_like_data(columns):
+        return f"  Hint: the names of its {number} look like data; the first line of a file must hold names."
+    near = get_close_matches(wrong, columns, n=3, cutoff=0.6)
+    if near:
+        return did_you_mean(wrong, near)
+    return f"  Hint: it has {number}; `incrowd profile` shows their names." if columns else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from itertools import pairwise
 from typing import Any
@@ -35,7 +36,7 @@ def test_no_bar_and_no_difference_of_bars_is_a_few_people(kind: str, data: st.Da
     dtype = pl.Int64 if kind == "numbers" else pl.String
     tree, codes = (Automatic() if kind == "numbers" else Exact()).build("c", pl.Series(values, dtype=dtype))
     before = np.bincount(codes, minlength=tree.size)
-    labels, bar_of = bars(tree, before)
+    labels, bar_of = bars(tree, before, before > 0)
     assert len(labels) <= MOST_BARS + 2
     assert bar_of.min() >= 0
     assert bar_of.max() < len(labels)
@@ -50,9 +51,25 @@ def test_no_bar_and_no_difference_of_bars_is_a_few_people(kind: str, data: st.Da
 def test_a_bar_of_a_frequent_name_is_that_name_alone() -> None:
     values = pl.Series(["a"] * 10 + ["b"] * 7 + ["c"] * 6 + ["d"] * 2)
     tree, codes = Exact().build("c", values)
-    labels, bar_of = bars(tree, np.bincount(codes, minlength=tree.size))
+    before = np.bincount(codes, minlength=tree.size)
+    labels, bar_of = bars(tree, before, before > 0)
     assert labels == ["a", "b", "all others"]  # c is shown with d, or d would be what is left
     assert [labels[bar_of[code]] for code in codes[[0, 10, 17, 23]]] == ["a", "b", "all others", "all others"]
+
+
+def test_bars_name_no_value_that_the_release_does_not_show() -> None:
+    tree, codes = Exact().build("c", pl.Series(["a"] * 10 + ["b"] * 7 + ["c"] * 6))
+    before = np.bincount(codes, minlength=tree.size)
+    labels, _ = bars(tree, before, np.array([True, True, False, True]))
+    assert labels == ["a", "c", "all others"]
+    tree, codes = Automatic().build("c", pl.Series([10 * number + 3 for number in range(60)] * 5))
+    before = np.bincount(codes, minlength=tree.size)
+    shown = np.arange(tree.size) % 4 == 0
+    labels, bar_of = bars(tree, before, shown)
+    unseen = set(tree.values.filter(~pl.Series(shown)).drop_nulls().to_list())
+    assert not unseen & {int(number) for label in labels for number in re.findall(r"\d+", label)}
+    assert len(labels) > 3
+    assert np.bincount(bar_of, before, len(labels)).sum() == 300
 
 
 @given(st.lists(st.integers(0, 12), min_size=9, max_size=9))

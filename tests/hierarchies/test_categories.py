@@ -11,8 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from incrowd.errors import HierarchyError, UncoveredValue
+from incrowd.errors import HierarchyError, SchemaError, UncoveredValue
 from incrowd.hierarchies.categories import Categories
+from incrowd.hierarchies.flat import Flat
+from incrowd.hierarchies.public import public_tree
 from tests.hierarchies.grown import CHECKED
 
 ADULT = ["age", "education", "marital-status", "native-country", "occupation", "race", "sex", "workclass"]
@@ -100,10 +102,36 @@ def test_a_value_may_be_its_own_group_and_an_asterisk() -> None:
 
 def test_uncovered_values_are_listed_but_at_most_five() -> None:
     places = Categories.from_tree(["Italy"])
-    with pytest.raises(
-        UncoveredValue, match="7 distinct values not in its hierarchy: 'a', 'b', 'c', 'd', 'e' and 2 more"
-    ):
+    with pytest.raises(UncoveredValue, match=r"7 distinct values not in its hierarchy\.") as caught:
         places.build("country", pl.Series([*"gfedcba", "Italy", None]))
+    told = caught.value.describe(quote_values=True)
+    assert "7 distinct values not in its hierarchy: 'a', 'b', 'c', 'd', 'e' and 2 more" in told
+
+
+def test_values_taken_from_the_data_are_told_as_far_as_they_are_published() -> None:
+    places = Categories.from_tree({"Europe": ["Italy", "Spain"], "Asia": ["Japan"]}, taken_from="data")
+    told = places.as_published(pl.Series(["Spain", "Italy"]))
+    assert told == Categories.from_tree({"Europe": ["Italy", "Spain"]}, taken_from="release")
+    assert places.as_published(pl.Series(["Spain", "Italy", "Japan"])) == places
+    assert places.as_published(pl.Series([], dtype=pl.String)) == Flat()
+    declared = Categories.from_tree(["Italy", "Spain"])
+    assert declared.as_published(pl.Series(["Spain"])) == declared
+    again = Categories.from_recipe(told.to_recipe(), Path())
+    assert again == told
+    tree, codes = again.build("country", pl.Series(["Laos", "Spain", None, "Japan"]))
+    assert codes.tolist() == [4, 2, 0, 3]  # what it does not list is by itself, and no error
+    assert tree.names[1].to_list() == [None, "Europe", "Japan", "Laos"]
+    assert "Italy" not in repr(told) + repr(places) + places._repr_html_()
+
+
+def test_values_taken_from_the_data_declare_no_domain() -> None:
+    places = Categories.from_tree(["Italy", "Spain"], taken_from="data")
+    with pytest.raises(SchemaError, match="'country': its values were taken from the data"):
+        public_tree("country", places)
+    with pytest.raises(HierarchyError, match="lists a value twice"):
+        Categories.from_tree(["Italy", "Italy"], taken_from="data")
+    with pytest.raises(HierarchyError, match="taken_from"):
+        Categories.from_tree(["Italy"], taken_from="somewhere")  # type: ignore[arg-type]
 
 
 def test_an_uncovered_value_can_be_told_without_its_name() -> None:

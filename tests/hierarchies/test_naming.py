@@ -17,7 +17,7 @@ from incrowd.hierarchies.dates import Dates
 from incrowd.hierarchies.flat import Flat
 from incrowd.hierarchies.intervals import Intervals
 from incrowd.hierarchies.masking import Masking
-from incrowd.hierarchies.naming import label_runs, widen_to_showable
+from incrowd.hierarchies.naming import label_runs, name_runs, widen_to_showable
 from incrowd.hierarchies.tree import LONGEST_SET, MISSING, Tree, grow
 from tests.hierarchies.grown import CHECKED, all_runs, trees
 
@@ -175,3 +175,82 @@ def test_no_runs_have_no_labels() -> None:
     tree, _ = Flat().build("x", pl.Series(["a", "b"]))
     nothing = np.empty(0, dtype=np.int32)
     assert label_runs(tree, nothing, nothing).to_list() == []
+
+
+def check_present(tree: Tree, present: np.ndarray, shown: str) -> None:
+    """Labels hold the values of their run that may be named, name no others, and say which codes they stand for."""
+    runs = [(low, high) for low, high in all_runs(tree) if present[low:high].any()]
+    if shown == "tight":
+        runs = [(low, high) for low, high in runs if present[low] and present[high - 1]]
+    if not runs:
+        return
+    lows, highs = (np.array(bounds, dtype=np.int32) for bounds in zip(*runs, strict=True))
+    unseen = set(tree.names[0].filter(~pl.Series(present)).to_list())
+    for wider in (False, True):
+        named = name_runs(tree, lows, highs, shown=shown, present=present, wider=wider)  # type: ignore[arg-type]
+        for place, ((low, high), label) in enumerate(zip(runs, named.labels.to_list(), strict=True)):
+            held = codes_of(tree, label)
+            assert set(np.flatnonzero(present[low:high]) + low) <= held
+            if label is not None and label != labels.ANY:
+                told = labels.read(label, ordered=tree.ordered)
+                names = told.names if isinstance(told, labels.OneOf) else (label,)
+                assert not unseen & set(names), label
+            if wider:
+                assert set(range(low, high)) <= held, (low, high, label)
+            if label == labels.ANY:
+                continue
+            if named.pieces is not None and named.piece_of is not None:
+                pieces = slice(*named.pieces.offsets[named.piece_of[place] : named.piece_of[place] + 2])
+                ends = zip(named.pieces.lows[pieces], named.pieces.highs[pieces], strict=True)
+                assert held == {code for first, last in ends for code in range(first, last)}
+            else:
+                assert held == set(range(named.lows[place], named.highs[place])), label
+            assert (min(held), max(held) + 1) == (named.lows[place], named.highs[place])
+
+
+@CHECKED
+@given(trees(kinds=("text",)), st.sampled_from(["region", "hierarchy", "level", "tight"]), st.data())
+def test_sets_name_only_values_that_are_present(tree: Tree, shown: str, data: st.DataObject) -> None:
+    present = np.array([data.draw(st.booleans()) for _ in range(tree.size)])
+    check_present(tree, present, shown)
+
+
+@CHECKED
+@given(values | fractions | days, st.sampled_from(["region", "tight"]), st.data())
+def test_ranges_name_only_values_that_are_present(found: list, shown: str, data: st.DataObject) -> None:
+    tree, _ = Flat().build("x", pl.Series(found, strict=True) if found else pl.Series(found, dtype=pl.Int64))
+    check_present(tree, np.array([data.draw(st.booleans()) for _ in range(tree.size)]), shown)
+
+
+@CHECKED
+@given(st.lists(st.integers(-50, 50), max_size=8, unique=True), st.data())
+def test_bounds_of_ranges_depend_on_values_that_are_present_alone(found: list[int], data: st.DataObject) -> None:
+    """With other values in between that nobody may name, the labels are the same."""
+    chosen = data.draw(st.lists(st.sampled_from(found), unique=True)) if found else []
+    for hierarchy in (Flat(), Intervals(widths=(5, 10, 20))):
+        tree, codes = hierarchy.build("x", pl.Series(found, dtype=pl.Int64))
+        alone, _ = hierarchy.build("x", pl.Series(chosen, dtype=pl.Int64))
+        present = np.isin(np.arange(tree.size), [0, *(codes[found.index(value)] for value in chosen)])
+        check_present(tree, present, "region")
+        whole = np.flatnonzero(present)
+        for low in range(1, alone.size):
+            for high in range(low + 2, alone.size + 1):
+                last = whole[high] if high < alone.size else tree.size
+                run = np.array([whole[low]], dtype=np.int32), np.array([last], dtype=np.int32)
+                assert name_runs(tree, *run, present=present).labels[0] == labels_of(alone, (low, high))[0]
+
+
+def test_declared_values_may_be_named_whoever_has_them() -> None:
+    tree, _ = Categories.from_tree({"Europe": ["Italy", "Spain"], "Asia": ["Japan"]}).build("x", pl.Series(["Italy"]))
+    run = np.array([2], dtype=np.int32), np.array([4], dtype=np.int32)
+    nobody = np.zeros(tree.size, dtype=bool)
+    assert name_runs(tree, *run, present=nobody).labels.to_list() == ["{Spain, Japan}"]
+
+
+def test_values_taken_from_the_data_are_not() -> None:
+    places = Categories.from_tree({"Europe": ["Italy", "Spain"], "Asia": ["Japan", "Laos"]}, taken_from="data")
+    tree, _ = places.build("x", pl.Series(["Italy"]))
+    run = np.array([2], dtype=np.int32), np.array([5], dtype=np.int32)
+    present = np.array([False, True, True, False, False])
+    assert name_runs(tree, *run, present=present).labels.to_list() == ["Spain"]
+    assert name_runs(tree, *run, present=present, wider=True).labels.to_list() == ["*"]

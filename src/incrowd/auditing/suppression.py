@@ -1,4 +1,4 @@
-"""No small cells: what an audit tells of fewer people than this, it does not tell."""
+"""No small cells, and no value that the release does not show: an audit tells neither."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.hierarchies.narrowing import narrow
 from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import as_text
 
@@ -19,18 +20,21 @@ def told(count: float) -> int | None:
     return None if 0 < count < FEW else round(count)
 
 
-def bars(tree: Tree, before: NDArray[np.number]) -> tuple[list[str], NDArray[np.int64]]:
+def bars(tree: Tree, before: NDArray[np.number], shown_in: NDArray[np.bool_]) -> tuple[list[str], NDArray[np.int64]]:
     """Put a column's values into few bars: return the bars' names, and the bar of each code.
+
+    Names are those of values that are `shown_in` the release, or which the owner declared, and bounds lie between such.
 
     Numbers and dates become ranges of about equally many people, names the most frequent ones and the rest. A bar with
     fewer than a handful of people is joined with another, so that no difference of the others tells of it either.
     """
     if tree.ordered and tree.size - 1 > MOST_BARS:
-        return _ranges(tree, before)
+        return _ranges(tree, before, shown_in)
+    may_name = shown_in | tree.declared
     names = as_text(tree.values).to_list()
     names[0] = "missing"
     order = np.argsort(-before, kind="stable")
-    large = [int(code) for code in order[: MOST_BARS - 1] if before[code] >= FEW]
+    large = [int(code) for code in order[: MOST_BARS - 1] if before[code] >= FEW and may_name[code]]
     rest = float(before.sum() - before[large].sum())
     while large and 0 < rest < FEW:
         rest += float(before[large.pop()])
@@ -43,7 +47,7 @@ def bars(tree: Tree, before: NDArray[np.number]) -> tuple[list[str], NDArray[np.
     return labels, bar_of
 
 
-def _ranges(tree: Tree, before: NDArray[np.number]) -> tuple[list[str], NDArray[np.int64]]:
+def _ranges(tree: Tree, before: NDArray[np.number], shown_in: NDArray[np.bool_]) -> tuple[list[str], NDArray[np.int64]]:
     known = before[1:].astype(np.float64)
     missing = float(before[0])
     if known.sum() < FEW:
@@ -52,8 +56,9 @@ def _ranges(tree: Tree, before: NDArray[np.number]) -> tuple[list[str], NDArray[
     bar_of = np.zeros(tree.size, dtype=np.int64)
     bar, inside = 1, 0.0
     starts = [1]
+    edge_at = _edges(tree, shown_in)
     for code in range(1, tree.size):  # as many steps as a column has values
-        if inside >= target:
+        if inside >= target and code in edge_at:
             bar, inside = bar + 1, 0.0
             starts.append(code)
         bar_of[code] = bar
@@ -61,7 +66,7 @@ def _ranges(tree: Tree, before: NDArray[np.number]) -> tuple[list[str], NDArray[
     if inside < FEW and bar > 1:  # the last one is too small to stand alone
         bar_of[bar_of == bar] = bar - 1
         starts.pop()
-    edges = [str(tree.edges[code]) for code in starts[1:]]
+    edges = [edge_at[code] for code in starts[1:]]
     first = f"below {edges[0]}" if edges else "all"
     labels = [first, *(f"{low} to {high}" for low, high in pairwise(edges))]
     if edges:
@@ -69,3 +74,12 @@ def _ranges(tree: Tree, before: NDArray[np.number]) -> tuple[list[str], NDArray[
     if 0 < missing < FEW:
         return [f"missing or {first}", *labels[1:]], np.maximum(bar_of - 1, 0)
     return ["missing", *labels], bar_of
+
+
+def _edges(tree: Tree, shown_in: NDArray[np.bool_]) -> dict[int, str]:
+    """Return how each cut is written that may be told, by the first code above it."""
+    narrowed = narrow(tree, shown_in)
+    edges, begins = (
+        (tree.edges, np.arange(tree.size)) if narrowed is None else (narrowed.tree.edges, narrowed.begins[:-1])
+    )
+    return dict(zip(begins[2:].tolist(), edges[2:].to_list(), strict=True))

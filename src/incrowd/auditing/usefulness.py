@@ -50,7 +50,7 @@ def columns_before_and_after(truth: Tally, form: Form, rng: np.random.Generator)
     for name in sorted(form.schema.tallied):
         tree = truth.trees[name]
         before, after = truth.value_counts(name).astype(np.float64), seen.column(name)
-        labels, bar_of = bars(tree, before)
+        labels, bar_of = bars(tree, before, after > 0)
         old, new = (np.bincount(bar_of, weights=given, minlength=len(labels)) for given in (before, after))
         there = (old >= FEW) | (old == 0) & (new >= FEW)
         found.append(

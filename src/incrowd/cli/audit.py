@@ -43,9 +43,11 @@ def audit(
 ) -> None:
     """Attack a release in every way, measure what it is still good for, and report both."""
     from rich.console import Console
+    from rich.text import Text
 
     from incrowd.auditing import audit as audit_release
     from incrowd.cli.output import print_json, showing_progress, summary_table
+    from incrowd.errors import escaped
 
     with showing_progress(quiet=as_json) as progress:
         opened, others = _open(release, original, external, earlier, description, progress)
@@ -71,7 +73,7 @@ def audit(
         console.print()
         console.print(summary_table("Not tried or measured", [(entry.what, entry.why) for entry in found.skipped]))
     for warning in found.warnings:
-        console.print(f"[yellow]note[/] {warning}", highlight=False)
+        console.print(Text.assemble(("note", "yellow"), " ", escaped(warning)))
     if written is not None:
         console.print(f"\nwritten to {written}", highlight=False)
 
@@ -94,9 +96,11 @@ def attack(
 ) -> None:
     """Try some attacks on a release; or follow one person through it, attribute by attribute."""
     from rich.console import Console
+    from rich.text import Text
 
     from incrowd.auditing.run import aim, attack_all, every_attack
     from incrowd.cli.output import print_json, showing_progress, summary_table
+    from incrowd.errors import escaped
 
     with showing_progress(quiet=as_json) as progress:
         opened, others = _open(release, original, external, earlier, description, progress)
@@ -119,7 +123,7 @@ def attack(
     console = Console()
     console.print(_risks_table(risks))
     for entry in skipped:
-        console.print(f"{entry.what}: not tried, {entry.why}", highlight=False)
+        console.print(Text(escaped(f"{entry.what}: not tried, {entry.why}")))
 
 
 def _open(

@@ -36,9 +36,11 @@ def compare(
     Finished results are kept in the output directory: an interrupted comparison goes on where it stopped.
     """
     from rich.console import Console
+    from rich.text import Text
 
     from incrowd.cli.output import print_json, showing_progress
     from incrowd.core.release_directory import require_directory
+    from incrowd.errors import escaped
     from incrowd.planning.compare import candidates_of
     from incrowd.planning.compare import compare as compare_all
 
@@ -64,7 +66,7 @@ def compare(
     console.print(ranking_table(found))
     for outcome in found.outcomes:
         if outcome.failed:
-            console.print(f"[yellow]not made[/] {outcome.name}: {outcome.failed}", highlight=False)
+            console.print(Text.assemble(("not made", "yellow"), " ", escaped(f"{outcome.name}: {outcome.failed}")))
     console.print(f"\nwritten to {output / PAGE}, {NUMBERS}, {TABLE}", highlight=False)
 
 
@@ -72,6 +74,8 @@ def ranking_table(found: Comparison) -> Table:
     """Lay out the ranking."""
     from rich.table import Table
     from rich.text import Text
+
+    from incrowd.errors import escaped
 
     frontier = found.frontier
     table = Table(
@@ -87,7 +91,7 @@ def ranking_table(found: Comparison) -> Table:
         on = outcome.name in frontier
         table.add_row(
             f"{place} ●" if on else f"{place}",
-            Text(outcome.name, style="bold" if on else ""),
+            Text(escaped(outcome.name), style="bold" if on else ""),
             outcome.form,
             f"{risk:.1%}",
             f"{loss:.1%}",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -79,7 +80,12 @@ class _Found:
         """Whether the lowest level is the hierarchy's own; otherwise it is what the table holds."""
         from incrowd.hierarchies.categories import Categories
 
-        return isinstance(self.hierarchy, Categories)
+        return isinstance(self.hierarchy, Categories) and self.hierarchy.taken_from is None
+
+    @property
+    def names_values(self) -> bool:
+        """Whether the names of nodes are made of values that only the table tells, such as masked ones."""
+        return self.tree is not None and self.tree.kind == "text" and not self.tree.declared
 
 
 def _look(file: Path, column: str | None, check: str | None) -> _Found:
@@ -138,11 +144,11 @@ def _values(hierarchy: Hierarchy, recipe: Recipe | None, column: str | None, che
 def _distinct(source: OpenedTable, column: str, where: str) -> pl.Series:
     import polars as pl
 
-    from incrowd.errors import SchemaError, did_you_mean
+    from incrowd.errors import SchemaError, similar_columns
     from incrowd.sources import reading
 
     if column not in source.columns:
-        raise SchemaError(f"{where} has no column '{column}'.{did_you_mean(column, source.columns)}")
+        raise SchemaError(f"{where} has no column '{column}'.{similar_columns(column, source.columns)}")
     with reading(source):
         return source.frame.select(pl.col(column)).unique().collect(engine="streaming").to_series()
 
@@ -173,7 +179,7 @@ def _nodes(tree: Tree, level: int) -> list[tuple[str, int]]:
 
 def _examples(found: _Found, tree: Tree, level: int) -> list[str]:
     """Return a few nodes of a level, evenly spread; values of a table only where they are asked for (--level 0)."""
-    if level == 0 and not found.shows_values:
+    if (level == 0 and not found.shows_values) or (found.names_values and level < tree.height):
         return []
     names = _names(tree, level)
     step = -(-len(names) // _EXAMPLES) or 1
@@ -197,7 +203,6 @@ def _as_dict(found: _Found, level: int | None) -> dict[str, Any]:
             "file": found.check,
             "values": found.values,
             "uncovered": 0 if missing is None else missing.total,
-            "uncovered_values": [] if missing is None else [str(value) for value in missing.values],
         }
     return data
 
@@ -229,7 +234,11 @@ def _level_table(found: _Found, tree: Tree, level: int | None) -> Table:
         names = _names(tree, place)
         examples = _examples(found, tree, place)
         shown = ", ".join(plain(name) for name in examples) + (", …" if len(examples) < len(names) else "")
-        table.add_row(str(place), f"{len(names):,}", Text(shown if examples else "the values themselves"))
+        table.add_row(
+            str(place),
+            f"{len(names):,}",
+            Text(shown if examples else "the values themselves" if not place else "made of the values"),
+        )
     return table
 
 
@@ -241,10 +250,16 @@ def _verdict(found: _Found) -> str:
     if found.uncovered is None:
         return f"{where}: all {values} are in the hierarchy."
     missing = found.uncovered
-    listed = ", ".join(plain(repr(value)) for value in missing.values) + (
-        ", …" if missing.total > len(missing.values) else ""
-    )
-    return f"{where}: {missing.total:,} of {values} not in the hierarchy: {listed}"
+    told = f"{where}: {missing.total:,} of {values} not in the hierarchy"
+    if not on_terminal():
+        return told + "."
+    more = ", …" if missing.total > len(missing.values) else ""
+    return f"{told}: {', '.join(plain(repr(value)) for value in missing.values)}{more}"
+
+
+def on_terminal() -> bool:
+    """Whether a person reads what is printed, who may see some values that the hierarchy lacks."""
+    return sys.stdout.isatty()
 
 
 def _require_free(path: Path, *, force: bool) -> None:

@@ -73,9 +73,11 @@ def summary_table(title: str, lines: Sequence[tuple[str, str]]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
+    from incrowd.errors import escaped
+
     table = Table(title=title, show_header=False, box=None, padding=(0, 2, 0, 0), title_justify="left")
     for word, value in lines:
-        table.add_row(Text(word, style="bold"), Text(value))
+        table.add_row(Text(escaped(word), style="bold"), Text(escaped(value)))
     return table
 
 

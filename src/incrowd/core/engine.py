@@ -6,7 +6,7 @@ Methods never see rows, so that this is all that another home for rows has to br
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
@@ -36,7 +36,7 @@ class Counted:
     """
 
     tally: Tally
-    raw: pl.DataFrame
+    raw: pl.DataFrame = field(repr=False)
     tuple_of: Ints
 
 
@@ -97,6 +97,8 @@ class MadeInParts:
     form: FormOutline
     guarantees: tuple[Guarantee, ...]
     rows: PublishedRows
+    values: Mapping[str, pl.Series]
+    """The values of published people, by column."""
 
 
 class Engine(Named, Protocol):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.core.tally import Tally
 from incrowd.errors import NeedsTable
+from incrowd.hierarchies.naming import Pieces
 from incrowd.hierarchies.tree import Tree
 
 
@@ -78,6 +79,10 @@ class Regions:
         lows, highs = self.lows[groups, place], self.highs[groups, place]
         return np.asarray(before[highs, values] - before[lows, values], dtype=np.float64)
 
+    def means(self, column: str, groups: Ints, codes: Codes) -> NDArray[np.bool_]:
+        """Tell of each pair of a group and a code within its run whether the group's label stands for the code."""
+        return np.ones(len(groups), dtype=bool)
+
 
 @dataclass(frozen=True, eq=False)
 class LabelledRegions(Regions):
@@ -98,9 +103,62 @@ class LabelledRegions(Regions):
         place = self.columns.index(column)
         return np.asarray((self.masks[place] @ weights)[self.label_of[groups, place], values], dtype=np.float64)
 
+    def means(self, column: str, groups: Ints, codes: Codes) -> NDArray[np.bool_]:
+        """Tell of each pair of a group and a code within its run whether the group's label stands for the code."""
+        place = self.columns.index(column)
+        return np.asarray(self.masks[place][self.label_of[groups, place], codes])
+
     def of(self, rows: NDArray[np.integer]) -> LabelledRegions:
         """Return the regions of some of the groups."""
         return replace(self, lows=self.lows[rows], highs=self.highs[rows], label_of=self.label_of[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class TornRegions(Regions):
+    """Regions of labels that leave out codes between the first and the last, in some columns.
+
+    There, group g stands for the runs of label `torn[name][0][g]` of `torn[name][1]`.
+    """
+
+    torn: Mapping[str, tuple[Ints, Pieces]]
+
+    def mass(self, column: str, weights: NDArray[np.floating], groups: Ints) -> NDArray[np.float64]:
+        """Return the sum of the weights of the codes that each of some groups may stand for."""
+        if column not in self.torn:
+            return super().mass(column, weights, groups)
+        label_of, pieces = self.torn[column]
+        before = np.concatenate(([0], np.cumsum(weights, dtype=np.longdouble)))
+        of_pieces = np.concatenate(([0], np.cumsum(before[pieces.highs] - before[pieces.lows])))
+        by_label = of_pieces[pieces.offsets[1:]] - of_pieces[pieces.offsets[:-1]]
+        return np.asarray(by_label[label_of[groups]], dtype=np.float64)
+
+    def mass_by_value(
+        self, column: str, weights: NDArray[np.floating], groups: Ints, values: NDArray[np.int32]
+    ) -> NDArray[np.float64]:
+        """As `mass`, with weights of the codes (rows) that differ by sensitive value (columns)."""
+        if column not in self.torn:
+            return super().mass_by_value(column, weights, groups, values)
+        label_of, pieces = self.torn[column]
+        before = np.zeros((len(weights) + 1, weights.shape[1]), dtype=np.longdouble)
+        np.cumsum(weights, axis=0, dtype=np.longdouble, out=before[1:])
+        by_label = np.add.reduceat(before[pieces.highs] - before[pieces.lows], pieces.offsets[:-1], axis=0)
+        return np.asarray(by_label[label_of[groups], values], dtype=np.float64)
+
+    def means(self, column: str, groups: Ints, codes: Codes) -> NDArray[np.bool_]:
+        """Tell of each pair of a group and a code within its run whether the group's label stands for the code."""
+        if column not in self.torn:
+            return np.ones(len(groups), dtype=bool)
+        label_of, pieces = self.torn[column]
+        size = int(pieces.highs.max(initial=0)) + 1
+        label_of_piece = np.repeat(np.arange(len(pieces.offsets) - 1), np.diff(pieces.offsets))
+        labels = label_of[groups]
+        last = np.searchsorted(label_of_piece * size + pieces.lows, labels * size + codes, side="right") - 1
+        return np.asarray((last >= pieces.offsets[labels]) & (codes < pieces.highs[last]))
+
+    def of(self, rows: NDArray[np.integer]) -> TornRegions:
+        """Return the regions of some of the groups."""
+        torn = {name: (label_of[rows], pieces) for name, (label_of, pieces) in self.torn.items()}
+        return replace(self, lows=self.lows[rows], highs=self.highs[rows], torn=torn)
 
 
 def own_regions(columns: tuple[str, ...], codes: Codes, group_of: Ints, groups: int) -> Regions:

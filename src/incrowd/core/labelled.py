@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 import polars as pl
@@ -12,6 +12,7 @@ from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.core.groups import Regions
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
+from incrowd.hierarchies.naming import Pieces
 
 Shown = Literal["region", "hierarchy", "level", "tight"]
 """How a run of codes is written: as the region between cuts, as the lowest nodes of the hierarchy, as nodes of a level
@@ -31,6 +32,10 @@ class ShownGroups:
     lows: Codes
     highs: Codes
     group_of: Ints
+    torn: Mapping[str, tuple[Ints, Pieces]] = field(default_factory=dict)
+    """Of columns whose labels leave out codes between: each group's label by number, and what labels stand for."""
+    less: bool = False
+    """Whether a label stands for less than the run that the method gave its group."""
 
     def __len__(self) -> int:
         return len(self.lows)

@@ -27,10 +27,8 @@ def matching_codes(column: str, tree: Tree, condition: Condition) -> NDArray[np.
         wanted = list(condition)
     try:
         spelled = {None if value is None else _spelled(pl.Series([value]))[0] for value in wanted}
-    except (pl.exceptions.PolarsError, TypeError) as error:
-        raise QueryError(
-            f"column '{column}': a condition is a value, a list of values, or a pair of bounds."
-        ) from error
+    except (pl.exceptions.PolarsError, TypeError):
+        raise QueryError(f"column '{column}': a condition is a value, a list of values, or a pair of bounds.") from None
     names = _spelled(tree.values).to_list()
     return np.fromiter((name in spelled for name in names), dtype=bool, count=len(names))
 
@@ -59,9 +57,9 @@ def _in_range(column: str, tree: Tree, bounds: tuple[object, ...]) -> NDArray[np
             matches &= values >= _bound(low, values.dtype)
         if high is not None:
             matches &= values <= _bound(high, values.dtype)
-    except (pl.exceptions.PolarsError, TypeError) as error:
+    except (pl.exceptions.PolarsError, TypeError):
         kind = "date" if values.dtype.is_temporal() else "number"
-        raise QueryError(f"column '{column}': the bounds are not of the column's kind ({kind}).") from error
+        raise QueryError(f"column '{column}': the bounds are not of the column's kind ({kind}).") from None
     return matches.fill_null(value=False).to_numpy()
 
 

@@ -57,3 +57,12 @@ class Showing(Named, Protocol):
     def show(self, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int, rng: np.random.Generator) -> Form:
         """Return what is published of a tally; `rows_in` is how many rows there were to publish."""
         ...
+
+    def show_wider(
+        self, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int, rng: np.random.Generator
+    ) -> Form | None:
+        """Return the same with labels that stand for all that their groups' runs hold; None where they do already.
+
+        Labels leave out values of people who are not published, and so may stand for too little for some models.
+        """
+        return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from incrowd.errors import SchemaError, did_you_mean
+from incrowd.errors import SchemaError, did_you_mean, looks_like_data, similar_columns, some_columns
 from incrowd.hierarchies.automatic import Automatic
 from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.hierarchy import Hierarchy
@@ -78,9 +78,11 @@ class Schema:
         if others not in ("keep", "drop", None):
             raise SchemaError(f'others is "keep" or "drop", not "{others}".')
         if rest and others is None:
-            listed = ", ".join(f"'{name}'" for name in rest[:5]) + (", …" if len(rest) > 5 else "")
+            listed = some_columns(rest, of=columns)
+            one = len(rest) == 1 and not looks_like_data(columns)
+            noun = "column has" if len(rest) == 1 else "columns have"
             raise SchemaError(
-                (f"column {listed} has no role." if len(rest) == 1 else f"{len(rest)} columns have no role: {listed}.")
+                (f"column {listed} has no role." if one else f"{len(rest)} {noun} no role: {listed}.")
                 + '  Hint: name it, or say others="keep" or others="drop".'
             )
         return cls(
@@ -108,7 +110,7 @@ def _one_role_each(columns: Sequence[str], roles: Mapping[str, Sequence[str]]) -
     for role, names in roles.items():
         for name in names:
             if name not in known:
-                raise SchemaError(f"column '{name}' ({role}) is not in the table.{did_you_mean(name, columns)}")
+                raise SchemaError(f"column '{name}' ({role}) is not in the table.{similar_columns(name, columns)}")
             if name in role_of:
                 both = role if role_of[name] == role else f"{role_of[name]} and {role}"
                 raise SchemaError(f"column '{name}' is named twice: {both}.  Hint: give it one role.")

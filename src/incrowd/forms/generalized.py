@@ -12,7 +12,7 @@ import polars as pl
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.core.form import Form, PublishedFiles
-from incrowd.core.groups import Regions
+from incrowd.core.groups import Regions, TornRegions
 from incrowd.core.labelled import Labelled, Shown, ShownGroups
 from incrowd.core.model import Guarantee, Model
 from incrowd.core.query import Query, matching_codes
@@ -21,7 +21,7 @@ from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import QueryError, did_you_mean
 from incrowd.forms.generalized_view import GeneralizedView
-from incrowd.forms.labelled_groups import show_groups
+from incrowd.forms.labelled_groups import present_values, show_groups
 from incrowd.forms.reach import reach
 from incrowd.forms.reading.labels import count_lines, read_labels, tally_of_nobody, trees_of_labels
 from incrowd.forms.verify import COUNT, verify
@@ -40,6 +40,13 @@ class ShowGeneralized(Showing):
     ) -> Generalized:
         """Label every group. Deterministic: `rng` is not used."""
         return Generalized.of(tally, schema, recoding, rows_in=rows_in)
+
+    def show_wider(
+        self, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int, rng: np.random.Generator
+    ) -> Generalized | None:
+        """Write sets that leave names out as the nodes that hold them all, and ranges to the next cuts."""
+        found = Generalized.of(tally, schema, recoding, rows_in=rows_in)
+        return Generalized.of(tally, schema, recoding, rows_in=rows_in, wider=True) if found.shown.less else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +68,15 @@ class Generalized(Form):
     name: ClassVar[str] = "generalized"
 
     @classmethod
-    def of(cls, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int | None = None) -> Generalized:
-        """Count what a recoding of a tally publishes; `rows_in` is how many rows there were to publish, if not all."""
-        shown = show_groups(tally, recoding)
+    def of(
+        cls, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int | None = None, wider: bool = False
+    ) -> Generalized:
+        """Count what a recoding of a tally publishes; `rows_in` is how many rows there were to publish, if not all.
+
+        No label names a value that only people have who are not published: a set leaves it out, or, where labels are
+        to be `wider`, is written as the node that holds it.
+        """
+        shown = show_groups(tally, recoding, present=present_values(tally, recoding), wider=wider)
         published = recoding.published
         group_of = shown.group_of[published]
         names = tuple(schema.sensitive)
@@ -142,6 +155,7 @@ class Generalized(Form):
                 lows=lows[order],
                 highs=highs[order],
                 group_of=np.where(shown.group_of == WITHHELD, WITHHELD, place[shown.group_of]),
+                torn={name: (label_of[order], pieces) for name, (label_of, pieces) in shown.torn.items()},
             ),
             groups=groups[lines],
             sensitive=self.sensitive[lines],
@@ -181,6 +195,8 @@ class Generalized(Form):
         for place, name in enumerate(self.shown.columns):
             anything = self.shown.labels[name].eq_missing(labels.ANY).to_numpy()  # missing included, for all one sees
             lows[anything, place], highs[anything, place] = MISSING, self.tally.trees[name].size
+        if self.shown.torn:
+            return TornRegions(self.shown.columns, lows, highs, self.shown.torn)
         return Regions(self.shown.columns, lows, highs)
 
     def stands_for(self) -> Regions:

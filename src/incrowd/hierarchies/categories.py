@@ -4,31 +4,38 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, time
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import polars as pl
 
 from incrowd.common.arrays import Codes
 from incrowd.common.parameters import shown_value
 from incrowd.common.writing import new_file
-from incrowd.errors import HierarchyError, RecipeError
+from incrowd.errors import HierarchyError, RecipeError, SchemaError
 from incrowd.hierarchies import labels
+from incrowd.hierarchies.flat import Flat
 from incrowd.hierarchies.hierarchy import Hierarchy, require_covered
 from incrowd.hierarchies.tree import Tree, grow
 from incrowd.hierarchies.values import as_text, code_among
 
+TakenFrom = Literal["data", "release"]
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Categories(Hierarchy):
     """Values in groups, groups in larger groups.
 
     Parameters
     ----------
     rows : each value with its ancestors, most specific first.
+    taken_from : None where the owner declares the values: they are public, and labels and recipes may name all of them.
+        "data" where they were read off the table: labels, and the recipe of a release, then name only those of
+        published people. "release" in such a recipe: a value that it does not list is by itself, under the root
+        (default: None).
 
     >>> places = Categories.from_tree({"Europe": ["Italy", "Spain"], "Asia": ["Japan"]})
     >>> places.rows[0]
@@ -39,10 +46,13 @@ class Categories(Hierarchy):
     """
 
     rows: tuple[tuple[str, ...], ...]
+    taken_from: TakenFrom | None = None
     name: ClassVar[str] = "categories"
     declares_values: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        if self.taken_from not in (None, *get_args(TakenFrom)):
+            raise HierarchyError(f'a category tree is taken_from "data" or "release", not {self.taken_from!r}.')
         object.__setattr__(self, "rows", tuple(tuple(row) for row in self.rows))
         if not self.rows:
             raise HierarchyError("a category tree needs at least one value.")
@@ -53,11 +63,12 @@ class Categories(Hierarchy):
         seen: set[str] = set()
         for value, *_ in self.rows:
             if value in seen:
-                raise HierarchyError(f"a category tree lists '{value}' twice.  Hint: keep one of the two.")
+                named = f"'{value}'" if self.taken_from is None else "a value"
+                raise HierarchyError(f"a category tree lists {named} twice.  Hint: keep one of the two.")
             seen.add(value)
 
     @classmethod
-    def from_tree(cls, tree: Mapping[str, Any] | Sequence[str]) -> Categories:
+    def from_tree(cls, tree: Mapping[str, Any] | Sequence[str], *, taken_from: TakenFrom | None = None) -> Categories:
         """Take a nested dict: keys are groups, lists are values. Shallow branches repeat their last group."""
         paths = list(_walk(tree, ()))
         depth = max((len(path) for path in paths), default=0)
@@ -65,7 +76,7 @@ class Categories(Hierarchy):
         for value, *above in paths:
             padding = [above[0] if above else value] * (depth - 1 - len(above))
             rows.append((value, *padding, *above))
-        return cls(tuple(rows))
+        return cls(tuple(rows), taken_from)
 
     def to_tree(self) -> dict[str, Any] | list[str]:
         """Return the nested dict that `from_tree` takes."""
@@ -125,8 +136,8 @@ class Categories(Hierarchy):
 
     @classmethod
     def recipe_keys(cls) -> Mapping[str, bool]:
-        """A recipe gives a tree, or a file with its separator."""
-        return {"tree": False, "file": False, "separator": False}
+        """A recipe gives a tree, or a file with its separator; and where the values were taken from."""
+        return {"tree": False, "file": False, "separator": False, "taken_from": False}
 
     @classmethod
     def from_recipe(cls, given: Mapping[str, Any], base: Path) -> Categories:
@@ -134,28 +145,57 @@ class Categories(Hierarchy):
         if ("tree" in given) == ("file" in given):
             raise RecipeError("a hierarchy of categories needs either a tree or a file.")
         if "tree" in given:
-            return cls.from_tree(given["tree"])
+            return cls.from_tree(given["tree"], taken_from=given.get("taken_from"))
         for key, value in given.items():
             if not isinstance(value, str):
                 raise RecipeError(f"a hierarchy of categories: {key} is a text, not {value!r}.")
-        return cls.read_csv(base / given["file"], separator=given.get("separator", ";"))
+        found = cls.read_csv(base / given["file"], separator=given.get("separator", ";"))
+        return replace(found, taken_from=given.get("taken_from"))
 
     def to_recipe(self) -> dict[str, Any]:
-        """Return the tree."""
-        return {"tree": self.to_tree()}
+        """Return the tree, and where its values were taken from."""
+        return {**({} if self.taken_from is None else {"taken_from": self.taken_from}), "tree": self.to_tree()}
+
+    def declared_values(self, column: str) -> pl.Series:
+        """Return none, since the tree lists them; refuse values that were taken from a table."""
+        if self.taken_from is not None:
+            raise SchemaError(
+                f"column '{column}': its values were taken from the {self.taken_from}, and differential privacy must "
+                "not depend on which are there.  Hint: list all values that are publicly known, and remove taken_from."
+            )
+        return pl.Series([], dtype=pl.String)
+
+    def as_published(self, values: pl.Series) -> Hierarchy:
+        """Leave out, where the values were taken from the table, those that no published row has."""
+        if self.taken_from is None:
+            return self
+        published = set(as_text(values).to_list())
+        rows = tuple(row for row in self.rows if row[0] in published)
+        if len(rows) == len(self.rows):
+            return self
+        return Categories(rows, "release") if rows else Flat()
+
+    def __repr__(self) -> str:
+        if self.taken_from is None:
+            return f"Categories(rows={self.rows!r})"
+        return f"Categories({len(self.rows)} values, taken_from={self.taken_from!r})"
 
     def _repr_html_(self) -> str:
         from incrowd.hierarchies.notebook import categories_html
 
-        return categories_html(self.build("", self.declared_values(""))[0])
+        return categories_html(self.build("", pl.Series([], dtype=pl.String))[0])
 
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
         """Number the leaves of the whole tree, also those the table does not have, and find each value among them."""
         leaves, *ancestors = (pl.Series(level, dtype=pl.String) for level in zip(*self._walking_order(), strict=True))
         text = as_text(values)
+        if self.taken_from == "release":  # what it does not list may have been somebody's who is not published
+            others = text.filter(text.is_not_null() & ~text.is_in(leaves.implode())).unique().sort()
+            leaves, *ancestors = (pl.concat([level, others]) for level in (leaves, *ancestors))
         codes = code_among(text, leaves)
         require_covered(column, text, pl.Series(codes < 0))
-        return grow(column, leaves, "text", ancestors, from_data=False), codes
+        declared = self.taken_from is None
+        return grow(column, leaves, "text", ancestors, from_data=not declared, declared=declared), codes
 
     def _walking_order(self) -> list[tuple[str, ...]]:
         """Sort the rows so that every node is in one piece, groups in the order of their first mention."""

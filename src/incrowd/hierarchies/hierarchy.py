@@ -25,6 +25,13 @@ class Hierarchy(Named, Protocol):
         """Return values from which `build` makes the tree of all that a column may hold; refuse if it cannot tell."""
         return pl.Series([], dtype=pl.String)
 
+    def as_published(self, values: pl.Series) -> Hierarchy:
+        """Return it as the recipe of a release tells it, whose rows have these values.
+
+        It names no others, unless the owner declared them; by default a hierarchy lists no values.
+        """
+        return self
+
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
         """Return the tree for a column that holds these values, and the code of each of them."""
         ...

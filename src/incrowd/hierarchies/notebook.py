@@ -71,7 +71,7 @@ def tree_html(shown: Nodes) -> str:
 def categories_html(tree: Nodes) -> str:
     """Return the first nodes of a hierarchy of names."""
     told = f"{number(tree.size - 1)} values, {tree.height} steps up to *"
-    return framed("Categories", element("p", told), _nodes(tree, tree.height, 0, tree.size, 0))
+    return framed("Categories", element("p", told), _nodes(tree, tree.height, 0, tree.size, int(tree.from_data)))
 
 
 def _nodes(tree: Nodes, level: int, low: int, high: int, lowest: int) -> Raw | None:

@@ -29,14 +29,15 @@ LONGEST_SET = 64
 """A published set names at most this many values or nodes; a longer one is widened to the node that covers it."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tree:
     """One column's values and, for each, its ancestors.
 
     `values[code]` is what the table holds (`values[0]` is null). `nodes[level, code]` numbers the code's ancestor at
     that level: level 0 is the value itself, the last level is the root. `names[level][node]` is what that ancestor
     is called. `positions` places codes on a line for widths: numbers are themselves, dates are days, text is by rank.
-    `edges[code]` is how the cut just below a code is written, in columns of numbers and dates.
+    `edges[code]` is how the cut just below a code is written, in columns of numbers and dates. Values that are
+    `declared` are public: the owner listed them, and labels may name those that nobody has.
     """
 
     values: pl.Series
@@ -46,6 +47,7 @@ class Tree:
     positions: NDArray[np.float64]
     from_data: bool
     declared_edges: pl.Series | None = None
+    declared: bool = False
 
     @property
     def size(self) -> int:
@@ -141,6 +143,9 @@ class Tree:
         starts = np.where(lows == MISSING, self.starts[level, lows], np.maximum(self.starts[level, lows], 1))
         return starts.astype(np.int32), self.ends[level, lows]
 
+    def __repr__(self) -> str:
+        return f"Tree({self.size - 1} values, {self.kind}, {self.height} steps up to {labels.ANY})"
+
     def _repr_html_(self) -> str:
         from incrowd.hierarchies.notebook import tree_html
 
@@ -155,10 +160,12 @@ def grow(
     *,
     from_data: bool,
     edges: Sequence[str | None] | None = None,
+    declared: bool = False,
 ) -> Tree:
     """Build a tree from distinct values in walking order and, for each level above, the name of each value's ancestor.
 
-    `values` come without the missing value, which gets code 0 here; the root is added on top.
+    `values` come without the missing value, which gets code 0 here; the root is added on top. `declared` says that the
+    values are the owner's own list, and not those that a table happens to hold.
     """
     names: list[pl.Series] = [as_text(values)]
     nodes = [np.arange(len(values), dtype=np.int32)]
@@ -167,12 +174,12 @@ def grow(
         opens[1:] = (names_above != names_above.shift(1)).to_numpy()[1:]
         above = np.cumsum(opens).astype(np.int32) - 1
         distinct = names_above.filter(pl.Series(opens))
-        _refuse_scattered(column, level, distinct)
-        _refuse_two_parents(column, level, nodes[-1], above, names[-1])
+        _refuse_scattered(column, level, distinct, quoted=declared)
+        _refuse_two_parents(column, level, nodes[-1], above, names[-1], quoted=declared)
         nodes.append(above)
         names.append(distinct)
     if kind == "text":  # names of intervals and dates say what they hold
-        _refuse_ambiguous(column, nodes, names)
+        _refuse_ambiguous(column, nodes, names, quoted=declared)
     matrix = np.zeros((len(nodes) + 1, len(values) + 1), dtype=np.int32)
     matrix[:-1, 1:] = np.stack(nodes) + 1
     missing = pl.Series([None], dtype=pl.String)
@@ -185,6 +192,7 @@ def grow(
         positions=_positions(values, kind),
         from_data=from_data,
         declared_edges=None if edges is None else pl.Series([None, *edges], dtype=pl.String),
+        declared=declared,
     )
 
 
@@ -200,24 +208,31 @@ def _positions(values: pl.Series, kind: Kind) -> NDArray[np.float64]:
     return np.concatenate(([np.nan], numbers))
 
 
-def _refuse_scattered(column: str, level: int, runs: pl.Series) -> None:
+def _quoted(name: str, *, quoted: bool) -> str:
+    """Name a node, where names are the owner's own and not made of values of a table."""
+    return f" '{name}'" if quoted else ""
+
+
+def _refuse_scattered(column: str, level: int, runs: pl.Series, *, quoted: bool) -> None:
     if runs.n_unique() < len(runs):
         name = runs.filter(runs.is_duplicated())[0]
         raise HierarchyError(
-            f"column '{column}': node '{name}' at level {level} has two parents.  Hint: give each node one parent."
+            f"column '{column}': node{_quoted(name, quoted=quoted)} at level {level} has two parents.  "
+            "Hint: give each node one parent."
         )
 
 
-def _refuse_two_parents(column: str, level: int, below: Codes, above: Codes, names: pl.Series) -> None:
+def _refuse_two_parents(column: str, level: int, below: Codes, above: Codes, names: pl.Series, *, quoted: bool) -> None:
     torn = (below[1:] == below[:-1]) & (above[1:] != above[:-1])
     if torn.any():
         name = names[int(below[int(np.argmax(torn))])]
         raise HierarchyError(
-            f"column '{column}': node '{name}' at level {level - 1} has two parents.  Hint: give each node one parent."
+            f"column '{column}': node{_quoted(name, quoted=quoted)} at level {level - 1} has two parents.  "
+            "Hint: give each node one parent."
         )
 
 
-def _refuse_ambiguous(column: str, nodes: Sequence[Codes], names: Sequence[pl.Series]) -> None:
+def _refuse_ambiguous(column: str, nodes: Sequence[Codes], names: Sequence[pl.Series], *, quoted: bool) -> None:
     """One name may stand for one set of values only, else a published label could mean two things.
 
     The root's name is taken too, except by a value of the table itself, whose label is quoted where it looks like it.
@@ -235,8 +250,8 @@ def _refuse_ambiguous(column: str, nodes: Sequence[Codes], names: Sequence[pl.Se
     wrong = runs.filter(pl.col("name").is_duplicated())["name"].to_list()
     wrong += [labels.ANY for level_names in names[1:] if (level_names == labels.ANY).any()]
     if wrong:
-        name = min(wrong)
+        name = _quoted(min(wrong), quoted=quoted)
         raise HierarchyError(
-            f"column '{column}': the name '{name}' stands for two different sets of values.  "
+            f"column '{column}': {'the' if quoted else 'a'} name{name} stands for two different sets of values.  "
             "Hint: rename one of the two nodes."
         )

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats, Ints
 from incrowd.common.parameters import require_number
-from incrowd.core.groups import Groups, Histogram, LabelledRegions, Regions
+from incrowd.core.groups import Groups, Histogram, Regions
 from incrowd.core.model import Model, histograms
 from incrowd.core.tally import Tally
 from incrowd.errors import NeedsTable, SchemaError
@@ -165,12 +165,10 @@ def _members(regions: Regions, people: Tally, values: int) -> Iterator[tuple[sli
         offsets = before[few.start : few.stop + 1] - before[few.start]
         members = box_members.members_of_boxes(lows, highs, people.codes, order, starts, offsets)
         class_of = np.repeat(np.arange(few.stop - few.start), np.diff(offsets))
-        if isinstance(regions, LabelledRegions):  # labels of sets: not all that lies between may be meant
-            meant = np.ones(len(members), dtype=bool)
-            for place, name in zip(at, people.columns, strict=True):
-                labels = regions.label_of[few.start + class_of, place]
-                meant &= regions.masks[place][labels, people.column(name)[members]]
-            members, class_of = members[meant], class_of[meant]
+        meant = np.ones(len(members), dtype=bool)
+        for name in people.columns:  # labels of sets: not all that lies between may be meant
+            meant &= regions.means(name, few.start + class_of, people.column(name)[members])
+        members, class_of = members[meant], class_of[meant]
         yield few, class_of, members
         first = few.stop
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import cast
 
@@ -26,6 +26,8 @@ from incrowd.core.solutions import Solutions
 from incrowd.core.tally import Tally
 from incrowd.errors import ConformanceError, EmptyTable, RecipeError, SchemaError, TallyTooLarge, Unsatisfiable
 from incrowd.forms.generalized import ShowGeneralized
+from incrowd.forms.labelled_groups import present_values
+from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.private import PrivateMethod
 from incrowd.publishing.noisy_counts import SEEDED, noisy_counts_of, refuse_for_noisy_counts
@@ -88,6 +90,7 @@ def publish(
         asked_form=form,
         population=population,
         promise=promise,
+        told=made.told,
         solutions=None if made.explored is None else made.explored.table(),
     )
 
@@ -122,6 +125,7 @@ class _Made:
     form: FormOutline
     guarantees: Sequence[Guarantee]
     rows: PublishedRows
+    told: Mapping[str, Hierarchy] = field(default_factory=dict)
     explored: Solutions | None = None
 
 
@@ -144,7 +148,7 @@ class _Job:
             counted = self._count()
         except TallyTooLarge as found:
             made = self._in_parts(found)
-            return _Made(made.form, made.guarantees, made.rows)
+            return _Made(made.form, made.guarantees, made.rows, _told(self.table.schema, made.values))
         return self._noisy(counted) if self.method.private else self._grouped(counted)
 
     def _count(self) -> Counted:
@@ -171,7 +175,14 @@ class _Job:
             recoding = drawn.extend(recoding)
         showing = self.form or recoding.form or ShowGeneralized()
         form = showing.show(counted.tally, schema, recoding, rows_in=tally.rows, rng=self.rng)
-        guarantees = self._verified(form, tally, own=recoding.form or ShowGeneralized())
+        own = recoding.form or ShowGeneralized()
+        try:
+            guarantees = self._verified(form, tally, own=own)
+        except (ConformanceError, Unsatisfiable):
+            wider = showing.show_wider(counted.tally, schema, recoding, rows_in=tally.rows, rng=self.rng)
+            if wider is None:
+                raise
+            form, guarantees = wider, self._verified(wider, tally, own=own)
         shuffle = None if drawn is None else int(words(self.rng, 1)[0])
         engine = self.table.engine
         if schema.kept or schema.pseudonyms:
@@ -183,7 +194,9 @@ class _Job:
             rows = engine.joined(counted, recoding, form, self.key, shuffle=shuffle)
         else:
             rows = engine.rows_of(form)
-        return _Made(form, guarantees, rows, recoding.explored)
+        present = present_values(counted.tally, recoding)
+        values = {name: counted.tally.trees[name].values.filter(pl.Series(codes)) for name, codes in present.items()}
+        return _Made(form, guarantees, rows, _told(schema, values), recoding.explored)
 
     def _verified(self, form: Form, tally: Tally, *, own: Showing) -> Sequence[Guarantee]:
         """Check every model on what is shown. A method answers for the form it is made for; another one may show more
@@ -218,6 +231,16 @@ class _Job:
         if made is None:
             raise found
         return made
+
+
+def _told(schema: Schema, values: Mapping[str, pl.Series]) -> dict[str, Hierarchy]:
+    """Return the hierarchies that a recipe must tell otherwise, since they list values that no published row has."""
+    found = {}
+    for name, hierarchy in (*schema.quasi.items(), *schema.sensitive.items()):
+        told = hierarchy.as_published(values[name].drop_nulls())
+        if told is not hierarchy:
+            found[name] = told
+    return found
 
 
 def nobody(schema: Schema) -> Counted:

@@ -50,6 +50,11 @@ class Publication(Protocol):
         ...
 
     @property
+    def hierarchies(self) -> Mapping[str, Hierarchy]:
+        """The columns' hierarchies, without values of people who are not published."""
+        ...
+
+    @property
     def source(self) -> Origin:
         """Where the table was."""
         ...
@@ -190,7 +195,7 @@ class RecipeFields:
         return cls(
             source=_described(release.source, stated_only=release.hides_rows),
             roles={name: roles[name] for name in release.source.columns},
-            hierarchies={**schema.quasi, **schema.sensitive},
+            hierarchies=release.hierarchies,
             models=verified_models(release.guarantees),
             method=release.method,
             form=release.asked_form,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from io import BytesIO
@@ -29,6 +29,7 @@ from incrowd.core.schema import Schema
 from incrowd.core.source import Origin
 from incrowd.core.tally import Tally
 from incrowd.errors import ConformanceError, QueryError, did_you_mean
+from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.metrics.in_summary import label_losses
 from incrowd.publishing.notebook import release_html
 from incrowd.publishing.opening.claims import Claim
@@ -74,6 +75,8 @@ class Release:
     """What it was said to satisfy, where it was read from files: judged on what is in them."""
     marked_as_seeded: bool = False
     """Whether it was read from files that say so."""
+    told: Mapping[str, Hierarchy] = field(default_factory=dict)
+    """Hierarchies as its recipe tells them, where they are others: without values of people who are not published."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -109,6 +112,11 @@ class Release:
     def schema(self) -> Schema:
         """The role of every column."""
         return self.shown.schema
+
+    @property
+    def hierarchies(self) -> dict[str, Hierarchy]:
+        """The hierarchies as its recipe tells them."""
+        return {**self.schema.quasi, **self.schema.sensitive, **self.told}
 
     @property
     def rows_in(self) -> int:

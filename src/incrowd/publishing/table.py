@@ -9,7 +9,7 @@ from incrowd.core.engine import Engine
 from incrowd.core.schema import Others, Schema
 from incrowd.core.source import ReadOptions
 from incrowd.engines import open_engine
-from incrowd.errors import SchemaError, did_you_mean
+from incrowd.errors import SchemaError, similar_columns
 from incrowd.hierarchies.hierarchy import Hierarchy
 
 
@@ -107,6 +107,6 @@ def _open_population(population: object, schema: Schema) -> Engine:
     for name in schema.quasi:
         if name not in people.source.columns:
             raise SchemaError(
-                f"the population lacks the quasi-identifier '{name}'.{did_you_mean(name, people.source.columns)}"
+                f"the population lacks the quasi-identifier '{name}'.{similar_columns(name, people.source.columns)}"
             )
     return people

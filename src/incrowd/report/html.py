@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
+from incrowd.errors import escaped
+
 
 class Raw(str):
     """Text that is markup already."""
@@ -24,13 +26,18 @@ def element(name: str, /, *children: Child, **attributes: object) -> Raw:
     '<p class="note">a &lt; b</p>'
     """
     written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{_text(str(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
     if name in _EMPTY:
         return Raw(f"<{name}{written}>")
     return Raw(f"<{name}{written}>{joined(children)}</{name}>")
+
+
+def _text(text: str) -> str:
+    """Escape markup, and characters that would turn around what stands beside them."""
+    return escape("\n".join(escaped(line) for line in text.split("\n")))
 
 
 def joined(children: Iterable[Child]) -> Raw:
@@ -42,7 +49,7 @@ def joined(children: Iterable[Child]) -> Raw:
         if isinstance(child, Raw):
             parts.append(child)
         elif isinstance(child, str):
-            parts.append(escape(child))
+            parts.append(_text(child))
         else:
             parts.append(joined(child))
     return Raw("".join(parts))

@@ -42,7 +42,7 @@ def test_the_recipe_of_a_hospital_reads_like_one(tmp_path: Path) -> None:
     ]
     assert data["output"] == {"directory": "table-release"}
     assert data["columns"]["zip"]["hierarchy"] == {"kind": "masking", "steps": [1, 2, 3, 4]}
-    assert data["columns"]["sex"]["hierarchy"] == {"kind": "categories", "tree": ["F", "M"]}
+    assert data["columns"]["sex"]["hierarchy"] == {"kind": "categories", "taken_from": "data", "tree": ["F", "M"]}
     assert "# 0 distinct values, 100 % missing. It holds no value at all." in text
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import polars as pl
 from pyspark.sql import functions as F
 
 from incrowd.core.engine import MadeInParts, PartsTask
@@ -63,7 +64,8 @@ def publish_in_parts(source: SparkSource, task: PartsTask) -> MadeInParts:
         labelled = _labelled(source, tally, placed, search).persist()
         made = _release_form(source, tally, schema, labelled, require, key, method, task.tuples // part_tuples + 1)
         tally.frame.unpersist()
-    return MadeInParts(made, made.guarantees, SparkRows(source, lambda: made.published))
+    values = {name: tree.values.filter(pl.Series(tally.value_counts[name] > 0)) for name, tree in tally.trees.items()}
+    return MadeInParts(made, made.guarantees, SparkRows(source, lambda: made.published), values)
 
 
 def _why_not(task: PartsTask) -> str:

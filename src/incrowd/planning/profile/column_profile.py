@@ -30,7 +30,7 @@ class ColumnProfile:
     hierarchy: Hierarchy | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON; values of the table appear only as leaves of proposed categories."""
+        """Return plain values for JSON, without any value of the table: the recipe lists those of categories."""
         return {
             "name": self.name,
             "role": self.role,
@@ -42,5 +42,14 @@ class ColumnProfile:
             "missing": self.missing,
             "largest_share": self.largest_share,
             "separation": self.separation,
-            "hierarchy": None if self.hierarchy is None else hierarchy_to_dict(self.hierarchy),
+            "hierarchy": None if self.hierarchy is None else _described(self.hierarchy),
         }
+
+
+def _described(hierarchy: Hierarchy) -> dict[str, Any]:
+    """Return what a recipe says of a hierarchy, with the number of a group's values in place of the values."""
+    described = hierarchy_to_dict(hierarchy)
+    tree = described.get("tree")
+    if tree is not None:
+        described["tree"] = len(tree) if isinstance(tree, list) else {group: len(tree[group]) for group in tree}
+    return described

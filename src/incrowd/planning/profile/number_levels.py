@@ -170,7 +170,7 @@ def _scaled(factor: int, power: int) -> float:
 
 def _categories(values: pl.Series, concept: str | None) -> Hierarchy:
     names = sorted(as_text(values).to_list(), key=_natural_order)
-    return Categories.from_tree(known_groups(concept, names) or names) if names else Flat()
+    return Categories.from_tree(known_groups(concept, names) or names, taken_from="data") if names else Flat()
 
 
 def _natural_order(text: str) -> tuple[int, list[tuple[int, int, str]], str]:

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import unicodedata
+from incrowd.errors import escaped as plain
 
-
-def plain(text: str) -> str:
-    r"""Return the text on one line, with nothing in it that a terminal or a comment would obey.
-
-    >>> plain("zip\ncode")
-    'zip\\ncode'
-    """
-    return "".join(_escaped(character) if _is_control(character) else character for character in text)
+__all__ = ["count", "listed", "plain", "share"]
 
 
 def share(part: float, whole: float) -> str:
@@ -47,12 +40,3 @@ def listed(names: list[str] | tuple[str, ...]) -> str:
     """
     quoted = [f"'{plain(name)}'" for name in names]
     return quoted[0] if len(quoted) == 1 else ", ".join(quoted[:-1]) + " and " + quoted[-1]
-
-
-def _is_control(character: str) -> bool:
-    """Control and format characters, surrogates, and the two separators that break a line."""
-    return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")

@@ -66,6 +66,8 @@ def _about_columns() -> Iterator[str]:
     yield "# The columns, and why each has its role:"
     for role, meaning in _ROLES:
         yield f"#   {role:<11} {meaning}"
+    yield '# taken_from = "data" says that values were read off this table, and a release names only those of published'
+    yield "# people. Where all values are publicly known, list all of them and remove it."
     yield "# To group the values of a tree, write a line for each group, and groups in groups as tables:"
     yield "#   [columns.NAME.hierarchy.tree]"
     yield '#   "a group" = ["a value", "another"]'
@@ -150,6 +152,7 @@ def _hierarchy(name: str, hierarchy: Hierarchy) -> Iterator[str]:
     header = f"columns.{_key(name)}.hierarchy"
     yield f"\n[{header}]"
     yield 'kind = "categories"'
+    yield _entry("taken_from", described["taken_from"])
     if isinstance(tree, list):
         yield f"tree = {_wrapped(tree)}"
         return
