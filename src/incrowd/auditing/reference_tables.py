@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 import polars.selectors as cs
+from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts
 from incrowd.core.source import OpenedTable
@@ -85,15 +86,28 @@ def code_values(tree: Tree, values: pl.Series) -> Codes:
         if wanted.is_temporal():
             parsed = parsed.cast(wanted).to_physical()
             listed = listed.to_physical()
-        numbers = parsed.cast(pl.Float64).fill_null(np.nan).to_numpy()
-        places = np.searchsorted(listed.cast(pl.Float64).to_numpy(), numbers, side="right")
-        codes = np.maximum(places, 1)
-        codes = np.where(np.isnan(numbers), MISSING, codes)  # "NaN" is missing, as everywhere
+        codes = np.maximum(_places(listed, parsed), 1)
+        codes[parsed.is_null().to_numpy()] = MISSING  # "NaN" is missing, as everywhere
     empty = values.is_null().to_numpy()
     if values.dtype == pl.String:
         empty |= (values == "").fill_null(value=False).to_numpy()
     codes[empty] = MISSING
     return codes.astype(np.int32)
+
+
+def _places(listed: pl.Series, numbers: pl.Series) -> NDArray[np.int64]:
+    """Return how many of the sorted numbers are at or below each number: exactly, unless one of the two are floats."""
+    if listed.dtype.is_float() or numbers.dtype.is_float():
+        listed, numbers = listed.cast(pl.Float64), numbers.cast(pl.Float64)
+    both = pl.concat(
+        [
+            pl.DataFrame({"number": listed, "listed": np.ones(len(listed), np.int64)}),
+            pl.DataFrame({"number": numbers, "listed": np.zeros(len(numbers), np.int64)}),
+        ],
+        how="vertical_relaxed",
+    ).with_row_index("row")
+    counted = both.sort("number", "row", nulls_last=True).with_columns(pl.col("listed").cum_sum())
+    return counted.filter(pl.col("row") >= len(listed)).sort("row")["listed"].to_numpy().copy()
 
 
 def _distinct(codes: Codes, counts: Counts, names: Sequence[str], trees: Mapping[str, Tree]) -> tuple[Codes, Counts]:

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from incrowd.common.progress import Progress
 from incrowd.core.engine import ReleaseTexts
 from incrowd.core.release_directory import new_directory
 from incrowd.engines.spark.arrow_batches import to_spark
 from incrowd.engines.spark.counting import name_of
+from incrowd.engines.spark.keyed_codes import as_text
 from incrowd.engines.spark.published import Published
 from incrowd.engines.spark.source import SparkSource
 from incrowd.errors import OutputError
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 FORMATS = ("parquet", "csv")
+_TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
+"""As on one machine: to the microsecond, where Spark would write milliseconds."""
 _RENAMES_AT_ONCE = ("file", "hdfs", "viewfs", "webhdfs", "swebhdfs")
 
 
@@ -111,16 +116,32 @@ def _write_tables(source: SparkSource, rows: Published, texts: ReleaseTexts, pla
 
 def _write(frame: DataFrame, place: str, format: str, separator: str) -> None:
     try:
-        writer = frame.write.mode("error")
+        writer = (_as_one_machine_writes(frame) if format == "csv" else frame).write.mode("error")
         if format == "parquet":
             writer.parquet(place)
         else:
+            writer = writer.options(timestampFormat=f"{_TIME}xx", timestampNTZFormat=_TIME)
             writer.csv(place, header=True, sep=separator, escape='"', emptyValue="")
     except (PySparkException, Py4JJavaError) as error:
         name = name_of(error)
         raise OutputError(
             f"Spark could not write the release ({name}); there is none.  Hint: Spark's own log tells more; run again."
         ) from None
+
+
+def _as_one_machine_writes(frame: DataFrame) -> DataFrame:
+    """Return the frame with durations in ISO's form; a CSV of Spark's would hold SQL."""
+    fields = frame.schema.fields
+    if not any(isinstance(field.dataType, T.DayTimeIntervalType) for field in fields):
+        return frame
+    numbered = frame.toDF(*(f"c{place}" for place in range(len(fields))))
+    columns = [
+        as_text(F.col(f"c{place}"), field.dataType).alias(f"c{place}")
+        if isinstance(field.dataType, T.DayTimeIntervalType)
+        else F.col(f"c{place}")
+        for place, field in enumerate(fields)
+    ]
+    return numbered.select(*columns).toDF(*frame.columns)
 
 
 class _Files:
