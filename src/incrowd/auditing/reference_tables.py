@@ -13,6 +13,7 @@ from incrowd.common.arrays import Codes, Counts
 from incrowd.core.source import OpenedTable
 from incrowd.core.tally import Population, Tally, group_tuples
 from incrowd.errors import SchemaError, UncoveredValue
+from incrowd.hierarchies.texts import code_names
 from incrowd.hierarchies.tree import MISSING, Tree
 from incrowd.hierarchies.values import as_dates, as_numbers, as_text
 from incrowd.sources import open_source, reading
@@ -74,9 +75,7 @@ def code_values(tree: Tree, values: pl.Series) -> Codes:
     A name that the tree does not list is -1.
     """
     if not tree.ordered:
-        known = pl.DataFrame({"value": as_text(tree.values.slice(1)), "code": np.arange(1, tree.size, dtype=np.int32)})
-        asked = pl.DataFrame({"value": as_text(values)})
-        codes = asked.join(known, on="value", how="left", maintain_order="left")["code"].fill_null(-1).to_numpy().copy()
+        codes = code_names(as_text(values), as_text(tree.values.slice(1)))
     else:
         wanted = tree.values.dtype
         parsed = as_dates(values) if wanted.is_temporal() else as_numbers(values)

@@ -156,7 +156,9 @@ class Engine(Named, Protocol):
             if people.height == 0:
                 raise EmptyTable("the population has columns but no rows.")
             people = _as_the_table_spells(people, raw)
-        tally, tuple_of = code_table(raw, counts, hierarchies, people=people, people_counts=people_counts)
+        tally, tuple_of = code_table(
+            raw, counts, hierarchies, people=people, people_counts=people_counts, texts=self.source.texts
+        )
         if schema.kept or schema.pseudonyms:
             return Counted(tally, raw, tuple_of)
         return Counted(tally, pl.DataFrame(), tuple_of[:0])  # no row will be looked for again

@@ -48,7 +48,7 @@ def _told_apart(text: pl.Series, floats: pl.Series) -> pl.Series:
     """Return floats, or decimals where these are needed to tell the numbers apart and have the digits for it."""
     if _exact(text, floats):
         return floats
-    scale = int(text.str.extract(r"\.([0-9]+)").str.len_chars().max() or 0)  # type: ignore[call-overload]
+    scale = max(text.str.extract(r"\.([0-9]+)").str.len_chars().drop_nulls().unique().to_list(), default=0)
     if scale > _MOST_DIGITS or text.str.contains("[eE]").any() or text.str.contains(_LONG_WHOLE).any():
         return floats
     decimals = text.cast(pl.Decimal(_MOST_DIGITS, scale), strict=False)

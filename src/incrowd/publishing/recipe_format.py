@@ -35,7 +35,8 @@ _KEYS = (
     "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
     "compare",  # other ways to publish the same table: see planning/compare/candidates.py
 )  # fmt: skip
-_SOURCE_KEYS = ("path", "url", "table", "query", "separator", "quote", "encoding", "missing")
+_SOURCE_KEYS = ("path", "url", "table", "query", "separator", "quote", "encoding", "missing", "exact_text")
+_NOT_TEXTS = ("missing", "exact_text")
 _OUTPUT_KEYS = ("directory", "format")
 _DEFAULT_HIERARCHY = {"quasi": Automatic(), "sensitive": Exact()}
 SQLITE = "sqlite:///"
@@ -272,7 +273,9 @@ def recipe_of(release: Publication, *, format: str, seen_from: Path | None) -> s
 def _read_source(name: str, data: Mapping[str, Any]) -> dict[str, Any]:
     source = _table(name, data.get(name, {}))
     _refuse_unknown(f"[{name}]", source, _SOURCE_KEYS)
-    _require_texts(f"[{name}]", {key: value for key, value in source.items() if key != "missing"})
+    if not isinstance(source.get("exact_text", False), bool):
+        raise RecipeError(f"[{name}]: exact_text is true or false, not {source['exact_text']!r}.")
+    _require_texts(f"[{name}]", {key: value for key, value in source.items() if key not in _NOT_TEXTS})
     return source
 
 

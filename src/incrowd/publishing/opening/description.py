@@ -28,7 +28,7 @@ from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.publishing.recipe_format import read_columns
 
-_READING = ("separator", "quote", "encoding", "missing")
+_READING = ("separator", "quote", "encoding", "missing", "exact_text")
 
 
 @dataclass(frozen=True)
