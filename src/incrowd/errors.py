@@ -122,6 +122,10 @@ class BudgetSpent(IncrowdError):
     """A question would cost more privacy than is left; nothing was computed from the table for it."""
 
 
+class FormulaWarning(UserWarning):
+    """A file was written that holds cells which a spreadsheet would run as formulas."""
+
+
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """Return a hint that names the nearest known words, or all of them when there are few.
 

@@ -5,8 +5,9 @@ Methods never see rows, so that this is all that another home for rows has to br
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
@@ -18,6 +19,7 @@ from incrowd.common.arrays import Counts, Ints
 from incrowd.common.progress import Progress
 from incrowd.common.registry import Named
 from incrowd.core.form import Form, FormOutline
+from incrowd.core.formulas import FormulaCells
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Model
 from incrowd.core.pseudonyms import PseudonymKey
@@ -49,6 +51,20 @@ class ReleaseTexts:
     """The recipe for a format, as it reads from a directory; None for a place that is none of this machine's."""
     summary: str
     separator: str
+    formulas: FormulaCells = field(default_factory=FormulaCells)
+    """Cells that a spreadsheet would run, counted while they are written."""
+    spreadsheet_safe: bool = False
+    """Whether such cells are made plain text."""
+
+    @property
+    def full_summary(self) -> str:
+        """The summary, with what was found while the rows were written."""
+        warning = self.formulas.warning
+        if warning is None:
+            return self.summary
+        summary = json.loads(self.summary)
+        summary["warnings"] = [*summary.get("warnings", []), warning]
+        return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 class PublishedRows(Protocol):

@@ -11,7 +11,7 @@ import polars as pl
 
 from incrowd.common.registry import Named
 from incrowd.errors import SourceError
-from incrowd.hierarchies.texts import TextRules
+from incrowd.hierarchies.texts import AS_THEY_LOOK, TextRules
 
 
 class Origin(Protocol):
@@ -61,7 +61,7 @@ class OpenedTable:
     """Whether the rows are in memory already; otherwise each collect reads them from where they are."""
     found_out: tuple[str, ...] = ()
     """Which of the description's keywords nobody stated: they were read off the rows, and so may tell of one."""
-    texts: TextRules = TextRules()
+    texts: TextRules = AS_THEY_LOOK
     """Which of its texts are one value, and which are missing; applied to distinct values when these are counted."""
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts
 from incrowd.hierarchies.hierarchy import Hierarchy
-from incrowd.hierarchies.texts import TextRules
+from incrowd.hierarchies.texts import AS_THEY_LOOK, TextRules
 from incrowd.hierarchies.tree import MISSING, Tree
 
 
@@ -97,12 +97,13 @@ def code_table(
     *,
     people: pl.DataFrame | None = None,
     people_counts: Counts | None = None,
-    texts: TextRules = TextRules(),
+    texts: TextRules = AS_THEY_LOOK,
 ) -> tuple[Tally, NDArray[np.int64]]:
     """Code a table of distinct raw tuples; return the tally and, for each raw tuple, its place in it.
 
-    Two raw tuples may be one: the texts `39` and `39.0` are the same number, and by the rules for `texts` some others. `people` are the distinct tuples of a
-    population that the rows were drawn from, in some of the table's columns.
+    Two raw tuples may be one: the texts `39` and `39.0` are the same number, and `texts` says which others are one
+    value. `people` are the distinct tuples of a population that the rows were drawn from, in some of the table's
+    columns.
     """
     columns = tuple(sorted(hierarchies))
     known = () if people is None else tuple(name for name in columns if name in people.columns)

@@ -34,6 +34,10 @@ class TextRules:
         return plain(values, self.missing)
 
 
+AS_THEY_LOOK = TextRules()
+"""How texts are read unless somebody says otherwise."""
+
+
 def plain(texts: pl.Series, missing: Sequence[str] = ()) -> pl.Series:
     """Return texts without spaces around them, in Unicode's composed form (NFC), and missing where they say so.
 

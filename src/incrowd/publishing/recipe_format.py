@@ -37,7 +37,7 @@ _KEYS = (
 )  # fmt: skip
 _SOURCE_KEYS = ("path", "url", "table", "query", "separator", "quote", "encoding", "missing", "exact_text")
 _NOT_TEXTS = ("missing", "exact_text")
-_OUTPUT_KEYS = ("directory", "format")
+_OUTPUT_KEYS = ("directory", "format", "spreadsheet_safe")
 _DEFAULT_HIERARCHY = {"quasi": Automatic(), "sensitive": Exact()}
 SQLITE = "sqlite:///"
 
@@ -142,7 +142,9 @@ class RecipeFields:
         source, population = _read_source("source", data), _read_source("population", data)
         output = _table("output", data.get("output", {}))
         _refuse_unknown("[output]", output, _OUTPUT_KEYS)
-        _require_texts("[output]", output)
+        if not isinstance(output.get("spreadsheet_safe", False), bool):
+            raise RecipeError(f"[output] spreadsheet_safe is true or false, not {output['spreadsheet_safe']!r}.")
+        _require_texts("[output]", {key: value for key, value in output.items() if key != "spreadsheet_safe"})
         formats = registered("sinks")
         if output.get("format", "csv") not in formats:
             raise RecipeError(f"[output] format is one of {', '.join(formats)}, not {output['format']!r}.")
@@ -264,9 +266,11 @@ class RecipeFields:
         )
 
 
-def recipe_of(release: Publication, *, format: str, seen_from: Path | None) -> str:
+def recipe_of(release: Publication, *, format: str, seen_from: Path | None, spreadsheet_safe: bool = False) -> str:
     """Write down how a release was made, as it reads from a directory if one is given."""
     recipe = RecipeFields.of(release, format=format)
+    if spreadsheet_safe:
+        recipe = replace(recipe, output={**recipe.output, "spreadsheet_safe": True})
     return (recipe if seen_from is None else recipe.relative_to(seen_from)).to_toml()
 
 

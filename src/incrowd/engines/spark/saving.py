@@ -22,6 +22,7 @@ from incrowd.core.engine import ReleaseTexts
 from incrowd.core.release_directory import new_directory
 from incrowd.engines.spark.arrow_batches import to_spark
 from incrowd.engines.spark.counting import name_of
+from incrowd.engines.spark.formulas import formulas_counted, neutralized
 from incrowd.engines.spark.keyed_codes import as_text
 from incrowd.engines.spark.published import Published
 from incrowd.engines.spark.source import SparkSource
@@ -70,7 +71,7 @@ def _save_here(
     with new_directory(directory, force=force) as place:
         _write_tables(source, rows, texts, place.absolute().as_uri(), format)
         (place / "recipe.toml").write_text(texts.recipe(format, directory), encoding="utf-8")
-        (place / "summary.json").write_text(texts.summary, encoding="utf-8")
+        (place / "summary.json").write_text(texts.full_summary, encoding="utf-8")
     return directory / f"data.{format}"
 
 
@@ -91,7 +92,7 @@ def _save_remotely(
             files.delete(target)
         _write_tables(source, rows, texts, place, format)
         files.write(f"{place}/recipe.toml", texts.recipe(format, None))
-        files.write(f"{place}/summary.json", texts.summary)
+        files.write(f"{place}/summary.json", texts.full_summary)
         if place != target:
             if taken:
                 files.rename(target, f"{place}.old")
@@ -107,21 +108,28 @@ def _save_remotely(
 
 def _write_tables(source: SparkSource, rows: Published, texts: ReleaseTexts, place: str, format: str) -> None:
     frame, require_unchanged = rows.watched()
-    _write(frame, f"{place}/data.{format}", format, texts.separator)
+    _write(frame, f"{place}/data.{format}", format, texts)
     require_unchanged()
     for name, table in texts.tables.items():
         made = to_spark(source.session, table).coalesce(1)
-        _write(made, f"{place}/{name}.{format}", format, texts.separator)
+        _write(made, f"{place}/{name}.{format}", format, texts)
 
 
-def _write(frame: DataFrame, place: str, format: str, separator: str) -> None:
+def _write(frame: DataFrame, place: str, format: str, texts: ReleaseTexts) -> None:
     try:
+        count_formulas = None
+        if format == "csv" and texts.spreadsheet_safe:
+            frame = neutralized(frame)
+        elif format == "csv":
+            frame, count_formulas = formulas_counted(frame, texts.formulas)
         writer = (_as_one_machine_writes(frame) if format == "csv" else frame).write.mode("error")
         if format == "parquet":
             writer.parquet(place)
         else:
             writer = writer.options(timestampFormat=f"{_TIME}xx", timestampNTZFormat=_TIME)
-            writer.csv(place, header=True, sep=separator, escape='"', emptyValue="")
+            writer.csv(place, header=True, sep=texts.separator, escape='"', emptyValue="")
+        if count_formulas is not None:
+            count_formulas()
     except (PySparkException, Py4JJavaError) as error:
         name = name_of(error)
         raise OutputError(

@@ -43,6 +43,8 @@ class Description:
     slices: Sequence[Sequence[str]] | None = None
     form: Any = None
     """The form that was asked for, where the release says so."""
+    spreadsheet_safe: bool = False
+    """Whether cells that a spreadsheet would run were made plain text."""
 
     @classmethod
     def load(cls, path: str | Path) -> Description:
@@ -74,6 +76,7 @@ class Description:
             reading={key: source[key] for key in _READING if key in source},
             slices=data.get("slices"),
             form=make_registered("forms", data["form"], base=base) if "form" in data else None,
+            spreadsheet_safe=bool(data.get("output", {}).get("spreadsheet_safe", False)),
         )
 
     @property

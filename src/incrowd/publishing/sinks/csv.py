@@ -18,6 +18,7 @@ class CsvSink(Sink):
     """Text that every other program reads."""
 
     name: ClassVar[str] = "csv"
+    opened_by_spreadsheets: ClassVar[bool] = True
     suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".txt")
 
     def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
