@@ -22,7 +22,7 @@ pytestmark = pytest.mark.spark
 
 ROWS = 60
 PLACE = pl.int_range(ROWS, eager=True)
-SPELLINGS = ["HIV", "HIV ", "HIV\u00a0", " HIV", "Ren\u00e9", "Rene\u0301"]
+SPELLINGS = ["HIV", "HIV ", "HIV\u00a0", "Ren\u00e9", "Rene\u0301", " Ren\u00e9"]
 START = datetime(2020, 3, 8, 1, 30, 0, 123456)  # clocks change in New York
 FRAME = pl.DataFrame(
     {
@@ -46,7 +46,7 @@ FORMS: dict[str, dict[str, Any]] = {
 KEY = ic.PseudonymKey(bytes(range(32)))
 
 
-@pytest.fixture(params=["UTC", "America/New_York", "Asia/Kolkata"])
+@pytest.fixture(params=["America/New_York", "Asia/Kolkata"])
 def zoned(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[SparkSession]:
     """A session in a zone of its own."""
     before = spark.conf.get("spark.sql.session.timeZone")

@@ -14,7 +14,7 @@ from incrowd.common.arrays import Codes
 from incrowd.errors import HierarchyError, RecipeError
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.hierarchy import Hierarchy, require_covered
-from incrowd.hierarchies.texts import code_names, plain
+from incrowd.hierarchies.texts import code_names
 from incrowd.hierarchies.tree import Tree, grow
 from incrowd.hierarchies.values import as_text
 
@@ -94,7 +94,6 @@ class Categories(Hierarchy):
                     f"hierarchy file {path}: row {number} has {len(row)} levels, the first has {len(rows[0])}.  "
                     f"Hint: is '{separator}' the separator?"
                 )
-        rows = _plain_rows(rows)
         rows = list(dict.fromkeys(rows))  # the same line twice says nothing new
         if rows and len(rows[0]) > 1 and len({row[-1] for row in rows}) == 1:
             rows = [row[:-1] for row in rows]
@@ -160,16 +159,6 @@ class Categories(Hierarchy):
             for level in range(len(row)):
                 first.setdefault(row[level:], place)
         return sorted(self.rows, key=lambda row: [first[row[level:]] for level in range(len(row) - 1, -1, -1)])
-
-
-def _plain_rows(rows: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Return the lines of a file as their names look, unless two values that it tells apart would then be one."""
-    if not rows:
-        return rows
-    names = pl.Series([name for row in rows for name in row], dtype=pl.String)
-    looks = iter(plain(names).fill_null("").to_list())
-    plain_rows = [tuple(next(looks) for _ in row) for row in rows]
-    return plain_rows if len({row[0] for row in plain_rows}) == len({row[0] for row in rows}) else rows
 
 
 def _spelled(value: object) -> str:

@@ -127,6 +127,8 @@ def _write(frame: DataFrame, place: str, format: str, texts: ReleaseTexts) -> No
             writer.parquet(place)
         else:
             writer = writer.options(timestampFormat=f"{_TIME}xx", timestampNTZFormat=_TIME)
+            # Spaces around a text that is kept are its own.
+            writer = writer.options(ignoreLeadingWhiteSpace=False, ignoreTrailingWhiteSpace=False)
             writer.csv(place, header=True, sep=texts.separator, escape='"', emptyValue="")
         if count_formulas is not None:
             count_formulas()
