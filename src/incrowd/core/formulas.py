@@ -42,9 +42,10 @@ class FormulaCells:
                 named = zip(batch.columns, _in_names(batch.columns), strict=True)
                 self.add({name: 1 for name, found in named if found})
             # What begins with a letter or a digit is none: a comparison of first bytes is cheap, and mostly enough.
-            text = cs.string()
-            first = batch.select(((text < "A") & ~text.is_between(pl.lit("0"), pl.lit(":"))).any())
-            suspects = [column.name for column in first.get_columns() if column.item()]
+            suspects = _where_any(batch, cs.string() < "A")
+            if suspects:
+                text = cs.by_name(*suspects)
+                suspects = _where_any(batch, (text < "0") | text.is_between(pl.lit(":"), pl.lit("A")))
             if suspects:
                 counted = batch.select(_is_formula(cs.by_name(*suspects).as_expr()).sum()).row(0, named=True)
                 self.add({name: count for name, count in counted.items() if count})
@@ -64,6 +65,10 @@ class FormulaCells:
             f"Cells that a spreadsheet would run as formulas: {listed}.  "
             "Hint: make them plain text with spreadsheet_safe (--spreadsheet-safe)."
         )
+
+
+def _where_any(batch: pl.DataFrame, found: pl.Expr) -> list[str]:
+    return [column.name for column in batch.select(found.any()).get_columns() if column.item()]
 
 
 def _in_names(names: list[str]) -> list[bool]:

@@ -9,6 +9,8 @@ directory a release.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 FORMATS = ("parquet", "csv")
 _TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
 """As on one machine: to the microsecond, where Spark would write milliseconds."""
+_INSTANTS = "spark.sql.parquet.outputTimestampType"
 _RENAMES_AT_ONCE = ("file", "hdfs", "viewfs", "webhdfs", "swebhdfs")
 
 
@@ -124,7 +127,8 @@ def _write(frame: DataFrame, place: str, format: str, texts: ReleaseTexts) -> No
             frame, count_formulas = formulas_counted(frame, texts.formulas)
         writer = (_as_one_machine_writes(frame) if format == "csv" else frame).write.mode("error")
         if format == "parquet":
-            writer.parquet(place)
+            with _instants_with_a_zone(frame.sparkSession):
+                writer.parquet(place)
         else:
             writer = writer.options(timestampFormat=f"{_TIME}xx", timestampNTZFormat=_TIME)
             # Spaces around a text that is kept are its own.
@@ -137,6 +141,17 @@ def _write(frame: DataFrame, place: str, format: str, texts: ReleaseTexts) -> No
         raise OutputError(
             f"Spark could not write the release ({name}); there is none.  Hint: Spark's own log tells more; run again."
         ) from None
+
+
+@contextmanager
+def _instants_with_a_zone(session: SparkSession) -> Iterator[None]:
+    """Write Parquet inside of this: by itself Spark writes instants in an old type that has no zone."""
+    before = session.conf.get(_INSTANTS)
+    session.conf.set(_INSTANTS, "TIMESTAMP_MICROS")
+    try:
+        yield
+    finally:
+        session.conf.set(_INSTANTS, str(before))
 
 
 def _as_one_machine_writes(frame: DataFrame) -> DataFrame:
