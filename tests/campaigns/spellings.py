@@ -1,4 +1,4 @@
-"""Cells are one value exactly where they should be, whatever source they come from and whatever else is in the column."""
+"""Cells are one value exactly where they should be, from every kind of source, whatever else is in the column."""
 
 from __future__ import annotations
 
