@@ -184,6 +184,10 @@ class CompileCacheWarning(UserWarning):
     """Compiled code cannot be kept on disk: everything works, and every run takes some seconds longer."""
 
 
+class FormulaWarning(UserWarning):
+    """A file was written that holds cells which a spreadsheet would run as formulas."""
+
+
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     """Return a hint that names the nearest known words, or all of them when there are few.
 

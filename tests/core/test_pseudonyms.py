@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import stat
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 
 import incrowd as ic
 from incrowd.errors import OutputError
+from incrowd.sources.pandas import from_pandas
 
 SECRET = bytes(range(32))
 
@@ -145,3 +148,41 @@ def test_a_key_is_never_shown_nor_written_into_a_release(tmp_path: Path) -> None
     for text in shown:
         assert not any(spelling in text.encode() for spelling in spellings)
         assert "Anna" not in text
+
+
+NOON = datetime(2020, 1, 1, 12, 30, 0, 123000, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York", "Asia/Kolkata"])
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_one_instant_has_one_pseudonym_in_every_zone(zone: str, unit: Literal["ms", "us", "ns"]) -> None:
+    instant = pl.Series([NOON]).dt.cast_time_unit(unit).dt.convert_time_zone(zone)
+    assert ic.PseudonymKey(SECRET).pseudonyms(instant).item() == code(SECRET, "2020-01-01 12:30:00.123000+00:00")
+
+
+def test_one_time_without_a_zone_has_one_pseudonym_in_every_unit() -> None:
+    time = pl.Series([NOON.replace(tzinfo=None)])
+    found = {ic.PseudonymKey(SECRET).pseudonyms(time.dt.cast_time_unit(unit)).item() for unit in ("ms", "us", "ns")}
+    assert found == {code(SECRET, "2020-01-01 12:30:00.123000")}
+    finer = time.cast(pl.Int64) * 1000 + 7
+    shown = ic.PseudonymKey(SECRET).pseudonyms(finer.cast(pl.Datetime("ns"))).item()
+    assert shown == code(SECRET, "2020-01-01 12:30:00.123000007")
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_one_duration_has_one_pseudonym_in_every_unit(unit: Literal["ms", "us", "ns"]) -> None:
+    lasted = pl.Series([timedelta(hours=1, milliseconds=120)]).dt.cast_time_unit(unit)
+    assert ic.PseudonymKey(SECRET).pseudonyms(lasted).item() == code(SECRET, "PT1H0.12S")
+
+
+def test_pandas_and_polars_give_one_value_one_pseudonym() -> None:
+    pd = pytest.importorskip("pandas")
+    given = {
+        "5": [[5.0], [5], ["5"], pd.Categorical([5.0]), pd.Categorical([5]), pd.array([5], dtype="Int64")],
+        "2020-01-01 12:30:00.123000+00:00": [[NOON], pd.to_datetime([NOON]), pd.Categorical([NOON])],
+    }
+    for text, columns in given.items():
+        for column in columns:
+            frame = pd.DataFrame({"id": column})
+            found = ic.PseudonymKey(SECRET).pseudonyms(from_pandas(frame)["id"])
+            assert found.to_list() == [code(SECRET, text)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import date, datetime
+from decimal import Decimal
 from fractions import Fraction
 
 import polars as pl
@@ -99,3 +100,9 @@ def test_numbers_beyond_64_bits_are_cut_at_themselves(dtype: pl.DataType) -> Non
 
 def test_no_values_have_no_cuts() -> None:
     assert cut_texts(pl.Series([], dtype=pl.Float64)).to_list() == []
+
+
+def test_a_cut_separates_decimals_that_floats_cannot() -> None:
+    digits = ["0.12345678901234567801", "0.12345678901234567802", "36.2", "41.7"]
+    values = pl.Series([*map(Decimal, digits)], dtype=pl.Decimal(38, 20))
+    assert cut_texts(values).to_list() == [None, "0.12345678901234567802", "30", "40"]

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from incrowd.hierarchies.flat import Exact, Flat
+from incrowd.hierarchies.hierarchy import Hierarchy
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_two_spellings_of_a_number_are_one_value() -> None:
 
 def test_exact_publishes_the_shortest_spelling_that_is_there() -> None:
     tree, _ = Exact().build("dose", pl.Series(["1.50", "1.500", "007.0x"]))
-    assert tree.values.to_list() == [None, "007.0x", "1.50", "1.500"]  # text: nothing is a number here
+    assert tree.values.to_list() == [None, "007.0x", "1.50"]  # one number, though another cell is none
     tree, _ = Exact().build("dose", pl.Series(["1.500", "1.50", "2.0"]))
     assert tree.values.to_list() == [None, "1.50", "2.0"]
 
@@ -85,3 +86,20 @@ def test_exact_takes_empty_text_for_missing_as_a_file_would() -> None:
 def test_not_a_number_is_missing() -> None:
     for hierarchy in (Flat(), Exact()):
         assert hierarchy.build("x", pl.Series([float("nan"), 1.0, None]))[1].tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("hierarchy", [Flat(), Exact()])
+def test_a_word_in_a_column_does_not_make_two_values_of_one_number(hierarchy: Hierarchy) -> None:
+    values = pl.Series(["5", "5.0", "7.50", "n/a", "01", "1", None])
+    tree, codes = hierarchy.build("x", values)
+    assert tree.values.to_list() == [None, "01", "1", "5", "7.50", "n/a"]
+    assert codes.tolist() == [3, 3, 4, 5, 1, 2, 0]
+
+
+@pytest.mark.parametrize("hierarchy", [Flat(), Exact()])
+def test_every_digit_of_a_decimal_counts(hierarchy: Hierarchy) -> None:
+    digits = [f"0.123456789012345678{number:02}" for number in range(60)]
+    for values in (pl.Series(digits), pl.Series(digits).cast(pl.Decimal(38, 20))):
+        tree, codes = hierarchy.build("x", values)
+        assert codes.tolist() == list(range(1, 61))
+        assert tree.names[0][1:].str.pad_end(22, "0").to_list() == digits

@@ -257,3 +257,35 @@ def test_neither_pandas_nor_pyarrow_is_imported_for_a_file(tmp_path: Path) -> No
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def of_pandas(values: list) -> pl.Series:
+    return column(pd.Series(values, dtype=object))
+
+
+@pytest.mark.parametrize("word", ["NaN", "sNaN", "-NaN"])
+def test_decimals_of_pandas_that_are_no_number_are_missing(word: str) -> None:
+    assert of_pandas([Decimal("1.5"), Decimal(word)]).to_list() == [Decimal("1.5"), None]
+
+
+def test_infinite_decimals_of_pandas_are_refused() -> None:
+    with pytest.raises(SourceError, match="infinite decimals"):
+        of_pandas([Decimal("1.5"), Decimal("Infinity")])
+
+
+def test_decimals_of_pandas_with_too_many_digits_are_text() -> None:
+    digits = ["1" * 45, "1" * 44 + "2"]
+    assert of_pandas([Decimal(text) for text in digits]).to_list() == digits
+
+
+def test_whole_numbers_of_pandas_stay_apart_beside_a_float() -> None:
+    assert of_pandas([2**60, 2**60 + 1, 1.5]).n_unique() == 3
+    assert of_pandas([1, 1.0, 1.5]).to_list() == [1.0, 1.0, 1.5]
+
+
+def test_half_a_character_of_pandas_is_refused_and_not_quoted() -> None:
+    with pytest.raises(SourceError, match="column 'x' holds text with half a character") as told:
+        of_pandas(["Anna\ud800", "Bob"])
+    assert "Anna" not in str(told.value)
+    with pytest.raises(SourceError, match="name holds half a character"):
+        open_source(pd.DataFrame({"x": [1]}).set_axis(pd.Index(["\udc00"], dtype=object), axis=1))

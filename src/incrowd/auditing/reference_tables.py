@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 import polars.selectors as cs
+from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts
 from incrowd.core.source import OpenedTable
 from incrowd.core.tally import Population, Tally, group_tuples
 from incrowd.errors import SchemaError, UncoveredValue
+from incrowd.hierarchies.texts import code_names
 from incrowd.hierarchies.tree import MISSING, Tree
 from incrowd.hierarchies.values import as_dates, as_numbers, as_text
 from incrowd.sources import open_source, reading
@@ -73,9 +75,7 @@ def code_values(tree: Tree, values: pl.Series) -> Codes:
     A name that the tree does not list is -1.
     """
     if not tree.ordered:
-        known = pl.DataFrame({"value": as_text(tree.values.slice(1)), "code": np.arange(1, tree.size, dtype=np.int32)})
-        asked = pl.DataFrame({"value": as_text(values)})
-        codes = asked.join(known, on="value", how="left", maintain_order="left")["code"].fill_null(-1).to_numpy().copy()
+        codes = code_names(as_text(values), as_text(tree.values.slice(1)))
     else:
         wanted = tree.values.dtype
         parsed = as_dates(values) if wanted.is_temporal() else as_numbers(values)
@@ -85,15 +85,28 @@ def code_values(tree: Tree, values: pl.Series) -> Codes:
         if wanted.is_temporal():
             parsed = parsed.cast(wanted).to_physical()
             listed = listed.to_physical()
-        numbers = parsed.cast(pl.Float64).fill_null(np.nan).to_numpy()
-        places = np.searchsorted(listed.cast(pl.Float64).to_numpy(), numbers, side="right")
-        codes = np.maximum(places, 1)
-        codes = np.where(np.isnan(numbers), MISSING, codes)  # "NaN" is missing, as everywhere
+        codes = np.maximum(_places(listed, parsed), 1)
+        codes[parsed.is_null().to_numpy()] = MISSING  # "NaN" is missing, as everywhere
     empty = values.is_null().to_numpy()
     if values.dtype == pl.String:
         empty |= (values == "").fill_null(value=False).to_numpy()
     codes[empty] = MISSING
     return codes.astype(np.int32)
+
+
+def _places(listed: pl.Series, numbers: pl.Series) -> NDArray[np.int64]:
+    """Return how many of the sorted numbers are at or below each number: exactly, unless one of the two are floats."""
+    if listed.dtype.is_float() or numbers.dtype.is_float():
+        listed, numbers = listed.cast(pl.Float64), numbers.cast(pl.Float64)
+    both = pl.concat(
+        [
+            pl.DataFrame({"number": listed, "listed": np.ones(len(listed), np.int64)}),
+            pl.DataFrame({"number": numbers, "listed": np.zeros(len(numbers), np.int64)}),
+        ],
+        how="vertical_relaxed",
+    ).with_row_index("row")
+    counted = both.sort("number", "row", nulls_last=True).with_columns(pl.col("listed").cum_sum())
+    return counted.filter(pl.col("row") >= len(listed)).sort("row")["listed"].to_numpy().copy()
 
 
 def _distinct(codes: Codes, counts: Counts, names: Sequence[str], trees: Mapping[str, Tree]) -> tuple[Codes, Counts]:

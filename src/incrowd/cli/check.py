@@ -41,6 +41,9 @@ def check(
     separator: Annotated[str | None, typer.Option(help="Separator of a CSV file (default: found out).")] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV file (default: found out).")] = None,
     missing: Annotated[list[str] | None, typer.Option(help='Text that means missing, such as "?"; repeat.')] = None,
+    exact_text: Annotated[
+        bool, typer.Option("--exact-text", help="Tell texts apart that differ in spaces around them, or in Unicode.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Tell which models a table achieves, also one that was not made here; of a release, whether its claims hold."""
@@ -66,6 +69,7 @@ def check(
             separator=separator,
             encoding=encoding,
             missing=missing or (),
+            exact_text=exact_text,
         )
     failures = _failures(found, k, l) + [
         f"{model.statement}: {model.note or f'{model.failing_rows:,} rows in {model.failing_groups:,} groups fail'}"

@@ -31,6 +31,9 @@ def profile(
     separator: Annotated[str | None, typer.Option(help="Separator of a CSV file (default: found out).")] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV file (default: found out).")] = None,
     missing: Annotated[list[str] | None, typer.Option(help='Text that means missing, such as "?"; repeat.')] = None,
+    exact_text: Annotated[
+        bool, typer.Option("--exact-text", help="Tell texts apart that differ in spaces around them, or in Unicode.")
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the profile as JSON; write a recipe only where --output is given.")
     ] = False,
@@ -49,7 +52,13 @@ def profile(
         _require_free(recipe, force=force)  # before the work, not after it
     with showing_progress(quiet=as_json) as progress:
         found = profile_table(
-            file, query=query, separator=separator, encoding=encoding, missing=missing or (), progress=progress
+            file,
+            query=query,
+            separator=separator,
+            encoding=encoding,
+            missing=missing or (),
+            exact_text=exact_text,
+            progress=progress,
         )
     if writes:
         write_text(recipe, recipe_text(found, recipe_path=recipe), force=force)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -36,6 +37,9 @@ def publish(
         str | None, typer.Option(help="Spark's master: local[2], spark://host:7077, yarn, … (default: Spark's own).")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
+    spreadsheet_safe: Annotated[
+        bool, typer.Option("--spreadsheet-safe", help="Make cells plain text that a spreadsheet would run as formulas.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
@@ -45,6 +49,7 @@ def publish(
     from incrowd.cli.output import print_json, release_lines, showing_progress, summary_table
     from incrowd.core.families import registered
     from incrowd.core.release_directory import require_free
+    from incrowd.errors import FormulaWarning
     from incrowd.publishing.recipe import Recipe
     from incrowd.publishing.saving import formats
 
@@ -70,14 +75,21 @@ def publish(
     with showing_progress(quiet=quiet or as_json) as progress:
         release = loaded.run(seed=seed, progress=progress, session=session)
         chosen = cast("Format | None", format or loaded.output.get("format"))
-        data = release.save(directory, format=chosen, force=force, progress=progress)
+        safe = spreadsheet_safe or bool(loaded.output.get("spreadsheet_safe", False))
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", FormulaWarning)
+            data = release.save(directory, format=chosen, force=force, spreadsheet_safe=safe, progress=progress)
         if save_recipe is not None:
             release.save_recipe(save_recipe)
+    found = [str(warning.message) for warning in told if warning.category is FormulaWarning]
+    for other in (warning for warning in told if warning.category is not FormulaWarning):
+        warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
+    summary = {**release.summary, "warnings": [*release.summary["warnings"], *found]}
     if as_json:
-        print_json({"directory": str(directory), "data": str(data), **release.summary})
+        print_json({"directory": str(directory), "data": str(data), **summary})
     elif not quiet:
         console = Console()
-        console.print(summary_table("Released", [*release_lines(release.summary), ("written to", str(data))]))
+        console.print(summary_table("Released", [*release_lines(summary), ("written to", str(data))]))
 
 
 COMMANDS = (Command(publish, place=40),)

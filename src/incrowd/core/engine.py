@@ -5,6 +5,7 @@ Methods never see rows, so that this is all that another home for rows has to br
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -18,6 +19,7 @@ from incrowd.common.arrays import Counts, Ints
 from incrowd.common.progress import Progress
 from incrowd.common.registry import Named
 from incrowd.core.form import Form, FormOutline
+from incrowd.core.formulas import FormulaCells
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Model
 from incrowd.core.pseudonyms import PseudonymKey
@@ -49,6 +51,20 @@ class ReleaseTexts:
     """The recipe for a format, as it reads from a directory; None for a place that is none of this machine's."""
     summary: str
     separator: str
+    formulas: FormulaCells = field(default_factory=FormulaCells)
+    """Cells that a spreadsheet would run, counted while they are written."""
+    spreadsheet_safe: bool = False
+    """Whether such cells are made plain text."""
+
+    @property
+    def full_summary(self) -> str:
+        """The summary, with what was found while the rows were written."""
+        warning = self.formulas.warning
+        if warning is None:
+            return self.summary
+        summary = json.loads(self.summary)
+        summary["warnings"] = [*summary.get("warnings", []), warning]
+        return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 class PublishedRows(Protocol):
@@ -158,7 +174,9 @@ class Engine(Named, Protocol):
             if people.height == 0:
                 raise EmptyTable("the population has columns but no rows.")
             people = _as_the_table_spells(people, raw)
-        tally, tuple_of = code_table(raw, counts, hierarchies, people=people, people_counts=people_counts)
+        tally, tuple_of = code_table(
+            raw, counts, hierarchies, people=people, people_counts=people_counts, texts=self.source.texts
+        )
         if schema.kept or schema.pseudonyms:
             return Counted(tally, raw, tuple_of)
         return Counted(tally, pl.DataFrame(), tuple_of[:0])  # no row will be looked for again

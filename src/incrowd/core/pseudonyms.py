@@ -3,6 +3,10 @@
 HMAC-SHA256 under a 256-bit key, cut to 128 bits. The same key gives the same pseudonym in every release, which lets a
 study follow a person and lets anybody else do so too: use a new key where that is not wanted. The key lives in a file
 of its own, mode 0600, outside of the release. A pseudonym protects no one by itself: see linkage (Senellart).
+
+What is coded is an identifier's text, spelt alike on every engine and from every kind of source: 5, 5.0 and the text
+`5` have one code; a time is written to the microsecond, and one with a zone in UTC, whatever zone it is kept in. The
+text `5.0` has another code than `5`, and a decimal is written with as many places as its column has.
 """
 
 from __future__ import annotations
@@ -77,7 +81,7 @@ class PseudonymKey:
 
     def pseudonyms(self, identifiers: pl.Series) -> pl.Series:
         """Return the pseudonym of every identifier; missing stays missing. One HMAC per distinct value."""
-        text = as_text(identifiers)
+        text = identifier_text(identifiers)
         distinct = text.drop_nulls().unique()
         secret = self.secret
         codes = [
@@ -87,3 +91,22 @@ class PseudonymKey:
         key = pl.DataFrame({"value": distinct, "code": pl.Series(codes, dtype=pl.String)})
         found = pl.DataFrame({"value": text}).join(key, on="value", how="left", maintain_order="left")
         return found["code"].alias(identifiers.name)
+
+
+def identifier_text(identifiers: pl.Series) -> pl.Series:
+    """Return the text of every identifier, of which the pseudonym is made: one text for one value.
+
+    >>> from datetime import UTC, datetime
+    >>> noon = pl.Series([datetime(2020, 1, 1, 12, tzinfo=UTC)])
+    >>> identifier_text(noon.dt.convert_time_zone("Asia/Kolkata").dt.cast_time_unit("ms")).to_list()
+    ['2020-01-01 12:00:00.000000+00:00']
+    """
+    kind = identifiers.dtype
+    if not isinstance(kind, pl.Datetime):
+        return as_text(identifiers)
+    if kind.time_zone is not None:
+        identifiers = identifiers.dt.convert_time_zone("UTC")
+    if kind.time_unit == "ns":
+        # Nanoseconds are written only where there are some.
+        return as_text(identifiers).str.replace(r"(\.\d{6})000(\D|$)", "${1}${2}")
+    return as_text(identifiers.dt.cast_time_unit("us"))

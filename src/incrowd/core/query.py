@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from incrowd.errors import QueryError
 from incrowd.hierarchies.tree import Tree
-from incrowd.hierarchies.values import as_dates, as_numbers, as_text, natural_kind
+from incrowd.hierarchies.values import as_bound, as_dates, as_numbers, as_short_text, as_text, natural_kind
 
 Condition = object
 """A value; a list or set of values; or a tuple `(low, high)`, both included, None for an open end."""
@@ -35,11 +35,7 @@ def matching_codes(column: str, tree: Tree, condition: Condition) -> NDArray[np.
 
 def _spelled(values: pl.Series) -> pl.Series:
     """Write values so that equal ones look alike: 1.10 and 1.1, a time to the millisecond or to the microsecond."""
-    if values.dtype.is_decimal():
-        values = values.cast(pl.Float64)
-    elif values.dtype == pl.Datetime:
-        values = values.dt.cast_time_unit("us")
-    return as_text(values)
+    return as_short_text(values.dt.cast_time_unit("us") if values.dtype == pl.Datetime else values)
 
 
 def _in_range(column: str, tree: Tree, bounds: tuple[object, ...]) -> NDArray[np.bool_]:
@@ -67,6 +63,8 @@ def _bound(bound: object, dtype: pl.DataType) -> pl.Series:
     """Return a bound as something that the column can be compared with; whole numbers stay exact."""
     given = pl.Series([bound])
     parsed = as_dates(given) if dtype.is_temporal() else as_numbers(given)
+    if parsed is not None and not dtype.is_temporal() and not parsed.null_count():
+        parsed = as_bound(str(as_text(given)[0]), dtype)
     if parsed is None:
         raise TypeError
     return parsed.cast(dtype) if dtype.is_temporal() else parsed

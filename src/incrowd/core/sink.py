@@ -17,6 +17,8 @@ class Sink(Named, Protocol):
     Its name is what `format=` takes, and how the names of its files end.
     """
 
+    opened_by_spreadsheets: ClassVar[bool] = False
+    """Whether people open such files in a spreadsheet, which runs cells that look like formulas."""
     suffixes: ClassVar[tuple[str, ...]]
     """How the names of such files may end: a table that came from one of these is published in this kind."""
 

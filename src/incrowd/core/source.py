@@ -11,6 +11,7 @@ import polars as pl
 
 from incrowd.common.registry import Named
 from incrowd.errors import SourceError
+from incrowd.hierarchies.texts import AS_THEY_LOOK, TextRules
 
 
 class Origin(Protocol):
@@ -36,6 +37,11 @@ class Origin(Protocol):
         """Which of the description's keywords nobody stated: they were read off the rows, and so may tell of one."""
         ...
 
+    @property
+    def texts(self) -> TextRules:
+        """Which of its texts are one value, and which are missing."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class OpenedTable:
@@ -55,6 +61,8 @@ class OpenedTable:
     """Whether the rows are in memory already; otherwise each collect reads them from where they are."""
     found_out: tuple[str, ...] = ()
     """Which of the description's keywords nobody stated: they were read off the rows, and so may tell of one."""
+    texts: TextRules = AS_THEY_LOOK
+    """Which of its texts are one value, and which are missing; applied to distinct values when these are counted."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,8 @@ class ReadOptions:
     """How a source is to be read; what is None is found out.
 
     `query` is a SELECT or a table's name; `separator`, `quote` (empty: no field is quoted) and `encoding` are those of
-    a text file; texts that are listed in `missing`, for example "?" or "NA", are null.
+    a text file; texts that are listed in `missing`, for example "?" or "NA", are null. With `exact_text`, texts that
+    differ in spaces around them or in how Unicode spells a letter are different values.
     """
 
     query: str | None = None
@@ -70,8 +79,11 @@ class ReadOptions:
     quote: str | None = None
     encoding: str | None = None
     missing: Sequence[str] = ()
+    exact_text: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.exact_text, bool):
+            raise SourceError("exact_text= is True or False.")
         # A text is a sequence of texts too, and "NA" would become "N" and "A".
         if isinstance(self.missing, str) or not all(isinstance(word, str) for word in self.missing):
             raise SourceError("missing= takes a list of texts, for example missing=['?', 'NA'].")
@@ -82,9 +94,14 @@ class ReadOptions:
         """What is stated of a text file."""
         return {"separator": self.separator, "quote": self.quote, "encoding": self.encoding}
 
+    @property
+    def texts(self) -> TextRules:
+        """Which texts are one value."""
+        return TextRules(self.exact_text, tuple(self.missing))
+
     def refuse_all_but(self, used: Iterable[str], what: str) -> None:
         """Raise a `SourceError` if a keyword is stated that means nothing for a source."""
-        unused = [one.name for one in fields(self) if one.name not in (*used, "missing")]
+        unused = [one.name for one in fields(self) if one.name not in (*used, "missing", "exact_text")]
         names = [f"{name}=" for name in unused if getattr(self, name) is not None]
         if names:
             raise SourceError(f"{what}, so {' and '.join(names)} cannot be used.")
@@ -92,8 +109,9 @@ class ReadOptions:
     def refuse_all(self, what: str) -> None:
         """Raise a `SourceError` if any keyword is stated."""
         self.refuse_all_but((), what)
-        if self.missing:
-            raise SourceError(f"{what}, so missing= cannot be used.")
+        for name in ("missing", "exact_text"):
+            if getattr(self, name):
+                raise SourceError(f"{what}, so {name}= cannot be used.")
 
 
 @dataclass(frozen=True)

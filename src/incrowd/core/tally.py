@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts
 from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.texts import AS_THEY_LOOK, TextRules
 from incrowd.hierarchies.tree import MISSING, Tree
 
 
@@ -100,11 +101,13 @@ def code_table(
     *,
     people: pl.DataFrame | None = None,
     people_counts: Counts | None = None,
+    texts: TextRules = AS_THEY_LOOK,
 ) -> tuple[Tally, NDArray[np.int64]]:
     """Code a table of distinct raw tuples; return the tally and, for each raw tuple, its place in it.
 
-    Two raw tuples may be one: the texts `39` and `39.0` are the same number. `people` are the distinct tuples of a
-    population that the rows were drawn from, in some of the table's columns.
+    Two raw tuples may be one: the texts `39` and `39.0` are the same number, and `texts` says which others are one
+    value. `people` are the distinct tuples of a population that the rows were drawn from, in some of the table's
+    columns.
     """
     columns = tuple(sorted(hierarchies))
     known = () if people is None else tuple(name for name in columns if name in people.columns)
@@ -115,7 +118,7 @@ def code_table(
         raw = distinct[name].alias("")  # without its name, since Polars takes "*" and "^a.*$" for patterns
         if people is not None and name in known:
             raw = pl.concat([raw, people[name].alias("")])
-        trees[name], coded = _code_column(name, raw, hierarchies[name])
+        trees[name], coded = code_column(name, raw, hierarchies[name], texts)
         codes[:, place] = coded[: distinct.height]
         if name in known:
             people_codes[:, known.index(name)] = coded[distinct.height :]
@@ -129,12 +132,12 @@ def code_table(
     return Tally(columns, np.ascontiguousarray(codes[first]), totals, trees, population=population), index
 
 
-def _code_column(name: str, raw: pl.Series, hierarchy: Hierarchy) -> tuple[Tree, Codes]:
+def code_column(name: str, raw: pl.Series, hierarchy: Hierarchy, texts: TextRules) -> tuple[Tree, Codes]:
     """Build a column's tree and code its values; text is parsed once per distinct value, since that is slow."""
     if raw.dtype != pl.String:
         return hierarchy.build(name, raw)
     values = raw.unique()
-    tree, value_codes = hierarchy.build(name, values)
+    tree, value_codes = hierarchy.build(name, texts.read(values))
     known = values.is_not_null()
     # Polars numbers the values of an Enum in the order given, which is faster than a join.
     place = raw.cast(pl.Enum(values.filter(known))).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()

@@ -19,8 +19,9 @@ from incrowd.errors import HierarchyError, RecipeError, SchemaError
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.flat import Flat
 from incrowd.hierarchies.hierarchy import Hierarchy, require_covered
+from incrowd.hierarchies.texts import code_names
 from incrowd.hierarchies.tree import Tree, grow
-from incrowd.hierarchies.values import as_text, code_among
+from incrowd.hierarchies.values import as_text
 
 TakenFrom = Literal["data", "release"]
 
@@ -190,9 +191,9 @@ class Categories(Hierarchy):
         leaves, *ancestors = (pl.Series(level, dtype=pl.String) for level in zip(*self._walking_order(), strict=True))
         text = as_text(values)
         if self.taken_from == "release":  # what it does not list may have been somebody's who is not published
-            others = text.filter(text.is_not_null() & ~text.is_in(leaves.implode())).unique().sort()
+            others = text.filter(text.is_not_null() & pl.Series(code_names(text, leaves) < 0)).unique().sort()
             leaves, *ancestors = (pl.concat([level, others]) for level in (leaves, *ancestors))
-        codes = code_among(text, leaves)
+        codes = code_names(text, leaves)
         require_covered(column, text, pl.Series(codes < 0))
         declared = self.taken_from is None
         return grow(column, leaves, "text", ancestors, from_data=not declared, declared=declared), codes

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.hierarchies.values import as_text
+from incrowd.hierarchies.values import as_short_text, as_text
 
 _DATE_STEPS = ("10y", "1y", "1q", "1mo")
 _TIME_STEPS = (*_DATE_STEPS, "1d", "1h", "1m", "1s")
@@ -20,7 +20,7 @@ _MOST_DECIMALS = 12
 
 def cut_texts(values: pl.Series) -> pl.Series:
     """Return the cut below each of the sorted distinct values, as text; None below the first (and below a null)."""
-    return as_text(cuts_below(values))
+    return as_short_text(cuts_below(values))
 
 
 def cuts_below(values: pl.Series) -> pl.Series:
@@ -32,7 +32,8 @@ def cuts_below(values: pl.Series) -> pl.Series:
         if values.cast(pl.Int64, strict=False).null_count() > values.null_count():
             return pl.select(pl.when(lower.is_not_null()).then(values)).to_series()  # too large to round
         return _round_integers(lower, values)
-    return _round_floats(lower.cast(pl.Float64), values.cast(pl.Float64))
+    rounded = _round_floats(lower.cast(pl.Float64), values.cast(pl.Float64))
+    return _exact_decimals(rounded, lower, values) if values.dtype.is_decimal() else rounded
 
 
 def _round_dates(lower: pl.Series, upper: pl.Series) -> pl.Series:
@@ -68,6 +69,16 @@ def _round_floats(lower: pl.Series, upper: pl.Series) -> pl.Series:
         cut[fits] = candidate[fits]
         settled |= fits
     return _blank_where_null(pl.Series(cut), lower, upper)
+
+
+def _exact_decimals(rounded: pl.Series, lower: pl.Series, upper: pl.Series) -> pl.Series:
+    """Return round cuts as decimals, and the upper neighbour where floats cannot tell it from the lower one."""
+    cut = as_text(rounded).cast(upper.dtype, strict=False)
+    fits = (cut > lower) & (cut <= upper)
+    known = lower.is_not_null() & upper.is_not_null()
+    return pl.select(
+        pl.when(known & fits.fill_null(value=False)).then(cut).when(known).then(upper).alias(upper.name)
+    ).to_series()
 
 
 def _floor_to(values: NDArray[np.float64], power: int) -> NDArray[np.float64]:

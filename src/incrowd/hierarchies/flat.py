@@ -46,7 +46,7 @@ class Exact(Hierarchy):
             values = values.replace("", None)  # a file cannot tell empty text from missing
         natural = natural_kind(values)
         if values.dtype != pl.String or natural.dtype == pl.String:
-            distinct, codes = code_values(natural if values.dtype.is_float() else values)
+            distinct, codes = code_values(natural if values.dtype == pl.String or values.dtype.is_float() else values)
             return grow(column, distinct, kind_of(distinct), from_data=True), codes
         distinct, codes = code_values(natural)
         spelled = (

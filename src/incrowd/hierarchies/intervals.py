@@ -19,7 +19,7 @@ from incrowd.hierarchies import labels
 from incrowd.hierarchies.cuts import cut_texts
 from incrowd.hierarchies.hierarchy import Hierarchy, require_covered
 from incrowd.hierarchies.tree import Tree, grow
-from incrowd.hierarchies.values import as_numbers, code_values
+from incrowd.hierarchies.values import as_numbers, as_points, code_values
 
 Bounds = tuple[Floats, Floats]
 
@@ -107,8 +107,8 @@ class Intervals(Hierarchy):
             require_covered(column, values, values.is_not_null() & parsed.is_null())
             numbers = parsed
         distinct, codes = code_values(numbers)
-        points = distinct.cast(pl.Float64).to_numpy()
-        self._require_exact(column, points, whole=distinct.dtype.is_integer())
+        points = as_points(distinct)
+        self._require_exact(column, points, whole=not distinct.dtype.is_float())
         bounds = self._bounds_by_cuts(points) if self.cuts else self._bounds_by_widths(points)
         ancestors = [_names(lows, highs) for lows, highs in bounds]
         edges = _edges(distinct, [lows for lows, _ in bounds])

@@ -16,7 +16,7 @@ from incrowd.common.arrays import Bools
 from incrowd.errors import UnreadableLabel
 from incrowd.hierarchies import labels as syntax
 from incrowd.hierarchies.tree import MISSING, Tree
-from incrowd.hierarchies.values import as_dates, as_numbers, as_text
+from incrowd.hierarchies.values import as_bound, as_dates, as_short_text, as_text
 
 _FROM_TO = re.compile(r"^\s*(-?[^\s-]+)\s*-\s*(-?[^\s-]+)\s*$")
 
@@ -52,7 +52,7 @@ class _Reader:
             for node, name in enumerate(tree.names[level].to_list()):
                 if name is not None:
                     self._named[name] = tree.nodes[level] == node
-        for code, text in enumerate(as_text(tree.values).to_list()):
+        for code, text in enumerate(as_short_text(tree.values).to_list()):
             if text is not None:
                 self._named[text] = np.arange(tree.size) == code
 
@@ -107,7 +107,7 @@ class _Reader:
 
     def _bound(self, text: str) -> pl.Series:
         dtype = self._tree.values.dtype
-        parsed = as_dates(pl.Series([text])) if dtype.is_temporal() else as_numbers(pl.Series([text]))
+        parsed = as_dates(pl.Series([text])) if dtype.is_temporal() else as_bound(text, dtype)
         if parsed is None or parsed.null_count():
             raise TypeError
         return parsed.cast(dtype) if dtype.is_temporal() else parsed

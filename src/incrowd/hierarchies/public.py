@@ -20,6 +20,7 @@ import polars as pl
 from incrowd.common.arrays import Codes
 from incrowd.errors import SchemaError
 from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.texts import code_names
 from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import as_text
 
@@ -43,7 +44,7 @@ class UndeclaredIsMissing(Hierarchy):
         public = public_tree(column, self.declared)
         if not public.ordered:
             text = as_text(values)
-            known = text.is_in(public.values.drop_nulls().to_list())
+            known = pl.Series(code_names(text, public.values.slice(1)) > 0)
             return self.declared.build(column, pl.select(pl.when(known).then(text)).to_series())
         numbers = values if values.dtype.is_numeric() else values.cast(pl.String).str.strip_chars()
         bounds = public.values.slice(1).cast(pl.Float64)

@@ -20,7 +20,7 @@ from incrowd.common.arrays import Codes
 from incrowd.errors import HierarchyError
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.cuts import cut_texts
-from incrowd.hierarchies.values import as_text
+from incrowd.hierarchies.values import as_short_text
 
 Kind = Literal["number", "date", "text"]
 
@@ -167,7 +167,7 @@ def grow(
     `values` come without the missing value, which gets code 0 here; the root is added on top. `declared` says that the
     values are the owner's own list, and not those that a table happens to hold.
     """
-    names: list[pl.Series] = [as_text(values)]
+    names: list[pl.Series] = [as_short_text(values)]
     nodes = [np.arange(len(values), dtype=np.int32)]
     for level, names_above in enumerate(ancestors, start=1):
         opens = np.ones(len(values), dtype=bool)

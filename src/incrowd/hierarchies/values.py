@@ -2,36 +2,57 @@
 
 from __future__ import annotations
 
+import math
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from incrowd.common.arrays import Codes
 
 _ISO_DATE = r"^\d{4}-\d{2}-\d{2}"
 _LEADING_ZERO = r"^\s*[+-]?0\d"
-_TOO_LONG_FOR_A_FLOAT = r"^\s*[+-]?\d{16}"
+_NUMBER = r"^[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+_LONG_WHOLE = r"^\s*[+-]?[0-9]{16}"
+_EXACT_DIGITS = 15
+"""A float holds every number of so many digits, and tells it from all others of as many."""
+_MOST_DIGITS = 38
+"""As many digits as a decimal has."""
 
 
 def as_numbers(values: pl.Series) -> pl.Series | None:
-    """Return the values as integers or floats, missing as null; None unless every value is a number."""
+    """Return the values as integers, floats or decimals, missing as null; None unless every value is a number.
+
+    Texts are decimals where floats would take two of them for one.
+    """
     dtype = values.dtype
-    if dtype.is_integer():
+    if dtype.is_integer() or dtype.is_decimal():
         return values
     if dtype.is_float():
         return values.fill_nan(None)
-    if dtype.is_decimal():
-        return values.cast(pl.Float64)
     if dtype != pl.String:
         return None
     text = values.str.strip_chars()
     for target in (pl.Int64, pl.Float64):
         numbers = text.cast(target, strict=False)
         if numbers.null_count() == values.null_count():
-            return numbers.fill_nan(None) if target == pl.Float64 else numbers
+            return numbers if target == pl.Int64 else _told_apart(text, numbers.fill_nan(None))
     return None
+
+
+def _told_apart(text: pl.Series, floats: pl.Series) -> pl.Series:
+    """Return floats, or decimals where these are needed to tell the numbers apart and have the digits for it."""
+    if _exact(text, floats):
+        return floats
+    scale = max(text.str.extract(r"\.([0-9]+)").str.len_chars().drop_nulls().unique().to_list(), default=0)
+    if scale > _MOST_DIGITS or text.str.contains("[eE]").any() or text.str.contains(_LONG_WHOLE).any():
+        return floats
+    decimals = text.cast(pl.Decimal(_MOST_DIGITS, scale), strict=False)
+    return decimals if decimals.null_count() == text.null_count() else floats
 
 
 def as_dates(values: pl.Series) -> pl.Series | None:
@@ -50,8 +71,41 @@ def as_dates(values: pl.Series) -> pl.Series | None:
     return None
 
 
+def as_points(numbers: pl.Series) -> NDArray[np.float64]:
+    """Return numbers as floats that lie on the same side of every round bound: a decimal just below 10 stays below."""
+    floats = numbers.cast(pl.Float64)
+    if numbers.dtype.is_decimal() and len(numbers):
+        before = math.ceil(math.log10(max(float(floats.abs().max() or 0), 1.0) + 1))  # type: ignore[arg-type]
+        kept = max(_EXACT_DIGITS - before, 0)
+        if kept < int(numbers.dtype.scale or 0):  # type: ignore[attr-defined]
+            below = numbers.truncate(kept)
+            step = pl.lit(Decimal(1).scaleb(-kept), dtype=numbers.dtype)
+            floats = pl.select(
+                pl.when(below > numbers).then(below - step).otherwise(below).cast(pl.Float64)
+            ).to_series()
+    return floats.to_numpy()
+
+
+def as_bound(text: str, dtype: pl.DataType) -> pl.Series | None:
+    """Return one number to compare a column's numbers with, exactly where these are exact; None if it is no number."""
+    try:
+        number = Decimal(text.strip())
+    except InvalidOperation:
+        return None
+    exact = dtype.is_decimal() or (dtype.is_integer() and number.is_finite() and number == int(number))
+    if not exact or not number.is_finite():
+        return as_numbers(pl.Series([text]))
+    if dtype.is_integer():
+        wide = pl.Int128 if dtype.is_signed_integer() or number < 0 else pl.UInt128
+        return pl.Series([int(number)], dtype=wide, strict=False) if abs(number) < 2**127 else None
+    scale = max(-int(number.as_tuple().exponent), 0)
+    if scale + max(number.adjusted() + 1, 0) > _MOST_DIGITS:
+        return None
+    return pl.Series([number], dtype=pl.Decimal(_MOST_DIGITS, scale))
+
+
 def as_text(values: pl.Series) -> pl.Series:
-    """Return the values as text, the way hierarchies spell them: 3.0 is `3`, a date is ISO."""
+    """Return the values as text, the way hierarchies spell them: 3.0 is `3`, a date is ISO; a decimal as it is."""
     if values.dtype.is_float():
         whole = values.is_finite() & (values == values.floor())
         text = values.cast(pl.String)
@@ -59,20 +113,29 @@ def as_text(values: pl.Series) -> pl.Series:
     return values.dt.to_string("iso") if values.dtype == pl.Duration else values.cast(pl.String)
 
 
+def as_short_text(values: pl.Series) -> pl.Series:
+    """Return the values as labels write them: as text, and the decimals 5.50 and 5.00 as `5.5` and `5`."""
+    text = as_text(values)
+    if not values.dtype.is_decimal() or not values.dtype.scale:  # type: ignore[attr-defined]
+        return text
+    return text.str.strip_chars_end("0").str.strip_suffix(".")
+
+
 def natural_kind(values: pl.Series) -> pl.Series:
     """Return the values as what they look like: numbers, dates, or text.
 
     A code such as `01234` looks like a number, but its zeros mean something: it stays text. So do numbers with more
-    digits than can be told apart.
+    digits than can be told apart. In text, `5` and `5.0` are one value, whatever else the column holds.
     """
     if values.dtype == pl.String:
-        if values.null_count() == len(values) or values.str.contains(_LEADING_ZERO).any():
+        if values.null_count() == len(values):
             return values
-        numbers = as_numbers(values)
-        if numbers is not None and (not numbers.dtype.is_float() or _exact(values, numbers)):
-            return numbers
+        if not values.str.contains(_LEADING_ZERO).any():
+            numbers = as_numbers(values)
+            if numbers is not None and (not numbers.dtype.is_float() or _exact(values, numbers)):
+                return numbers
         dates = as_dates(values)
-        return values if dates is None else dates
+        return one_spelling(values) if dates is None else dates
     for parse in (as_numbers, as_dates):
         parsed = parse(values)
         if parsed is not None:
@@ -80,15 +143,52 @@ def natural_kind(values: pl.Series) -> pl.Series:
     return as_text(values)
 
 
+def one_spelling(text: pl.Series) -> pl.Series:
+    """Return texts with one spelling for each number: the shortest there is. All that is no number stays as it is."""
+    spelled = pl.DataFrame({"text": text, "value": _value_of(text)})
+    if spelled["value"].n_unique() == text.n_unique():
+        return text
+    shortest = (
+        spelled.unique().sort(pl.col("text").str.len_bytes(), "text").unique("value", keep="first", maintain_order=True)
+    )
+    found = spelled.join(shortest, on="value", how="left", nulls_equal=True, maintain_order="left")
+    return found["text_right"].alias(text.name)
+
+
+def _value_of(text: pl.Series) -> pl.Series:
+    """Return a text for each text that is the same for two spellings of one number, and for nothing else."""
+    plain = pl.col("text").str.strip_chars()
+    digits = plain.str.replace("[eE].*$", "").str.replace_all("[^0-9]", "").str.strip_chars("0").str.len_chars()
+    number = plain.cast(pl.Float64, strict=False)
+    by_float = plain.str.contains(_NUMBER) & (digits <= _EXACT_DIGITS) & number.is_finite()
+    by_digits = plain.str.contains(_NUMBER) & ~plain.str.contains("[eE]")
+    short = pl.when(plain.str.contains(".", literal=True)).then(plain.str.strip_chars_end("0")).otherwise(plain)
+    short = short.str.strip_prefix("+").str.strip_suffix(".").str.replace(r"^(-?)\.", "${1}0.")
+    value = (
+        pl.when(by_float)
+        .then(pl.when(number == 0).then(0.0).otherwise(number).cast(pl.String).str.strip_suffix(".0"))
+        .when(by_digits)
+        .then(short)
+        .otherwise("text")
+    )
+    return text.alias("text").to_frame().select(value.alias("value")).to_series()
+
+
 def _exact(text: pl.Series, floats: pl.Series) -> bool:
-    return bool(floats.is_finite().all()) and not text.str.contains(_TOO_LONG_FOR_A_FLOAT).any()
+    """Whether floats tell all numbers apart, and are as many digits long as these."""
+    if not floats.is_finite().all():
+        return False
+    long = text.str.count_matches("[0-9]") > _EXACT_DIGITS
+    return not long.any() or (
+        not text.str.contains(_LONG_WHOLE).any() and _value_of(text).n_unique() == floats.n_unique()
+    )
 
 
 def code_values(values: pl.Series) -> tuple[pl.Series, Codes]:
     """Return the sorted distinct values without missing, and each value's code among them; missing is 0."""
     distinct = values.drop_nulls().unique().sort()
     physical = values.to_physical()
-    if not physical.dtype.is_numeric() or physical.dtype.is_decimal() or physical.dtype == pl.Int128:
+    if not physical.dtype.is_numeric() or physical.dtype.is_decimal() or physical.dtype in (pl.Int128, pl.UInt128):
         return distinct, code_among(values, distinct)
     place = np.searchsorted(distinct.to_physical().to_numpy(), physical.fill_null(0).to_numpy())
     return distinct, np.where(values.is_null().to_numpy(), 0, place + 1).astype(np.int32)

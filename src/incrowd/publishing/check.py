@@ -20,6 +20,7 @@ from incrowd.core.sampling import as_rate
 from incrowd.core.schema import Schema
 from incrowd.errors import EmptyTable, SchemaError
 from incrowd.forms.verify import COUNT, groups_of, read_regions
+from incrowd.hierarchies.values import one_spelling
 from incrowd.models.distinct_l_diversity import DistinctLDiversity
 from incrowd.models.entropy_l_diversity import EntropyLDiversity
 from incrowd.models.k_anonymity import KAnonymity
@@ -90,6 +91,7 @@ def check(
     quote: str | None = None,
     encoding: str | None = None,
     missing: Sequence[str] = (),
+    exact_text: bool = False,
 ) -> Check:
     """Read off what a table achieves; a missing value is a value like any other.
 
@@ -109,7 +111,15 @@ def check(
         require_member("models", model)
     if is_saved_release(source):
         return _check_release(Path(str(source)), require, original)
-    opened = open_source(source, query=query, separator=separator, quote=quote, encoding=encoding, missing=missing)
+    opened = open_source(
+        source,
+        query=query,
+        separator=separator,
+        quote=quote,
+        encoding=encoding,
+        missing=missing,
+        exact_text=exact_text,
+    )
     if original is not None:
         quasi = original.schema.quasi if quasi is None else quasi
         sensitive = original.schema.sensitive if sensitive is None else sensitive
@@ -121,6 +131,9 @@ def check(
         counted = opened.frame.group_by(columns).agg(pl.len().alias(COUNT)).collect(engine="streaming")
     if counted.height == 0:
         raise EmptyTable("the table has columns but no rows.")
+    # Spellings of one value are counted as one, as they are when a table is published.
+    texts = [one_spelling(opened.texts.read(text)) for text in counted.select(columns & cs.string()).get_columns()]
+    counted = counted.with_columns(texts).group_by(columns).agg(cs.by_name(COUNT).sum()) if texts else counted
     names = tuple(schema.quasi), tuple(schema.sensitive)
     found = check_groups(groups_of(counted, *names))
     if not require:

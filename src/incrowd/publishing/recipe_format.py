@@ -35,8 +35,9 @@ _KEYS = (
     "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
     "compare",  # other ways to publish the same table: see planning/compare/candidates.py
 )  # fmt: skip
-_SOURCE_KEYS = ("path", "url", "table", "query", "separator", "quote", "encoding", "missing")
-_OUTPUT_KEYS = ("directory", "format")
+_SOURCE_KEYS = ("path", "url", "table", "query", "separator", "quote", "encoding", "missing", "exact_text")
+_NOT_TEXTS = ("missing", "exact_text")
+_OUTPUT_KEYS = ("directory", "format", "spreadsheet_safe")
 _DEFAULT_HIERARCHY = {"quasi": Automatic(), "sensitive": Exact()}
 SQLITE = "sqlite:///"
 
@@ -150,7 +151,9 @@ class RecipeFields:
         source, population = _read_source("source", data), _read_source("population", data)
         output = _table("output", data.get("output", {}))
         _refuse_unknown("[output]", output, _OUTPUT_KEYS)
-        _require_texts("[output]", output)
+        if not isinstance(output.get("spreadsheet_safe", False), bool):
+            raise RecipeError(f"[output] spreadsheet_safe is true or false, not {output['spreadsheet_safe']!r}.")
+        _require_texts("[output]", {key: value for key, value in output.items() if key != "spreadsheet_safe"})
         formats = registered("sinks")
         if output.get("format", "csv") not in formats:
             raise RecipeError(f"[output] format is one of {', '.join(formats)}, not {output['format']!r}.")
@@ -182,8 +185,12 @@ class RecipeFields:
         )
 
     @classmethod
-    def of(cls, release: Publication, *, format: str | None = None, with_seed: bool = False) -> Self:
-        """Write down how a release was made; the seed only for the publisher, since chance can be replayed with it."""
+    def of(cls, release: Publication, *, format: str | None = None, own: bool = False) -> Self:
+        """Write down how a release was made: for its readers, or for the publisher alone.
+
+        Only the publisher's `own` recipe has the seed, with which chance can be replayed, and values that nobody has
+        who is published.
+        """
         schema = release.schema
         roles = {
             **dict.fromkeys(schema.quasi, "quasi"),
@@ -195,11 +202,11 @@ class RecipeFields:
         return cls(
             source=_described(release.source, stated_only=release.hides_rows),
             roles={name: roles[name] for name in release.source.columns},
-            hierarchies=release.hierarchies,
+            hierarchies={**schema.quasi, **schema.sensitive} if own else release.hierarchies,
             models=verified_models(release.guarantees),
             method=release.method,
             form=release.asked_form,
-            seed=release.seed if with_seed else None,
+            seed=release.seed if own else None,
             sample=_written_rate(release.rate),
             output={} if format is None else {"format": format},
             pseudonym_key=None if release.pseudonym_key is None else str(release.pseudonym_key),
@@ -273,17 +280,26 @@ class RecipeFields:
 
 
 def recipe_of(
-    release: Publication, *, format: str | None = None, seen_from: Path | None, with_seed: bool = False
+    release: Publication,
+    *,
+    format: str | None = None,
+    seen_from: Path | None,
+    own: bool = False,
+    spreadsheet_safe: bool = False,
 ) -> str:
     """Write down how a release was made, as it reads from a directory if one is given."""
-    recipe = RecipeFields.of(release, format=format, with_seed=with_seed)
+    recipe = RecipeFields.of(release, format=format, own=own)
+    if spreadsheet_safe:
+        recipe = replace(recipe, output={**recipe.output, "spreadsheet_safe": True})
     return (recipe if seen_from is None else recipe.relative_to(seen_from)).to_toml()
 
 
 def _read_source(name: str, data: Mapping[str, Any]) -> dict[str, Any]:
     source = _table(name, data.get(name, {}))
     _refuse_unknown(f"[{name}]", source, _SOURCE_KEYS)
-    _require_texts(f"[{name}]", {key: value for key, value in source.items() if key != "missing"})
+    if not isinstance(source.get("exact_text", False), bool):
+        raise RecipeError(f"[{name}]: exact_text is true or false, not {source['exact_text']!r}.")
+    _require_texts(f"[{name}]", {key: value for key, value in source.items() if key not in _NOT_TEXTS})
     return source
 
 

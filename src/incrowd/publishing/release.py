@@ -274,6 +274,7 @@ class Release:
         *,
         format: Format | None = None,
         force: bool = False,
+        spreadsheet_safe: bool = False,
         progress: Progress = silent,
     ) -> Path:
         """Write data, recipe and summary into a new directory, all or nothing; return the path of the data file.
@@ -283,11 +284,13 @@ class Release:
         directory : a place that is free; for rows on a cluster also one of its own file systems (`hdfs://…`).
         format : "csv", "parquet", "arrow" or that of a plugin (default: as the source; `incrowd list sinks`).
         force : replace a release that is there already.
+        spreadsheet_safe : put an apostrophe before cells of a CSV file that a spreadsheet would run as formulas
+            (default: False, they are written as they are, with a warning). `open_release` takes it away again.
         progress : is told how far the work is.
 
         Rows that are on a cluster are written by it: the data are then a directory of parts.
         """
-        return save(self, directory, format=format, force=force, progress=progress)
+        return save(self, directory, format=format, force=force, spreadsheet_safe=spreadsheet_safe, progress=progress)
 
     def save_recipe(self, path: str | Path) -> Path:
         """Write the recipe that makes this release again, seed included, into a file of your own; return its path.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -13,9 +14,10 @@ from incrowd.common.progress import Progress, silent
 from incrowd.common.writing import write_secret
 from incrowd.core.engine import PublishedRows, ReleaseTexts
 from incrowd.core.families import registered
+from incrowd.core.formulas import neutralized
 from incrowd.core.release_directory import new_directory
 from incrowd.core.sink import Sink
-from incrowd.errors import OutputError
+from incrowd.errors import FormulaWarning, OutputError
 from incrowd.publishing.recipe_format import Publication, recipe_of
 
 Format = Literal["csv", "parquet", "arrow"] | str
@@ -60,6 +62,7 @@ def save(
     *,
     format: Format | None = None,
     force: bool = False,
+    spreadsheet_safe: bool = False,
     progress: Progress = silent,
 ) -> Path:
     """Write `data.FORMAT`, `recipe.toml` and `summary.json`; the format is the source's own by default."""
@@ -67,22 +70,29 @@ def save(
         raise OutputError(f"unknown format '{format}'.  Hint: it is one of {', '.join(formats())}.")
     texts = ReleaseTexts(
         release.tables,
-        lambda chosen, place: recipe_of(release, format=chosen, seen_from=place),
+        lambda chosen, place: recipe_of(
+            release, format=chosen, seen_from=place, spreadsheet_safe=spreadsheet_safe and _in_spreadsheets(chosen)
+        ),
         json.dumps(release.summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n",
         str(release.source.description.get("separator", ",")),
+        spreadsheet_safe=spreadsheet_safe,
     )
     elsewhere = release.published.save(texts, directory, format=format, force=force, progress=progress)
     if elsewhere is not None:
+        _warn(texts)
         return elsewhere  # type: ignore[return-value]  # a place that is none of this machine's is a text
     directory = Path(directory)
     chosen = format or natural_format(release)
     sink: Sink = registered("sinks")[chosen]()
     with new_directory(directory, force=force) as place:
-        sink.write(_reporting(release, progress), place / f"data.{chosen}", separator=texts.separator)
+        rows = _for_spreadsheets(_reporting(release, progress), sink, texts)
+        sink.write(rows, place / f"data.{chosen}", separator=texts.separator)
         for name, table in texts.tables.items():
-            sink.write(iter([table]), place / f"{name}.{chosen}", separator=texts.separator)
+            others = _for_spreadsheets(iter([table]), sink, texts)
+            sink.write(others, place / f"{name}.{chosen}", separator=texts.separator)
         (place / "recipe.toml").write_text(texts.recipe(chosen, directory), encoding="utf-8")
-        (place / "summary.json").write_text(texts.summary, encoding="utf-8")
+        (place / "summary.json").write_text(texts.full_summary, encoding="utf-8")
+    _warn(texts)
     return directory / f"data.{chosen}"
 
 
@@ -94,9 +104,25 @@ def save_recipe(release: Publication, path: str | Path) -> Path:
             f"{path} is in the directory of a release, and whoever has the seed can undo what chance hides.  "
             "Hint: keep this recipe elsewhere, like a key."
         )
-    recipe = recipe_of(release, seen_from=path.parent, with_seed=True)
+    recipe = recipe_of(release, seen_from=path.parent, own=True)
     write_secret(path, recipe.encode())
     return path
+
+
+def _in_spreadsheets(format: str) -> bool:
+    return bool(registered("sinks")[format].opened_by_spreadsheets)
+
+
+def _for_spreadsheets(batches: Iterator[pl.DataFrame], sink: Sink, texts: ReleaseTexts) -> Iterator[pl.DataFrame]:
+    """Count cells that a spreadsheet would run, or make them plain text, where people open such files in one."""
+    if not sink.opened_by_spreadsheets:
+        return batches
+    return map(neutralized, batches) if texts.spreadsheet_safe else texts.formulas.counting(batches)
+
+
+def _warn(texts: ReleaseTexts) -> None:
+    if texts.formulas.warning is not None:
+        warnings.warn(texts.formulas.warning, FormulaWarning, stacklevel=4)
 
 
 def natural_format(release: Savable) -> str:

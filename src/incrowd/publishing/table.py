@@ -54,6 +54,7 @@ def read(
     quote: str | None = None,
     encoding: str | None = None,
     missing: Sequence[str] = (),
+    exact_text: bool = False,
     population: object = None,
 ) -> Table:
     """Open a table and give its columns their roles. Rows are read when they are needed, not here.
@@ -74,14 +75,16 @@ def read(
     hierarchies : how the values of a column become less specific (default: found out by its values).
     query : what to read from a database: a SELECT, or a table's name.
     separator, quote, encoding : how a CSV file is written (default: found out).
-    missing : texts that stand for a missing value, such as "?" or "NA".
+    missing : texts that stand for a missing value, such as "?" or "NA". Empty texts, "NaN" and "nan" always do.
+    exact_text : compare texts character by character (default: False: `HIV` and `HIV ` are one value, and so are two
+        ways of Unicode to write one letter).
     population : a table of everybody who might be in this one, for models that ask how many people a row could be.
 
     >>> import polars as pl
     >>> read(pl.DataFrame({"age": [30, 41], "flu": [True, False]}), quasi=["age"], sensitive=["flu"])
     Table(quasi=['age'], sensitive=['flu'])
     """
-    options = ReadOptions(query, separator, quote, encoding, missing)
+    options = ReadOptions(query, separator, quote, encoding, missing, exact_text)
     engine = open_engine(source, options)
     schema = Schema.of(
         engine.source.columns,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from incrowd.errors import SourceError
-from incrowd.sources.normalize import refuse_duplicates
+from incrowd.sources.normalize import MOST_DIGITS, refuse_duplicates
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,6 +31,8 @@ def from_arrow(table: pa.Table, *, where: str, hint: str) -> pl.DataFrame:
 
 
 def _series(field: pa.Field[Any], values: pa.ChunkedArray[Any]) -> pl.Series:
+    if getattr(field.type, "precision", 0) > MOST_DIGITS:
+        raise ValueError  # Polars would not raise: it panics
     kind = getattr(field.type, "extension_name", None)
     if kind is not None:
         values = values.cast(field.type.storage_type)

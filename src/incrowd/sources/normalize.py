@@ -16,6 +16,8 @@ from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.errors import SourceError
 
 _LABELS = (pl.Categorical, pl.Enum)
+MOST_DIGITS = 38
+"""As many digits as a decimal has that can be read."""
 
 
 def normalized(frame: pl.LazyFrame, *, missing: Sequence[str], where: str) -> pl.LazyFrame:
@@ -99,8 +101,10 @@ def _refuse_nested(schema: pl.Schema, where: str) -> None:
 
 
 def _plain(dtype: pl.DataType) -> bool:
+    if isinstance(dtype, pl.Decimal) and (dtype.precision or 0) > MOST_DIGITS:
+        return False  # no row of it can be read
     return dtype.is_numeric() or dtype.is_temporal() or isinstance(dtype, (pl.String, pl.Boolean, pl.Null, *_LABELS))
 
 
 def _kind(dtype: pl.DataType) -> str:
-    return type(dtype).__name__
+    return f"Decimal of {dtype.precision} digits" if isinstance(dtype, pl.Decimal) else type(dtype).__name__

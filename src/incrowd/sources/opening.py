@@ -8,6 +8,7 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
@@ -33,6 +34,7 @@ def open_source(
     quote: str | None = None,
     encoding: str | None = None,
     missing: Sequence[str] = (),
+    exact_text: bool = False,
 ) -> OpenedTable:
     """Open a table; raises `SourceError` where it cannot be read, without quoting what is in it.
 
@@ -42,7 +44,7 @@ def open_source(
     those of a database, and those of a CSV file that is compressed, not in UTF-8, or oddly quoted, which come into
     memory now.
     """
-    return open_table(source, ReadOptions(query, separator, quote, encoding, missing))
+    return open_table(source, ReadOptions(query, separator, quote, encoding, missing, exact_text))
 
 
 def open_table(given: object, options: ReadOptions) -> OpenedTable:
@@ -57,9 +59,11 @@ def open_table(given: object, options: ReadOptions) -> OpenedTable:
         if found is None:
             _refuse_what_is_no_table(location, kinds)
             found = next(kind for kind in kinds if kind.fallback and kind.recognizes(location))
-        return found.open(location, options)
+        opened = found.open(location, options)
     except OSError as error:
         raise SourceError(f"{given}: the file cannot be read ({error.strerror}).") from None
+    told = {"exact_text": True} if options.exact_text else {}
+    return replace(opened, texts=options.texts, description={**opened.description, **told})
 
 
 def locate(given: object) -> Location:

@@ -7,25 +7,29 @@ its categories are.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from incrowd.errors import SourceError
+from incrowd.hierarchies.values import as_text
 from incrowd.sources.normalize import refuse_duplicates
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _WHERE = "the pandas frame"
+_EXACT_BELOW = 2**53
+"""Up to here, a float holds every whole number."""
 _NESTED = (list, tuple, dict, set, frozenset, bytes, bytearray)
 
 
 def from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
     """Return a copy in Polars."""
     names = _names(frame)
-    return pl.DataFrame([_series(frame.iloc[:, at], name) for at, name in enumerate(names)])
+    return pl.DataFrame([_readable(frame.iloc[:, at], name) for at, name in enumerate(names)])
 
 
 def _names(frame: pd.DataFrame) -> list[str]:
@@ -37,7 +41,23 @@ def _names(frame: pd.DataFrame) -> list[str]:
             raise SourceError(f"{_WHERE}: a column's name is a {type(label).__name__}.  Hint: name columns with text.")
     names = [str(label) for label in labels]
     refuse_duplicates(names, _WHERE)
+    if any(_is_broken(name) for name in names):
+        raise SourceError(f"{_WHERE}: a column's name holds half a character (a lone surrogate).  Hint: rename it.")
     return names
+
+
+def _is_broken(text: str) -> bool:
+    return any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _readable(values: pd.Series[Any], name: str) -> pl.Series:
+    try:
+        return _series(values, name)
+    except UnicodeEncodeError:  # whose message quotes the value
+        raise SourceError(
+            f"{_WHERE}: column '{name}' holds text with half a character (a lone surrogate), which is no text that can "
+            "be written.  Hint: it was decoded wrongly; read the data again with its own encoding."
+        ) from None
 
 
 def _series(values: pd.Series[Any], name: str) -> pl.Series:
@@ -53,6 +73,8 @@ def _series(values: pd.Series[Any], name: str) -> pl.Series:
     try:
         # A copy: Polars would share pandas' memory, and see what the caller changes later.
         return pl.Series(name, pl.from_pandas(values.copy()))
+    except UnicodeEncodeError:
+        raise
     except (pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError):
         raise SourceError(
             f"{_WHERE}: column '{name}' is of the type {values.dtype}, which cannot be read.  "
@@ -61,14 +83,19 @@ def _series(values: pd.Series[Any], name: str) -> pl.Series:
 
 
 def _categorical(values: pd.Series[Any], name: str) -> pl.Series:
-    labels = pl.Series(name, [str(label) for label in values.cat.categories], dtype=pl.String)
+    # Spelt as the same values are in a column of their own: 5 rather than 5.0.
+    labels = as_text(_series(values.cat.categories.to_series(), name))
     codes = pl.Series(values.cat.codes.to_numpy().astype("int64"))
     return labels.gather(codes.replace(-1, None))
 
 
 def _objects(values: pd.Series[Any], name: str) -> pl.Series:
+    given: list[object] = values.tolist()
+    if any(isinstance(value, Decimal) for value in given):
+        given = _finite_decimals(given, name)
+        values = type(values)(given, dtype=object)
     missing = values.isna().to_numpy()
-    objects = [None if absent else _python(value) for value, absent in zip(values.tolist(), missing, strict=True)]
+    objects = [None if absent else _python(value) for value, absent in zip(given, missing, strict=True)]
     kinds = {type(value) for value in objects if value is not None}
     nested = [kind.__name__ for kind in kinds if _is_nested(kind)]
     if nested:
@@ -76,14 +103,26 @@ def _objects(values: pd.Series[Any], name: str) -> pl.Series:
             f"{_WHERE}: column '{name}' holds values that are not plain ({', '.join(sorted(nested))}).  "
             "Hint: drop or flatten it."
         )
-    if kinds == {int, float}:
+    if kinds == {int, float} and all(abs(value) <= _EXACT_BELOW for value in objects if type(value) is int):
         return pl.Series(name, objects, dtype=pl.Float64, strict=False)
     if len(kinds) > 1:
         return _text(objects, name)
     try:
         return pl.Series(name, objects, strict=True)
-    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
-        return _text(objects, name)
+    except UnicodeEncodeError:
+        raise
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError, RuntimeError):
+        return _text(objects, name)  # also decimals of more digits than Polars has
+
+
+def _finite_decimals(objects: Sequence[object], name: str) -> list[object]:
+    """Return decimals with those that are no number as missing; refuse infinite ones, which no column can hold."""
+    kept = [None if isinstance(value, Decimal) and value.is_nan() else value for value in objects]
+    if any(isinstance(value, Decimal) and not value.is_finite() for value in kept):
+        raise SourceError(
+            f"{_WHERE}: column '{name}' holds infinite decimals.  Hint: replace them, or turn the column into floats."
+        )
+    return kept
 
 
 def _python(value: object) -> object:

@@ -43,7 +43,9 @@ def spark_type(values: pl.Series) -> DataType:
 def to_spark(session: SparkSession, frame: pl.DataFrame | Iterable[pl.DataFrame]) -> DataFrame:
     """Hand a frame to Spark, in one piece or in batches."""
     import pyarrow as pa
+    from pyspark.sql.pandas.types import from_arrow_schema
 
     batches = [frame] if isinstance(frame, pl.DataFrame) else frame
     table: Any = pa.concat_tables([to_arrow(batch) for batch in batches])
-    return session.createDataFrame(table)
+    # A time without a zone stays one: Spark would otherwise take it for a time in the session's zone, and shift it.
+    return session.createDataFrame(table, schema=from_arrow_schema(table.schema, prefer_timestamp_ntz=True))

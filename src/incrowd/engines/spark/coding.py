@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from incrowd.common.arrays import Counts
 from incrowd.core.schema import Schema
+from incrowd.core.tally import code_column
 from incrowd.engines.spark.arrow_batches import to_polars
 from incrowd.engines.spark.counting import COUNT
 from incrowd.engines.spark.placing import lookup_frame
@@ -52,7 +53,7 @@ def code_on_spark(source: SparkSource, counted: DataFrame, schema: Schema) -> Co
     for place, name in enumerate(columns):
         number = source.number(name)
         found = to_polars(counted.groupBy(F.col(number).alias("v")).agg(F.sum(COUNT).alias(COUNT)))
-        trees[name], codes = hierarchies[name].build(name, found["v"].alias(""))
+        trees[name], codes = code_column(name, found["v"].alias(""), hierarchies[name], source.texts)
         counts = np.bincount(codes, weights=found[COUNT].to_numpy(), minlength=trees[name].size)
         value_counts[name] = counts.astype(np.int64)
         values = pl.DataFrame({"v": found["v"], f"k{place}": codes.astype(np.int32)})

@@ -54,7 +54,7 @@ class SparkEngine(Engine):
         if type(given).__name__ == "SparkSession":
             raise SourceError("a SparkSession is not a table.  Hint: give one of its frames.")
         options.refuse_all_but((), "this is a Spark frame")
-        return cls(open_spark(given, missing=options.missing))
+        return cls(open_spark(given, missing=options.missing, exact_text=options.exact_text))
 
     @classmethod
     def start_session(cls, address: str | None) -> Any:

@@ -40,7 +40,7 @@ def with_pseudonyms(rows: DataFrame, columns: Sequence[str], key: PseudonymKey) 
         _OUTER: [bytes(byte ^ 0x5C for byte in block)],
     }
     keyed = rows.crossJoin(F.broadcast(to_spark(rows.sparkSession, pl.DataFrame(pads))))
-    replaced = {name: _pseudonym(_text(F.col(name), rows.schema[name].dataType)) for name in columns}
+    replaced = {name: _pseudonym(as_text(F.col(name), rows.schema[name].dataType)) for name in columns}
     return keyed.withColumns(replaced).drop(_INNER, _OUTER)
 
 
@@ -52,16 +52,17 @@ def _pseudonym(text: Column) -> Column:
     return F.translate(F.substring(F.concat(*groups), 1, 26), _DIGITS, _BASE32)
 
 
-def _text(values: Column, kind: T.DataType) -> Column:
+def as_text(values: Column, kind: T.DataType) -> Column:
+    """Return the values as text, spelt as on one machine."""
     if isinstance(kind, _SPELT_ALIKE):
         return values.cast("string")
 
     import pyarrow as pa
 
     def spelt(batch: Any) -> Any:
-        from incrowd.hierarchies.values import as_text
+        from incrowd.core.pseudonyms import identifier_text
 
-        return as_text(pl.Series(batch)).to_arrow(compat_level=pl.CompatLevel.oldest()).cast("string")
+        return identifier_text(pl.Series(batch)).to_arrow(compat_level=pl.CompatLevel.oldest()).cast("string")
 
     spelt.__annotations__ = {"batch": pa.Array, "return": pa.Array}  # Spark tells kinds of functions by these
     spell: Any = F.arrow_udf(spelt, T.StringType())  # type: ignore[attr-defined]

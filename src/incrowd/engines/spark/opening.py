@@ -58,7 +58,8 @@ def open_described(session: SparkSession, described: Mapping[str, Any]) -> Spark
     except (PySparkException, Py4JJavaError) as error:
         name = name_of(error)
         raise SourceError(f"{told[named[0]]}: Spark cannot open it ({name}).") from None
-    return open_spark(frame, missing=missing, description=told)
+    exact_text = bool(told.get("exact_text", False))
+    return open_spark(frame, missing=missing, exact_text=exact_text, description=told)
 
 
 def without_jdbc_secrets(url: str) -> str:

@@ -11,6 +11,8 @@ nothing keeps apart two runs that write to the same place at the same time.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -18,12 +20,16 @@ from urllib.request import url2pathname
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from incrowd.common.progress import Progress
 from incrowd.core.engine import ReleaseTexts
 from incrowd.core.release_directory import RELEASE, new_directory
 from incrowd.engines.spark.arrow_batches import to_spark
 from incrowd.engines.spark.counting import name_of
+from incrowd.engines.spark.formulas import formulas_counted, neutralized
+from incrowd.engines.spark.keyed_codes import as_text
 from incrowd.engines.spark.published import Published
 from incrowd.engines.spark.source import SparkSource
 from incrowd.errors import OutputError
@@ -33,6 +39,9 @@ if TYPE_CHECKING:
 
 FORMATS = ("parquet", "csv")
 _HERE, _OLD = "file://", ".old"
+_TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
+"""As on one machine: to the microsecond, where Spark would write milliseconds."""
+_INSTANTS = "spark.sql.parquet.outputTimestampType"
 _RENAMES_AT_ONCE = ("file", "hdfs", "viewfs", "webhdfs", "swebhdfs")
 
 
@@ -74,7 +83,7 @@ def _save_here(
     with new_directory(directory, force=force) as place:
         _write_tables(source, rows, texts, place.absolute().as_uri(), format)
         (place / "recipe.toml").write_text(texts.recipe(format, directory), encoding="utf-8")
-        (place / "summary.json").write_text(texts.summary, encoding="utf-8")
+        (place / "summary.json").write_text(texts.full_summary, encoding="utf-8")
     return directory / f"data.{format}"
 
 
@@ -97,7 +106,7 @@ def _save_remotely(
             files.delete(target)
         _write_tables(source, rows, texts, place, format)
         files.write(f"{place}/recipe.toml", texts.recipe(format, None))
-        files.write(f"{place}/summary.json", texts.summary)
+        files.write(f"{place}/summary.json", texts.full_summary)
         if place != target:
             if taken:
                 _require_release(files, target)  # again: much may have happened in the meantime
@@ -133,25 +142,62 @@ def _put_back(files: _Files, parent: str, name: str) -> None:
 
 def _write_tables(source: SparkSource, rows: Published, texts: ReleaseTexts, place: str, format: str) -> None:
     frame, require_unchanged = rows.watched()
-    _write(frame, f"{place}/data.{format}", format, texts.separator)
+    _write(frame, f"{place}/data.{format}", format, texts)
     require_unchanged()
     for name, table in texts.tables.items():
         made = to_spark(source.session, table).coalesce(1)
-        _write(made, f"{place}/{name}.{format}", format, texts.separator)
+        _write(made, f"{place}/{name}.{format}", format, texts)
 
 
-def _write(frame: DataFrame, place: str, format: str, separator: str) -> None:
+def _write(frame: DataFrame, place: str, format: str, texts: ReleaseTexts) -> None:
     try:
-        writer = frame.write.mode("error")
+        count_formulas = None
+        if format == "csv" and texts.spreadsheet_safe:
+            frame = neutralized(frame)
+        elif format == "csv":
+            frame, count_formulas = formulas_counted(frame, texts.formulas)
+        writer = (_as_one_machine_writes(frame) if format == "csv" else frame).write.mode("error")
         if format == "parquet":
-            writer.parquet(place)
+            with _instants_with_a_zone(frame.sparkSession):
+                writer.parquet(place)
         else:
-            writer.csv(place, header=True, sep=separator, escape='"', emptyValue="")
+            writer = writer.options(timestampFormat=f"{_TIME}xx", timestampNTZFormat=_TIME)
+            # Spaces around a text that is kept are its own.
+            writer = writer.options(ignoreLeadingWhiteSpace=False, ignoreTrailingWhiteSpace=False)
+            writer.csv(place, header=True, sep=texts.separator, escape='"', emptyValue="")
+        if count_formulas is not None:
+            count_formulas()
     except (PySparkException, Py4JJavaError) as error:
         name = name_of(error)
         raise OutputError(
             f"Spark could not write the release ({name}); there is none.  Hint: Spark's own log tells more; run again."
         ) from None
+
+
+@contextmanager
+def _instants_with_a_zone(session: SparkSession) -> Iterator[None]:
+    """Write Parquet inside of this: by itself Spark writes instants in an old type that has no zone."""
+    before = session.conf.get(_INSTANTS)
+    session.conf.set(_INSTANTS, "TIMESTAMP_MICROS")
+    try:
+        yield
+    finally:
+        session.conf.set(_INSTANTS, str(before))
+
+
+def _as_one_machine_writes(frame: DataFrame) -> DataFrame:
+    """Return the frame with durations in ISO's form; a CSV of Spark's would hold SQL."""
+    fields = frame.schema.fields
+    if not any(isinstance(field.dataType, T.DayTimeIntervalType) for field in fields):
+        return frame
+    numbered = frame.toDF(*(f"c{place}" for place in range(len(fields))))
+    columns = [
+        as_text(F.col(f"c{place}"), field.dataType).alias(f"c{place}")
+        if isinstance(field.dataType, T.DayTimeIntervalType)
+        else F.col(f"c{place}")
+        for place, field in enumerate(fields)
+    ]
+    return numbered.select(*columns).toDF(*frame.columns)
 
 
 class _Files:

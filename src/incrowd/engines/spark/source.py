@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from incrowd.errors import SourceError
+from incrowd.hierarchies.texts import TextRules
 from incrowd.sources.normalize import refuse_duplicates
 
 if TYPE_CHECKING:
@@ -48,6 +49,12 @@ class SparkSource:
     description: Mapping[str, object] = field(default_factory=lambda: {"frame": "spark"})
     native: str = "spark"
     found_out: tuple[str, ...] = ()
+    exact_text: bool = False
+
+    @property
+    def texts(self) -> TextRules:
+        """Which of its texts are one value, and which are missing."""
+        return TextRules(self.exact_text, self.missing)
 
     @property
     def session(self) -> SparkSession:
@@ -66,7 +73,11 @@ class SparkSource:
 
 
 def open_spark(
-    frame: DataFrame, *, missing: Sequence[str] = (), description: Mapping[str, object] | None = None
+    frame: DataFrame,
+    *,
+    missing: Sequence[str] = (),
+    exact_text: bool = False,
+    description: Mapping[str, object] | None = None,
 ) -> SparkSource:
     """Take a Spark frame in; refuse columns that hold more than plain values."""
     columns = tuple(frame.columns)
@@ -85,7 +96,8 @@ def open_spark(
             "Hint: drop or flatten them."
         )
     told = {"frame": "spark", **({"missing": list(missing)} if missing else {})}
-    return SparkSource(frame, columns, tuple(missing), told if description is None else description)
+    described = told if description is None else description
+    return SparkSource(frame, columns, tuple(missing), described, exact_text=exact_text)
 
 
 def _normalized(column: T.StructField, missing: Sequence[str]) -> Column:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.parameters import require_number
 from incrowd.errors import RecipeError, SchemaError
+from incrowd.hierarchies.texts import plain
 from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import as_text
 from incrowd.sources import open_source, reading
@@ -33,7 +34,7 @@ def read_marginals(path: str | Path) -> dict[str, dict[str, float]]:
     if numbers.null_count() or frame["column"].null_count():
         raise SchemaError(f"{path}: every line names a column and a probability, which is a number.")
     found: dict[str, dict[str, float]] = {}
-    texts = as_text(frame["value"]).fill_null("")
+    texts = plain(as_text(frame["value"])).fill_null("")
     for column, value, probability in zip(frame["column"].to_list(), texts.to_list(), numbers.to_list(), strict=True):
         if value in found.setdefault(column, {}):
             raise SchemaError(f"{path}: a value of column '{column}' has two probabilities.")

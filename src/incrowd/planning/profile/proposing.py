@@ -71,6 +71,7 @@ def profile(
     quote: str | None = None,
     encoding: str | None = None,
     missing: Sequence[str] = (),
+    exact_text: bool = False,
     progress: Progress = silent,
 ) -> Profile:
     """Propose a role for every column of a table and a hierarchy for every quasi-identifier.
@@ -83,7 +84,13 @@ def profile(
     ['salary']
     """
     opened = open_source(
-        source, query=query, separator=separator, quote=quote, encoding=encoding, missing=tuple(missing)
+        source,
+        query=query,
+        separator=separator,
+        quote=quote,
+        encoding=encoding,
+        missing=tuple(missing),
+        exact_text=exact_text,
     )
     surveyed = survey(opened, progress)
     progress("comparing columns", 0.0)

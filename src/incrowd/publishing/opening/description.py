@@ -28,7 +28,7 @@ from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.publishing.recipe_format import read_columns
 
-_READING = ("separator", "quote", "encoding", "missing")
+_READING = ("separator", "quote", "encoding", "missing", "exact_text")
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,8 @@ class Description:
     """The form that was asked for, where the release says so."""
     is_recipe: bool = False
     """Whether this is a recipe, as every release of our own carries one."""
+    spreadsheet_safe: bool = False
+    """Whether cells that a spreadsheet would run were made plain text."""
 
     @classmethod
     def load(cls, path: str | Path) -> Description:
@@ -87,6 +89,7 @@ class Description:
             slices=slices,
             form=make_registered("forms", data["form"], base=base) if "form" in data else None,
             is_recipe="incrowd" in data,
+            spreadsheet_safe=bool(data.get("output", {}).get("spreadsheet_safe", False)),
         )
 
     @property

@@ -20,6 +20,7 @@ from incrowd.auditing.reference_tables import read_truth
 from incrowd.core.engine import PublishedRows
 from incrowd.core.families import published_forms, registered
 from incrowd.core.form import Form, PublishedFiles
+from incrowd.core.formulas import restored
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Statement
 from incrowd.core.sampling import as_rate
@@ -181,7 +182,13 @@ def _require_tables(place: Path, kind: type[Form], files: PublishedFiles, summar
 
 
 def _open(path: Path, described: Description) -> OpenedTable:
-    return open_source(str(path), **described.reading if path.suffix.lower() == ".csv" else {})
+    if path.suffix.lower() != ".csv":
+        return open_source(str(path))
+    opened = open_source(str(path), **described.reading)
+    if not described.spreadsheet_safe:
+        return opened
+    frame = restored(opened.frame)
+    return replace(opened, frame=frame, columns=tuple(frame.collect_schema().names()))
 
 
 def _open_original(original: object, described: Description, *, private: bool) -> Tally:

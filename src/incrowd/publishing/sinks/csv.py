@@ -18,6 +18,7 @@ class CsvSink(Sink):
     """Text that every other program reads."""
 
     name: ClassVar[str] = "csv"
+    opened_by_spreadsheets: ClassVar[bool] = True
     suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".txt")
 
     def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
@@ -26,5 +27,6 @@ class CsvSink(Sink):
             for number, batch in enumerate(batches):
                 # In a single column, a missing value without quotes would be a blank line, which is no row.
                 null = '""' if batch.width == 1 else None
-                plain = batch.with_columns(cs.duration().dt.to_string("iso"))
+                # Spelt as everywhere else: Polars would write nine places after a second's point.
+                plain = batch.with_columns(cs.duration().dt.to_string("iso"), cs.time().cast(pl.String))
                 plain.write_csv(file, include_header=number == 0, separator=separator, null_value=null)
