@@ -341,5 +341,5 @@ def test_the_reader_of_odd_quotes_agrees_with_the_fast_one(file: Write) -> None:
     path = file('a,b\n1,"x,""y"""\n\n"",\n" ", z\n"l\n\n",é\n')
     content, dialect = load(path), Dialect(",", '"', padded=False)
     header = read_header(content, dialect, where="here")
-    slow = read_unusual(content.raw[header.offset :], dialect, header, where="here")
+    slow = read_unusual(content.whole("here")[header.offset :], dialect, header, where="here")
     assert slow.fill_null("").rows() == open_source(path).frame.collect().fill_null("").rows()

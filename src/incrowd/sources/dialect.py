@@ -90,10 +90,10 @@ def _named(separator: str) -> str:
 
 def _sample(content: Content) -> list[str]:
     """Return the first lines, without the blank ones and without a last one that was cut."""
-    head = content.raw[:_SAMPLE_BYTES]
+    head = content.head(_SAMPLE_BYTES)
     # Twice as many, since some will be blank.
     lines = head.decode("utf-8", errors="replace").removeprefix("\ufeff").split("\n", 2 * _SAMPLE_LINES)
-    if len(lines) > 2 * _SAMPLE_LINES or (len(head) < len(content.raw) and len(lines) > 1):
+    if len(lines) > 2 * _SAMPLE_LINES or (len(head) < content.length and len(lines) > 1):
         lines.pop()
     return [line + "\n" for line in lines if line.strip(" \r")][:_SAMPLE_LINES]
 

@@ -20,11 +20,13 @@ from incrowd.sources.bitmaps import (
     up_to_first,
     without_first,
 )
-from incrowd.sources.content import NEWLINE, RETURN, Bytes, spans
+from incrowd.sources.content import NEWLINE, RETURN, Bytes, Content
 from incrowd.sources.dialect import Dialect
 from incrowd.sources.quotes import QuoteTracker
 
 _SHOWN = 3
+# A blank line is empty, or a return.
+_BLANK = 2
 
 
 @dataclass
@@ -40,12 +42,11 @@ class Layout:
     total_ragged: int = 0
 
 
-def examine(body: Bytes, dialect: Dialect, width: int) -> Layout:
-    """Look at every line; `body` is what follows the header, `width` how many fields that has."""
-    examination = _Examination(body, ord(dialect.separator), width)
+def examine(content: Content, offset: int, dialect: Dialect, width: int) -> Layout:
+    """Look at every line that follows the header, which ends at `offset` and has `width` fields."""
+    examination = _Examination(ord(dialect.separator), width, start=offset)
     tracker = QuoteTracker(ord(dialect.quote)) if dialect.quote else None
-    for start, stop in spans(len(body)):
-        data = body[start:stop]
+    for start, data in content.pieces(offset):
         separators, newlines = bitmap(data == examination.separator), bitmap(data == NEWLINE)
         if tracker:
             outside = tracker.outside(data, separators, newlines)
@@ -55,7 +56,7 @@ def examine(body: Bytes, dialect: Dialect, width: int) -> Layout:
                 separators &= outside
                 newlines &= outside
         examination.add(data, start, separators, newlines)
-    examination.finish()
+    examination.finish(content.length)
     if tracker:
         tracker.finish()
         examination.layout.quoted, examination.layout.regular = tracker.seen, tracker.regular
@@ -64,33 +65,37 @@ def examine(body: Bytes, dialect: Dialect, width: int) -> Layout:
 
 @dataclass
 class _Examination:
-    """The records so far, and the one that is open at the end of a chunk: its number, start, and separators so far."""
+    """The records so far, and the one that is open at the end of a chunk: its number, start, separators and text."""
 
-    body: Bytes
     separator: int
     width: int
+    start: int
     layout: Layout = field(default_factory=Layout)
     number: int = 0
-    start: int = 0
     open_separators: int = 0
+    open_text: bytes = b""
+    """As much of the open record as tells whether it is blank."""
 
     def add(self, data: Bytes, start: int, separators: Words, newlines: Words) -> None:
         """Take in a chunk that starts there and has these separators and newlines outside of quotes."""
         records = int(counts(newlines).sum())
-        if records and not self._all_right(data, separators, newlines):
-            self._judge_each(start, positions(separators | newlines))
-        elif records:
+        if not records:
+            self.open_separators += int(counts(separators).sum())
+            self.open_text = self._telling(self.open_text, data)
+            return
+        if self._all_right(data, separators, newlines):
             self.open_separators += int(counts(separators).sum()) - (self.width - 1) * records
         else:
-            self.open_separators += int(counts(separators).sum())
-        if records:
-            self.start = start + last(newlines) + 1
-            self.number += records
+            self._judge_each(data, start, positions(separators | newlines))
+        end = last(newlines) + 1
+        self.start = start + end
+        self.open_text = self._telling(b"", data[end:])
+        self.number += records
 
-    def finish(self) -> None:
+    def finish(self, end: int) -> None:
         """Take in a last line that does not end in a newline."""
-        if self.start < len(self.body):
-            self._judge(self.number, self.start, len(self.body), self.open_separators + 1)
+        if self.start < end:
+            self._judge(self.number, self.start, self.open_text, self.open_separators + 1)
 
     def _all_right(self, data: Bytes, separators: Words, newlines: Words) -> bool:
         """Tell whether every record that ends in the chunk has the right number of fields and none is blank."""
@@ -115,27 +120,32 @@ class _Examination:
     def _may_have_blank(self, data: bytes) -> bool:
         return data[:1] in (b"\n", b"\r") or b"\n\n" in data or b"\n\r" in data
 
-    def _judge_each(self, start: int, marks: np.ndarray[tuple[int], np.dtype[np.intp]]) -> None:
+    def _judge_each(self, data: Bytes, start: int, marks: np.ndarray[tuple[int], np.dtype[np.intp]]) -> None:
         """Find the faulty records of a chunk; `marks` are its separators and newlines."""
-        ends = np.flatnonzero(self.body[start + marks] == NEWLINE)
-        stops = start + marks[ends]
-        starts = np.concatenate(([self.start], stops[:-1] + 1))
+        ends = np.flatnonzero(data[marks] == NEWLINE)
+        stops = marks[ends]
+        starts = np.concatenate(([0], stops[:-1] + 1))
         fields = np.diff(ends, prepend=-1 - self.open_separators)
         odd = fields != self.width
         if self.width == 1:  # a blank line has as many fields as any other
-            odd |= (stops == starts) | ((stops == starts + 1) & (self.body[starts] == RETURN))
+            odd |= (stops == starts) | ((stops == starts + 1) & (data[starts] == RETURN))
+        odd[0] = True  # it may have begun in an earlier chunk
         for at in np.flatnonzero(odd).tolist():
-            self._judge(self.number + at, int(starts[at]), int(stops[at]), int(fields[at]))
+            text = self._telling(b"" if at else self.open_text, data[starts[at] : stops[at]])
+            self._judge(self.number + at, start + int(starts[at]) if at else self.start, text, int(fields[at]))
         self.open_separators = len(marks) - 1 - int(ends[-1])
 
-    def _judge(self, number: int, start: int, stop: int, fields: int) -> None:
-        if fields == 1 and self._is_blank(self.body[start:stop].tobytes()):
+    def _telling(self, before: bytes, data: Bytes) -> bytes:
+        """Return as much of a line as tells whether it is blank: nothing else of it is held."""
+        if self.width == 1:
+            return (before + data[:_BLANK].tobytes())[:_BLANK]
+        return before or data.tobytes().strip(b" \r")[:1]
+
+    def _judge(self, number: int, start: int, text: bytes, fields: int) -> None:
+        # Where there is one column, spaces may be its value.
+        if fields == 1 and text in (b"", b"\r"):
             self.layout.blank.append(number)
         elif fields != self.width:
             self.layout.total_ragged += 1
             if len(self.layout.ragged) < _SHOWN:
                 self.layout.ragged.append((start, fields))
-
-    def _is_blank(self, line: bytes) -> bool:
-        # Where there is one column, spaces may be its value.
-        return not (line.strip(b" \r") if self.width > 1 else line.removesuffix(b"\r"))

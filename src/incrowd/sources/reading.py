@@ -25,16 +25,20 @@ _DAMAGE = (
 def reading(source: OpenedTable) -> Iterator[None]:
     """Collect `source.frame` inside of this: what Polars raises becomes a `SourceError` that quotes no value.
 
-    Polars quotes the cell that it could not parse, so its own message must not be passed on.
+    A file that is not the one that was opened is refused, before its rows are read and after: its columns may stand in
+    another order by now. Polars quotes the cell that it could not parse, so its own message must not be passed on.
     """
+    source.require_unchanged()
     try:
         yield
     except _DAMAGE as error:
+        source.require_unchanged()
         named = source.description.get("path") or source.description.get("url") or f"the {source.native} frame"
         raise SourceError(
-            f"{named}: the rows cannot be read ({type(error).__name__}).  "
-            "Hint: the data may be damaged, or may have changed since it was opened."
+            f"{named}: the rows cannot be read ({type(error).__name__}).  Hint: the data may be damaged."
         ) from None
+    # Rows that came, went or moved while they were read.
+    source.require_unchanged()
 
 
 def read_rows(source: OpenedTable) -> pl.DataFrame:
