@@ -343,3 +343,13 @@ def test_the_reader_of_odd_quotes_agrees_with_the_fast_one(file: Write) -> None:
     header = read_header(content, dialect, where="here")
     slow = read_unusual(content.whole("here")[header.offset :], dialect, header, where="here")
     assert slow.fill_null("").rows() == open_source(path).frame.collect().fill_null("").rows()
+
+
+@pytest.mark.parametrize("body", ["1\r,2\n", "3,4\n1\r,2", "1,2\r\n1\r,2\r\n", '"x",2\n"a\r,b"\r,2\n'])
+def test_carriage_return_before_a_separator_is_an_error_since_polars_drops_it(file: Write, body: str) -> None:
+    with pytest.raises(SourceError, match="carriage return in the middle"):
+        open_source(file("a,b\n" + body))
+
+
+def test_carriage_return_inside_of_quotes_is_kept(file: Write) -> None:
+    assert rows(file('a,b\n"x\r,y",2\n')) == [("x\r,y", "2")]

@@ -20,7 +20,7 @@ from incrowd.sources import unusual
 from incrowd.sources.content import Content, line_of, load
 from incrowd.sources.dialect import NOTHING, Dialect, detect
 from incrowd.sources.encoding import as_utf8
-from incrowd.sources.faults import ragged
+from incrowd.sources.faults import LONE_RETURN, ragged
 from incrowd.sources.header import Header, read_header
 from incrowd.sources.lines import Layout, examine
 from incrowd.sources.normalize import null_where, opened_file
@@ -84,6 +84,8 @@ def _rows(content: Content, dialect: Dialect, header: Header, where: str) -> tup
     if layout.ragged:
         first = [(line_of(content, start), fields) for start, fields in layout.ragged]
         raise SourceError(ragged(where, len(header.names), layout.total_ragged, first))
+    if layout.lost_return is not None:
+        raise SourceError(f"{where}: line {line_of(content, layout.lost_return)} {LONE_RETURN}")
     frame = _scan(content, dialect, header, layout)
     if dialect.padded:
         frame = frame.with_columns(cs.string().str.strip_chars_start(" "))

@@ -59,7 +59,7 @@ def as_utf8(content: Content, *, stated: str | None, where: str) -> Text:
     encoding = _known(stated, where) if stated else marked
     if stated and marked and encoding not in fitting:
         raise SourceError(
-            f"{where}: the file begins with the mark of {marked.upper()}, but the encoding is stated as {encoding}.  "
+            f"{where}: the file begins with the mark of {marked.upper()}, but the encoding is stated as {stated}.  "
             "Hint: leave the encoding out."
         )
     if encoding is None or encoding in _READ_AS_THEY_ARE:

@@ -15,6 +15,7 @@ from incrowd.sources.bitmaps import (
     Words,
     bitmap,
     counts,
+    following,
     last,
     positions,
     up_to_first,
@@ -40,6 +41,8 @@ class Layout:
     ragged: list[tuple[int, int]] = field(default_factory=list)
     """Where the first lines that are short or long begin, and how many fields they have."""
     total_ragged: int = 0
+    lost_return: int | None = None
+    """Where the first separator is that follows a return: Polars drops the return."""
 
 
 def examine(content: Content, offset: int, dialect: Dialect, width: int) -> Layout:
@@ -55,6 +58,7 @@ def examine(content: Content, offset: int, dialect: Dialect, width: int) -> Layo
             if outside is not None:
                 separators &= outside
                 newlines &= outside
+        examination.look_for_lost_return(data, start, separators)
         examination.add(data, start, separators, newlines)
     examination.finish(content.length)
     if tracker:
@@ -75,6 +79,18 @@ class _Examination:
     open_separators: int = 0
     open_text: bytes = b""
     """As much of the open record as tells whether it is blank."""
+    after_return: bool = False
+
+    def look_for_lost_return(self, data: Bytes, start: int, separators: Words) -> None:
+        """Find a return right before a separator that is outside of quotes."""
+        if self.layout.lost_return is not None:
+            return
+        returns = data == RETURN
+        if self.after_return or returns.any():
+            lost = following(bitmap(returns), self.after_return) & separators
+            if lost.any():
+                self.layout.lost_return = start + int(positions(lost)[0])
+        self.after_return = bool(returns[-1])
 
     def add(self, data: Bytes, start: int, separators: Words, newlines: Words) -> None:
         """Take in a chunk that starts there and has these separators and newlines outside of quotes."""

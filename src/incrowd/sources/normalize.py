@@ -76,6 +76,14 @@ def null_where(frame: pl.LazyFrame, words: Sequence[str]) -> pl.LazyFrame:
     return frame.with_columns(pl.when(~text.is_in(list(words))).then(text))
 
 
+def require_readable_name(path: Path) -> None:
+    """Raise a `SourceError` where a file's name is bytes that are no text: Polars cannot open it."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise SourceError(f"{path}: the file's name is not UTF-8.  Hint: rename it.") from None
+
+
 def refuse_duplicates(names: Sequence[str], where: str) -> None:
     """Raise a `SourceError` that lists the names which more than one column has."""
     twice = [name for name, times in Counter(names).items() if times > 1]

@@ -12,7 +12,7 @@ import polars as pl
 
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import SourceError
-from incrowd.sources.normalize import opened_file
+from incrowd.sources.normalize import opened_file, require_readable_name
 from incrowd.sources.stamps import watch
 
 # With the byte that follows in every such file: a CSV file's first column may well be named PAR1.
@@ -65,6 +65,7 @@ def _members(path: Path) -> tuple[Path, list[Path]]:
     if not found:
         raise SourceError(f"{path}: {none}")
     for member in found:
+        require_readable_name(member)
         if not _begins_right(member):
             raise SourceError(f"{member}: this is not a Parquet file, and only Parquet files are read several at once.")
     return root, found
