@@ -269,7 +269,7 @@ def test_a_pipe_is_no_ordinary_file(tmp_path: Path) -> None:
         open_source(tmp_path / "pipe")
 
 
-@pytest.mark.parametrize("path", ["x" * 5000, "a/" * 5000, "a\0b", "a\ud800b", "a\udc80b"])
+@pytest.mark.parametrize("path", ["x" * 5000, "a/" * 5000, "a\0b", "a\ud800b"])
 def test_paths_that_cannot_be(path: str) -> None:
     with pytest.raises(SourceError, match=r"no such file|cannot be read"):
         open_source(path)
