@@ -54,10 +54,11 @@ def test_cp1252(file: Write) -> None:
     assert source.frame.collect().rows() == [("5 €", "Köln")]
 
 
-def test_latin1_where_cp1252_has_no_character(file: Write) -> None:
-    source = open_source(file(b"a,b\n\x81,K\xf6ln\n"))
-    assert source.description["encoding"] == "latin-1"
-    assert source.frame.collect().rows() == [("\x81", "Köln")]
+@pytest.mark.parametrize("encoding", [None, "cp1252"])
+def test_a_byte_that_cp1252_has_no_character_for_changes_no_other(file: Write, encoding: str | None) -> None:
+    source = open_source(file(b"a,b\n5 \x80,K\xf6ln\n\x81,x\n"), encoding=encoding)
+    assert source.description["encoding"] == "cp1252"
+    assert source.frame.collect().rows() == [("5 €", "Köln"), ("\x81", "x")]
 
 
 def test_latin1_late_in_file(file: Write) -> None:

@@ -28,7 +28,10 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16", ("utf-16", "utf-16-le")),
     (codecs.BOM_UTF16_BE, "utf-16", ("utf-16", "utf-16-be")),
 )
-_NOT_IN_CP1252 = b"\x81\x8d\x8f\x90\x9d"
+# Python's own has no character for five bytes, browsers' has: so one odd byte does not change how all others are read.
+_CP1252 = "".join(
+    chr(byte) if byte in b"\x81\x8d\x8f\x90\x9d" else bytes([byte]).decode("cp1252") for byte in range(256)
+)
 _READ_AS_THEY_ARE = {"utf-8", "utf-8-sig", "ascii"}
 # Python calls these text encodings, but no file is written in them.
 _NOT_OF_FILES = {"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape"}
@@ -68,7 +71,8 @@ def as_utf8(content: Content, *, stated: str | None, where: str) -> Text:
             return _with_newlines(content, look, "utf-8", where)
         if encoding is not None:
             raise SourceError(_not_in(encoding, content, look.fault, where))
-        encoding = _eight_bit(content, look.fault, where)
+        _refuse_mostly_utf8(content, look.fault, where)
+        encoding = "cp1252"
     decoded = Content.of(_decoded(content, encoding, where))
     return _with_newlines(decoded, _look(decoded), encoding, where)
 
@@ -150,19 +154,16 @@ def _fault_within(chunk: bytes) -> int:
     return 0
 
 
-def _eight_bit(content: Content, fault: int, where: str) -> str:
-    """Return the encoding of bytes that are not UTF-8, unless most of them are UTF-8 and only some lines are not."""
+def _refuse_mostly_utf8(content: Content, fault: int, where: str) -> None:
+    """Refuse a file that is UTF-8 but for some lines: read as anything else, most of its letters would be wrong."""
     valid = faulty = 0
-    not_in_cp1252 = False
     for _, chunk in _whole_characters(content):
         text = chunk.decode("utf-8", errors="replace")
         broken = text.count("\ufffd")
         faulty += broken
         valid += len(text) - len(text.encode("ascii", errors="ignore")) - broken
-        not_in_cp1252 = not_in_cp1252 or any(byte in chunk for byte in _NOT_IN_CP1252)
     if valid > faulty:
         raise SourceError(_not_in("utf-8", content, fault, where))
-    return "latin-1" if not_in_cp1252 else "cp1252"
 
 
 def _not_in(encoding: str, content: Content, offset: int, where: str) -> str:
@@ -173,9 +174,11 @@ def _not_in(encoding: str, content: Content, offset: int, where: str) -> str:
 
 
 def _decoded(content: Content, encoding: str, where: str) -> bytes:
+    data = content.whole(where)
     try:
+        text = codecs.charmap_decode(data, "strict", _CP1252)[0] if encoding == "cp1252" else data.decode(encoding)
         # What is decoded must be text: some encodings can spell halves of characters.
-        return content.whole(where).decode(encoding).encode()
+        return text.encode()
     except UnicodeError as error:
         at = f" (byte {error.start:,})" if isinstance(error, UnicodeDecodeError) else ""
         raise SourceError(
