@@ -168,7 +168,9 @@ def _damaged(content: bytes, chance: random.Random) -> bytes:
 def _oracles(content: bytes, found: dict[str, object]) -> Iterator[list[list[str]]]:
     """Yield what Python's reader makes of the file in the dialect that was found, with spaces kept and without."""
     data = gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content
-    text = data.decode(str(found["encoding"])).removeprefix("\ufeff")
+    text = data.decode(str(found["encoding"]), errors="surrogateescape").removeprefix("\ufeff")
+    # Where cp1252 has no character, a byte is the character of its number.
+    text = "".join(chr(ord(letter) - 0xDC00) if "\udc80" <= letter <= "\udcff" else letter for letter in text)
     if "\n" not in text:
         text = text.replace("\r", "\n")
     # At the very end, it ends a line.

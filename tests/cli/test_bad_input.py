@@ -368,3 +368,18 @@ def test_run_interrupted_while_it_reads(tmp_path: Path, number: signal.Signals) 
             os.close(handle)
     assert done == Done(130, "", "incrowd: interrupted; no release was written.\n")
     assert not output.exists()
+
+
+def test_too_little_memory_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from incrowd.cli import app
+
+    def publish() -> None:
+        raise MemoryError(SECRET)
+
+    monkeypatch.setattr(app, "app", publish)
+    with pytest.raises(SystemExit) as left:
+        app.main()
+    assert left.value.code == app.EXIT_BAD_INPUT
+    said = capsys.readouterr().err
+    assert "not enough memory" in said
+    assert SECRET not in said

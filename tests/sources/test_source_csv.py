@@ -353,3 +353,13 @@ def test_carriage_return_before_a_separator_is_an_error_since_polars_drops_it(fi
 
 def test_carriage_return_inside_of_quotes_is_kept(file: Write) -> None:
     assert rows(file('a,b\n"x\r,y",2\n')) == [("x\r,y", "2")]
+
+
+def test_a_mark_at_the_first_row_is_not_dropped_in_silence(file: Write) -> None:
+    with pytest.raises(SourceError, match=r"line 3 begins with a byte order mark.  Hint: remove it"):
+        open_source(file("\ufeffa,b\n\n\ufeff1,2\n"))
+    assert rows(file("a,b\n1,2\n\ufeff3,4\n")) == [("1", "2"), ("\ufeff3", "4")]
+
+
+def test_a_return_that_is_the_only_value_of_the_first_row(file: Write) -> None:
+    assert rows(file("a\r\n\r\r\nx\r\n")) == [("\r",), ("x",)]

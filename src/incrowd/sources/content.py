@@ -10,7 +10,7 @@ import gzip
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from io import BytesIO
+from io import BytesIO, FileIO
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
@@ -51,20 +51,16 @@ class Content:
         """Return the bytes as a file."""
         return BytesIO(self.target) if isinstance(self.target, bytes) else self.target.open("rb")
 
-    def pieces(self, start: int = 0) -> Iterator[tuple[int, Bytes]]:
-        """Yield the bytes from there on, in chunks, each with its place; a chunk is valid until the next one comes."""
+    def pieces(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
+        """Yield the bytes from there on, in chunks, each with its place."""
         if isinstance(self.target, bytes):
-            data = np.frombuffer(self.target, dtype=np.uint8)
             for at in range(start, self.length, CHUNK):
-                yield at, data[at : at + CHUNK]
+                yield at, self.target[at : at + CHUNK]
             return
-        buffer = np.empty(CHUNK, dtype=np.uint8)
         with self.target.open("rb", buffering=0) as file:
             file.seek(start)
             for at in range(start, self.length, CHUNK):
-                data = buffer[: self.length - at]
-                _fill(data, file, self.target)
-                yield at, data
+                yield at, _read(file, min(CHUNK, self.length - at), self.target)
 
     def head(self, size: int) -> bytes:
         """Return the first bytes."""
@@ -101,18 +97,19 @@ def line_of(content: Content, offset: int) -> int:
     for start, data in content.pieces():
         if start >= offset:
             break
-        line += int(np.count_nonzero(data[: offset - start] == NEWLINE))
+        line += data[: offset - start].count(b"\n")
     return line
 
 
-def _fill(data: Bytes, file: BinaryIO, path: Path) -> None:
-    """Read until the array is full: one call may return less than it is asked for."""
-    filled = 0
-    while filled < len(data):
-        read = file.readinto(data[filled:])  # type: ignore[attr-defined]
-        if not read:
+def _read(file: FileIO, size: int, path: Path) -> bytes:
+    """Read so many bytes: one call may return less than it is asked for."""
+    piece = file.read(size) or b""
+    while len(piece) < size:
+        more = file.read(size - len(piece))
+        if not more:
             raise SourceChanged(path)
-        filled += read
+        piece += more
+    return piece
 
 
 def _decompressed(path: Path) -> bytes:

@@ -119,7 +119,7 @@ def _whole_characters(content: Content) -> Iterator[tuple[int, bytes]]:
     """Yield chunks, each with its place, that do not cut a character of UTF-8 in two."""
     begun = b""
     for start, data in content.pieces():
-        chunk = begun + data.tobytes()
+        chunk = begun + data
         at_end = start + len(data) >= content.length
         stop = len(chunk) - (0 if at_end else _unfinished(chunk))
         yield start - len(begun), chunk[:stop]

@@ -60,7 +60,10 @@ def read_header(content: Content, dialect: Dialect, *, where: str) -> Header:
         _check(names, where)
         count, offset = lines.count, lines.offset
         for line in lines:
-            if line.strip(" \r\n" if len(names) > 1 else "\r\n"):
+            if line.startswith("\ufeff"):  # Polars would drop it
+                raise SourceError(f"{where}: line {lines.count} begins with a byte order mark.  Hint: remove it.")
+            # Where there is one column, spaces may be its value.
+            if line.strip(" \r\n") if len(names) > 1 else line.removesuffix("\n").removesuffix("\r"):
                 break
             count, offset = lines.count, lines.offset
     return Header(tuple(names), count, offset)

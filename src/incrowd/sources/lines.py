@@ -21,7 +21,7 @@ from incrowd.sources.bitmaps import (
     up_to_first,
     without_first,
 )
-from incrowd.sources.content import NEWLINE, RETURN, Bytes, Content
+from incrowd.sources.content import NEWLINE, RETURN, Content
 from incrowd.sources.dialect import Dialect
 from incrowd.sources.quotes import QuoteTracker
 
@@ -49,7 +49,8 @@ def examine(content: Content, offset: int, dialect: Dialect, width: int) -> Layo
     """Look at every line that follows the header, which ends at `offset` and has `width` fields."""
     examination = _Examination(ord(dialect.separator), width, start=offset)
     tracker = QuoteTracker(ord(dialect.quote)) if dialect.quote else None
-    for start, data in content.pieces(offset):
+    for start, chunk in content.pieces(offset):
+        data = np.frombuffer(chunk, dtype=np.uint8)
         separators, newlines = bitmap(data == examination.separator), bitmap(data == NEWLINE)
         if tracker:
             outside = tracker.outside(data, separators, newlines)
@@ -58,8 +59,8 @@ def examine(content: Content, offset: int, dialect: Dialect, width: int) -> Layo
             if outside is not None:
                 separators &= outside
                 newlines &= outside
-        examination.look_for_lost_return(data, start, separators)
-        examination.add(data, start, separators, newlines)
+        examination.look_for_lost_return(chunk, start, separators)
+        examination.add(chunk, start, separators, newlines)
     examination.finish(content.length)
     if tracker:
         tracker.finish()
@@ -81,31 +82,29 @@ class _Examination:
     """As much of the open record as tells whether it is blank."""
     after_return: bool = False
 
-    def look_for_lost_return(self, data: Bytes, start: int, separators: Words) -> None:
+    def look_for_lost_return(self, chunk: bytes, start: int, separators: Words) -> None:
         """Find a return right before a separator that is outside of quotes."""
-        if self.layout.lost_return is not None:
-            return
-        returns = data == RETURN
-        if self.after_return or returns.any():
-            lost = following(bitmap(returns), self.after_return) & separators
+        if self.layout.lost_return is None and (self.after_return or b"\r" in chunk):
+            returns = bitmap(np.frombuffer(chunk, dtype=np.uint8) == RETURN)
+            lost = following(returns, self.after_return) & separators
             if lost.any():
                 self.layout.lost_return = start + int(positions(lost)[0])
-        self.after_return = bool(returns[-1])
+        self.after_return = chunk.endswith(b"\r")
 
-    def add(self, data: Bytes, start: int, separators: Words, newlines: Words) -> None:
+    def add(self, chunk: bytes, start: int, separators: Words, newlines: Words) -> None:
         """Take in a chunk that starts there and has these separators and newlines outside of quotes."""
         records = int(counts(newlines).sum())
         if not records:
             self.open_separators += int(counts(separators).sum())
-            self.open_text = self._telling(self.open_text, data)
+            self.open_text = self._telling(self.open_text, chunk)
             return
-        if self._all_right(data, separators, newlines):
+        if self._all_right(chunk, separators, newlines):
             self.open_separators += int(counts(separators).sum()) - (self.width - 1) * records
         else:
-            self._judge_each(data, start, positions(separators | newlines))
+            self._judge_each(chunk, start, positions(separators | newlines))
         end = last(newlines) + 1
         self.start = start + end
-        self.open_text = self._telling(b"", data[end:])
+        self.open_text = self._telling(b"", chunk[end:])
         self.number += records
 
     def finish(self, end: int) -> None:
@@ -113,9 +112,9 @@ class _Examination:
         if self.start < end:
             self._judge(self.number, self.start, self.open_text, self.open_separators + 1)
 
-    def _all_right(self, data: Bytes, separators: Words, newlines: Words) -> bool:
+    def _all_right(self, chunk: bytes, separators: Words, newlines: Words) -> bool:
         """Tell whether every record that ends in the chunk has the right number of fields and none is blank."""
-        if self.width == 1 and self._may_have_blank(data.tobytes()):
+        if self.width == 1 and self._may_have_blank(chunk):
             return False
         ends = up_to_first(newlines)
         has_end = newlines != 0
@@ -133,11 +132,12 @@ class _Examination:
             since_end = since_end - (self.width - 1)
         return True
 
-    def _may_have_blank(self, data: bytes) -> bool:
-        return data[:1] in (b"\n", b"\r") or b"\n\n" in data or b"\n\r" in data
+    def _may_have_blank(self, chunk: bytes) -> bool:
+        return chunk[:1] in (b"\n", b"\r") or b"\n\n" in chunk or b"\n\r" in chunk
 
-    def _judge_each(self, data: Bytes, start: int, marks: np.ndarray[tuple[int], np.dtype[np.intp]]) -> None:
+    def _judge_each(self, chunk: bytes, start: int, marks: np.ndarray[tuple[int], np.dtype[np.intp]]) -> None:
         """Find the faulty records of a chunk; `marks` are its separators and newlines."""
+        data = np.frombuffer(chunk, dtype=np.uint8)
         ends = np.flatnonzero(data[marks] == NEWLINE)
         stops = marks[ends]
         starts = np.concatenate(([0], stops[:-1] + 1))
@@ -147,15 +147,15 @@ class _Examination:
             odd |= (stops == starts) | ((stops == starts + 1) & (data[starts] == RETURN))
         odd[0] = True  # it may have begun in an earlier chunk
         for at in np.flatnonzero(odd).tolist():
-            text = self._telling(b"" if at else self.open_text, data[starts[at] : stops[at]])
+            text = self._telling(b"" if at else self.open_text, chunk[starts[at] : stops[at]])
             self._judge(self.number + at, start + int(starts[at]) if at else self.start, text, int(fields[at]))
         self.open_separators = len(marks) - 1 - int(ends[-1])
 
-    def _telling(self, before: bytes, data: Bytes) -> bytes:
+    def _telling(self, before: bytes, text: bytes) -> bytes:
         """Return as much of a line as tells whether it is blank: nothing else of it is held."""
         if self.width == 1:
-            return (before + data[:_BLANK].tobytes())[:_BLANK]
-        return before or data.tobytes().strip(b" \r")[:1]
+            return (before + text[:_BLANK])[:_BLANK]
+        return before or text.strip(b" \r")[:1]
 
     def _judge(self, number: int, start: int, text: bytes, fields: int) -> None:
         # Where there is one column, spaces may be its value.

@@ -70,7 +70,7 @@ def open_fields(content: Content, dialect: Dialect, offset: int) -> bool:
     begins = (dialect.separator.encode() + quote, b"\n" + quote, *([b" " + quote] if dialect.padded else []))
     before = b"\n"  # the body's first byte begins a line
     for _, data in content.pieces(offset):
-        piece = before + data.tobytes()
+        piece = before + data
         if any(mark in piece for mark in begins):
             return True
         before = piece[-1:]
