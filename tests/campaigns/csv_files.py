@@ -182,7 +182,9 @@ def _oracles(content: bytes, found: dict[str, object]) -> Iterator[list[list[str
     lines = [line + "\n" for line in text.split("\n")]
     try:
         reader = _reader(lines, found, padded=True)  # a space before a name is never part of it
-        header = next(record for record in reader if any(name.strip() for name in record) or len(record) > 1)
+        header = next(
+            record for record in reader if len(record) > 1 or not all(map(_is_blank, ([name] for name in record)))
+        )
     except csv.Error:
         return
     for padded in (False, True):
@@ -205,7 +207,7 @@ def _reader(lines: list[str], found: dict[str, object], *, padded: bool) -> Any:
 
 
 def _is_blank(record: list[str]) -> bool:
-    return len(record) == 1 and not record[0].strip(" " + _LONE_RETURN)
+    return len(record) == 1 and not record[0].replace(_LONE_RETURN, "").strip()
 
 
 def _same(read: list[list[str | None]], expected: list[list[str]]) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import os
 import sqlite3
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from datetime import date
@@ -309,3 +311,27 @@ def test_what_must_be_decoded_in_memory_must_fit_there(file: Write, monkeypatch:
     path = file(("a,b\n" + "ä,2\n" * 500).encode("cp1252"))
     with pytest.raises(SourceError, match="must be held in memory"):
         open_source(path)
+
+
+LITTLE_ROOM = """
+import resource, sys
+import polars
+from incrowd.errors import SourceError
+from incrowd.sources import open_source, read_rows
+source = open_source(sys.argv[1])
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[2]), resource.RLIM_INFINITY))
+try:
+    print(read_rows(source).height)
+except SourceError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux tells how much is used")
+@pytest.mark.parametrize(("room", "told"), [(400 << 20, "address space"), (8 << 30, "1")])
+def test_too_little_room_for_threads_is_an_error_and_no_endless_wait(file: Write, room: int, told: str) -> None:
+    command = [sys.executable, "-c", LITTLE_ROOM, str(file("a,b\n1,2\n")), str(room)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert told in done.stdout

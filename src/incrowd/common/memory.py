@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 _CGROUP = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+_STATM = Path("/proc/self/statm")
 _UNKNOWN = 8 << 30
 _GIGABYTE = 1e9
 
@@ -15,6 +16,16 @@ _GIGABYTE = 1e9
 def memory_limit() -> int:
     """Return the least of the limits that are set, in bytes."""
     return min(_of_the_machine(), *_of_the_group(), *_of_the_process())
+
+
+def address_space_left() -> int | None:
+    """Return how much `ulimit -v` leaves, in bytes; None where there is no such limit, or it cannot be told."""
+    limits = _of_the_process()
+    try:
+        pages = int(_STATM.read_text(encoding="ascii").split()[0]) if limits else 0
+    except (OSError, ValueError):
+        return None
+    return limits[0] - pages * os.sysconf("SC_PAGE_SIZE") if limits else None
 
 
 def in_gigabytes(size: int) -> str:
