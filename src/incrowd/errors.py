@@ -3,6 +3,7 @@
     IncrowdError                 anything below; the command line shows its message, without a traceback
     ├── SourceError              a file, database or frame cannot be read as a table
     │   ├── EmptyTable           it can be read, and holds no row
+    │   ├── SourceChanged        it is not what it was when it was opened
     │   └── TallyTooLarge        it has more distinct tuples than one machine is to hold
     ├── SchemaError              a column is unknown, has no role, or has two
     ├── HierarchyError           a hierarchy contradicts itself
@@ -77,6 +78,14 @@ class SourceError(IncrowdError):
 
 class EmptyTable(SourceError):
     """The source can be read and holds no row."""
+
+
+class SourceChanged(SourceError):
+    """A file is not what it was when it was opened."""
+
+    def __init__(self, where: object, gone: bool = False) -> None:
+        what = "is gone" if gone else "has changed"
+        super().__init__(f"{where}: the file {what} since it was opened.  Hint: read it again.")
 
 
 class TallyTooLarge(SourceError):

@@ -448,3 +448,18 @@ def test_a_message_is_one_line_that_a_terminal_can_show() -> None:
     recipe('age = "quasi"', 'age = "quasi"\n"long\\n' + "n" * 9000 + '" = "quasi"')
     refused(3, "is not in the table")
     assert len(incrowd("publish", "people.recipe.toml").err) < 2100
+
+
+def test_too_little_memory_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from incrowd.cli import app
+
+    def publish() -> None:
+        raise MemoryError(SECRET)
+
+    monkeypatch.setattr(app, "app", publish)
+    with pytest.raises(SystemExit) as left:
+        app.main()
+    assert left.value.code == app.EXIT_BAD_INPUT
+    said = capsys.readouterr().err
+    assert "not enough memory" in said
+    assert SECRET not in said

@@ -253,7 +253,7 @@ def test_a_source_that_changes_meanwhile_is_not_published(
 def test_a_source_that_is_gone_meanwhile_is_told(tmp_path: Path) -> None:
     release = changed_file(tmp_path, COUNTED, COUNTED)
     (tmp_path / "people.csv").unlink()
-    with pytest.raises(SourceError, match=r"people\.csv: the rows cannot be read"):
+    with pytest.raises(SourceError, match=r"people\.csv: the file is gone since it was opened"):
         release.to_polars()
 
 

@@ -341,5 +341,25 @@ def test_the_reader_of_odd_quotes_agrees_with_the_fast_one(file: Write) -> None:
     path = file('a,b\n1,"x,""y"""\n\n"",\n" ", z\n"l\n\n",é\n')
     content, dialect = load(path), Dialect(",", '"', padded=False)
     header = read_header(content, dialect, where="here")
-    slow = read_unusual(content.raw[header.offset :], dialect, header, where="here")
+    slow = read_unusual(content.whole("here")[header.offset :], dialect, header, where="here")
     assert slow.fill_null("").rows() == open_source(path).frame.collect().fill_null("").rows()
+
+
+@pytest.mark.parametrize("body", ["1\r,2\n", "3,4\n1\r,2", "1,2\r\n1\r,2\r\n", '"x",2\n"a\r,b"\r,2\n'])
+def test_carriage_return_before_a_separator_is_an_error_since_polars_drops_it(file: Write, body: str) -> None:
+    with pytest.raises(SourceError, match="carriage return in the middle"):
+        open_source(file("a,b\n" + body))
+
+
+def test_carriage_return_inside_of_quotes_is_kept(file: Write) -> None:
+    assert rows(file('a,b\n"x\r,y",2\n')) == [("x\r,y", "2")]
+
+
+def test_a_mark_at_the_first_row_is_not_dropped_in_silence(file: Write) -> None:
+    with pytest.raises(SourceError, match=r"line 3 begins with a byte order mark.  Hint: remove it"):
+        open_source(file("\ufeffa,b\n\n\ufeff1,2\n"))
+    assert rows(file("a,b\n1,2\n\ufeff3,4\n")) == [("1", "2"), ("\ufeff3", "4")]
+
+
+def test_a_return_that_is_the_only_value_of_the_first_row(file: Write) -> None:
+    assert rows(file("a\r\n\r\r\nx\r\n")) == [("\r",), ("x",)]

@@ -50,6 +50,8 @@ def test_single_column(text: str) -> None:
     [
         ("a,b\n'x,y',1\n'it''s',2\n", "'"),
         ("a;b\n'x';'y'\n'z';'w'\n", "'"),
+        ("a,b\n'x,y',1\nz,2\nw,3\nv,4\n", "'"),  # without it, a line is too long
+        ("'a';'b'\n'x';1\ny;2\nz;3\nw;4\n", "'"),  # the header says so
         ("a,b\nO'Brien,1\nD'Arcy,2\n", '"'),  # apostrophes in names
         ("a,b\n'tis,1\nx,2\n", '"'),
         ("a,b\n'x',1\n'y',2\n'tis,3\n", '"'),
@@ -65,3 +67,7 @@ def test_quote(text: str, quote: str) -> None:
 def test_a_long_first_line_does_not_hide_the_separator() -> None:
     names = [f"column_{n}" for n in range(50_000)]
     assert found(";".join(names) + "\n" + ";".join("1" * len(names)) + "\n").separator == ";"
+
+
+def test_a_name_that_holds_the_end_of_a_line_hides_no_padding() -> None:
+    assert found('"a", "b\nc"\n"1", """2"""\n').padded

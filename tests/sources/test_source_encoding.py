@@ -54,10 +54,11 @@ def test_cp1252(file: Write) -> None:
     assert source.frame.collect().rows() == [("5 €", "Köln")]
 
 
-def test_latin1_where_cp1252_has_no_character(file: Write) -> None:
-    source = open_source(file(b"a,b\n\x81,K\xf6ln\n"))
-    assert source.description["encoding"] == "latin-1"
-    assert source.frame.collect().rows() == [("\x81", "Köln")]
+@pytest.mark.parametrize("encoding", [None, "cp1252"])
+def test_a_byte_that_cp1252_has_no_character_for_changes_no_other(file: Write, encoding: str | None) -> None:
+    source = open_source(file(b"a,b\n5 \x80,K\xf6ln\n\x81,x\n"), encoding=encoding)
+    assert source.description["encoding"] == "cp1252"
+    assert source.frame.collect().rows() == [("5 €", "Köln"), ("\x81", "x")]
 
 
 def test_latin1_late_in_file(file: Write) -> None:
@@ -106,3 +107,35 @@ def test_a_character_across_the_border_of_two_chunks(file: Write, character: str
 def test_half_a_character_at_the_end(file: Write) -> None:
     with pytest.raises(SourceError, match="line 3 holds bytes that are not UTF-8"):
         open_source(file("a,b\né,ü\nx,".encode() + "€".encode()[:2]), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    ["hex", "zip", "rot13", "idna", "punycode", "undefined", "unicode_escape", "no such", "\0", "\ud800", "x" * 10_000],
+)
+def test_what_is_no_encoding_of_text_files_is_refused(file: Write, encoding: str) -> None:
+    with pytest.raises(SourceError, match="there is no text encoding") as caught:
+        open_source(file("a,b\n1,2\n"), encoding=encoding)
+    assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16", "utf-32-be", "ascii"])
+def test_a_mark_that_contradicts_the_stated_encoding(file: Write, encoding: str) -> None:
+    with pytest.raises(SourceError, match=f"the mark of UTF-8, but the encoding is stated as {encoding}"):
+        open_source(file(b"\xef\xbb\xbfa,b\n1,2\n"), encoding=encoding)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", None])
+def test_a_mark_that_fits_is_no_part_of_the_first_name(file: Write, encoding: str | None) -> None:
+    opened = open_source(file("\ufeffa,b\n1,2\n".encode("utf-16-le")), encoding=encoding)
+    assert opened.columns == ("a", "b")
+
+
+def test_utf_16_of_an_odd_number_of_bytes(file: Write) -> None:
+    with pytest.raises(SourceError, match="not in the encoding utf-16"):
+        open_source(file("a,b\n1,2\n".encode("utf-16")[:-1]))
+
+
+def test_halves_of_characters_are_no_text(file: Write) -> None:
+    with pytest.raises(SourceError, match="not in the encoding utf-7"):
+        open_source(file(b"+2AA-,b\n1,2\n"), encoding="utf-7")

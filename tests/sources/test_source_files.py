@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 import sqlite3
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from datetime import date
@@ -13,7 +17,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from incrowd.errors import SourceError
-from incrowd.sources import open_source, reading
+from incrowd.sources import content, open_source, read_rows, reading
 
 Write = Callable[..., Path]
 
@@ -140,7 +144,7 @@ def test_csv_that_changed_shows_while_reading(file: Write) -> None:
     path = file("a,b\n1,2\n")
     source = open_source(path)
     path.write_text("a,b\n1,2,3\n")
-    with pytest.raises(SourceError, match="may have changed since it was opened"), reading(source):
+    with pytest.raises(SourceError, match="has changed since it was opened"), reading(source):
         source.frame.collect()
 
 
@@ -148,7 +152,7 @@ def test_csv_that_disappeared_shows_while_reading(file: Write) -> None:
     path = file("a,b\n1,2\n")
     source = open_source(path)
     path.unlink()
-    with pytest.raises(SourceError, match="rows cannot be read"), reading(source):
+    with pytest.raises(SourceError, match="the file is gone"), reading(source):
         source.frame.collect()
 
 
@@ -202,7 +206,7 @@ def test_no_such_file(tmp_path: Path) -> None:
 
 
 def test_neither_file_nor_folder() -> None:
-    with pytest.raises(SourceError, match="not a file"):
+    with pytest.raises(SourceError, match="not an ordinary file"):
         open_source("/dev/null")
 
 
@@ -252,3 +256,82 @@ def test_keywords_that_mean_nothing(parquet: Path, file: Write) -> None:
         open_source(PEOPLE, quote="'")
     with pytest.raises(SourceError, match="separator= cannot be used"):
         open_source("sqlite:///x.db", query="t", separator=",")
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null", "/proc/self/status", "/proc/mounts"])
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="Linux has these")
+def test_what_is_no_ordinary_file(path: str) -> None:
+    with pytest.raises(SourceError, match=r"not an ordinary file.  Hint: copy it"):
+        open_source(path)
+
+
+def test_a_pipe_is_no_ordinary_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(SourceError, match="not an ordinary file"):
+        open_source(tmp_path / "pipe")
+
+
+@pytest.mark.parametrize("path", ["x" * 5000, "a/" * 5000, "a\0b", "a\ud800b"])
+def test_paths_that_cannot_be(path: str) -> None:
+    with pytest.raises(SourceError, match=r"no such file|cannot be read"):
+        open_source(path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names are text there")
+@pytest.mark.parametrize("kind", ["csv", "parquet", "arrow", "folder"])
+def test_a_name_that_is_not_utf_8(tmp_path: Path, kind: str) -> None:
+    name = tmp_path / os.fsdecode(b"\xff.parquet")
+    plain = tmp_path / "plain"
+    frame = pl.DataFrame({"a": ["1"], "b": ["2"]})
+    {"csv": frame.write_csv, "arrow": frame.write_ipc}.get(kind, frame.write_parquet)(plain)  # type: ignore[operator]
+    plain.rename(name)
+    with pytest.raises(SourceError, match=r"name is not UTF-8.  Hint: rename it"):
+        open_source(tmp_path if kind == "folder" else name)
+
+
+def test_a_small_file_that_unpacks_to_an_enormous_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(content, "memory_limit", lambda: 20_000_000)
+    row = b"1,2\n" * 1000
+    (tmp_path / "fits.csv.gz").write_bytes(gzip.compress(b"a,b\n" + row * 2000))
+    assert read_rows(open_source(tmp_path / "fits.csv.gz")).height == 2_000_000
+    path = tmp_path / "bomb.csv.gz"
+    with gzip.open(path, "wb") as file:
+        for _ in range(4000):
+            file.write(row)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(SourceError, match=r"bomb\.csv\.gz: unpacked, .* half of the memory") as caught:
+        open_source(path)
+    assert "Hint: save it as plain CSV in UTF-8, which is read in pieces" in str(caught.value)
+
+
+def test_what_must_be_decoded_in_memory_must_fit_there(file: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(content, "memory_limit", lambda: 1000)
+    path = file("a,b\n" + "ä,2\n" * 500)
+    assert read_rows(open_source(path)).height == 500
+    path = file(("a,b\n" + "ä,2\n" * 500).encode("cp1252"))
+    with pytest.raises(SourceError, match="must be held in memory"):
+        open_source(path)
+
+
+LITTLE_ROOM = """
+import resource, sys
+import polars
+from incrowd.errors import SourceError
+from incrowd.sources import open_source, read_rows
+source = open_source(sys.argv[1])
+with open("/proc/self/statm") as file:
+    used = int(file.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[2]), resource.RLIM_INFINITY))
+try:
+    print(read_rows(source).height)
+except SourceError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux tells how much is used")
+@pytest.mark.parametrize(("room", "told"), [(400 << 20, "address space"), (8 << 30, "1")])
+def test_too_little_room_for_threads_is_an_error_and_no_endless_wait(file: Write, room: int, told: str) -> None:
+    command = [sys.executable, "-c", LITTLE_ROOM, str(file("a,b\n1,2\n")), str(room)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert told in done.stdout

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -11,6 +13,7 @@ import pytest
 
 from incrowd.errors import SourceError
 from incrowd.sources import open_source
+from incrowd.sources.postgresql import _explain
 
 pytestmark = pytest.mark.postgresql
 
@@ -160,3 +163,79 @@ def test_password_that_breaks_the_url_is_not_told(password: str) -> None:
         open_source(f"postgresql://u:{password}@127.0.0.1:1/d", query="SELECT 1 AS a")
     assert "cret" not in str(caught.value)
     assert "s3" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "'infinity'::timestamp",
+        "'-infinity'::timestamptz",
+        "'infinity'::date",
+        "'-infinity'::date",
+        "'294276-12-31'::timestamp",
+        "'0001-01-01 BC'::date",
+        "'10000-01-01'::timestamptz",
+    ],
+)
+def test_dates_beyond_the_calendar_name_their_column(url: str, expression: str) -> None:
+    query = f"SELECT x AS visit FROM (VALUES (now()::date::text), (({expression})::text)) AS t (x)"
+    assert open_source(url, query=query).frame.collect().height == 2
+    with pytest.raises(SourceError, match=r"column 'visit' holds infinity, or a year .*  Hint: make it NULL"):
+        open_source(url, query=f"SELECT {expression} AS visit, 1 AS one")
+
+
+@pytest.mark.parametrize("expression", ["'0001-01-01'::date", "'9999-12-31 23:59:59.999999'::timestamp"])
+def test_the_ends_of_the_calendar_are_read(url: str, expression: str) -> None:
+    assert value(url, expression)[1] is not None
+
+
+def test_the_time_24_00_is_not_missing(url: str) -> None:
+    with pytest.raises(SourceError, match=r"column 'shift' holds a value .* such as the time 24:00"):
+        open_source(url, query="SELECT '24:00'::time AS shift")
+    assert value(url, "NULL::time")[1] is None
+
+
+ENDLESS = "SELECT generate_series(1, 100000000) AS x, 'S3CRET' || random() AS y"
+
+
+@pytest.mark.parametrize("query", [ENDLESS, "SELECT 1 AS x, pg_sleep(100)::text AS y"], ids=["rows", "waiting"])
+def test_a_connection_that_is_cut_is_named(url: str, query: str) -> None:
+    def cut() -> None:
+        with dbapi.connect(url, autocommit=True) as connection, connection.cursor() as cursor:
+            for _ in range(300):
+                cursor.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE pid <> pg_backend_pid() AND query LIKE '%AS answer%'"
+                )
+                if cursor.fetchall():
+                    return
+                time.sleep(0.1)
+
+    from adbc_driver_postgresql import dbapi
+
+    cutting = threading.Thread(target=cut)
+    cutting.start()
+    with pytest.raises(SourceError) as caught:
+        open_source(url, query=query)
+    cutting.join()
+    assert str(caught.value) == (
+        "the PostgreSQL database: the connection to the database was lost before the answer was complete.  "
+        "Hint: run it again."
+    )
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "IO: [libpq] PQgetCopyData() failed: server closed the connection unexpectedly",
+        "IO: [libpq] Failed to execute query: could not begin COPY: server closed the connection unexpectedly\nS3CRET",
+    ],
+)
+def test_a_server_that_died_is_named(message: str) -> None:
+    """What the driver says when the server's process is killed, which would take the tests' server down as well."""
+    assert _explain(Exception(message)).startswith("the connection to the database was lost")
+
+
+def test_a_column_named_like_a_pattern(url: str) -> None:
+    frame = open_source(url, query="""SELECT 'a'::char(3) AS "*", 1.5::numeric AS "^x$" """).frame.collect()
+    assert frame.rows() == [("a", Decimal("1.5"))]

@@ -124,6 +124,12 @@ def _explain(error: BaseException) -> int:
     if isinstance(error, IncrowdError):
         _complain(message(error))
         return exit_code(error)
+    if isinstance(error, MemoryError):
+        _complain(
+            "there is not enough memory for this table.  Hint: round or drop columns, so that fewer combinations of "
+            "their values are left, or give it more memory."
+        )
+        return EXIT_BAD_INPUT
     if os.environ.get("INCROWD_DEBUG"):
         raise error
     # Only the place of the fault: what other libraries say may quote the table.

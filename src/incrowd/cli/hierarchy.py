@@ -142,7 +142,7 @@ def _values(hierarchy: Hierarchy, recipe: Recipe | None, column: str | None, che
 
 
 def _distinct(source: OpenedTable, column: str, where: str) -> pl.Series:
-    import polars as pl
+    import polars.selectors as cs
 
     from incrowd.errors import SchemaError, similar_columns
     from incrowd.sources import reading
@@ -150,7 +150,7 @@ def _distinct(source: OpenedTable, column: str, where: str) -> pl.Series:
     if column not in source.columns:
         raise SchemaError(f"{where} has no column '{column}'.{similar_columns(column, source.columns)}")
     with reading(source):
-        return source.frame.select(pl.col(column)).unique().collect(engine="streaming").to_series()
+        return source.frame.select(cs.by_name(column)).unique().collect(engine="streaming").to_series()
 
 
 def _names(tree: Tree, level: int) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import ClassVar, Protocol
@@ -43,6 +43,10 @@ class Origin(Protocol):
         ...
 
 
+def _nothing_to_require() -> None:
+    """Rows in memory stay what they are."""
+
+
 @dataclass(frozen=True, eq=False)
 class OpenedTable:
     """A table on this machine that can be read, as often as needed, and what is known of it before its rows are.
@@ -63,6 +67,8 @@ class OpenedTable:
     """Which of the description's keywords nobody stated: they were read off the rows, and so may tell of one."""
     texts: TextRules = AS_THEY_LOOK
     """Which of its texts are one value, and which are missing; applied to distinct values when these are counted."""
+    require_unchanged: Callable[[], None] = _nothing_to_require
+    """Raises `SourceChanged` unless what is read is still what was opened; asked before and after each time."""
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,11 @@ def from_arrow(table: pa.Table, *, where: str, hint: str) -> pl.DataFrame:
             raise SourceError(
                 f"{where}: column '{field.name}' is of the type {field.type}, which cannot be read.  Hint: {hint}"
             ) from None
+        if columns[-1].null_count() != values.null_count:
+            raise SourceError(
+                f"{where}: column '{field.name}' holds a value that would become missing, such as the time 24:00.  "
+                f"Hint: {hint}"
+            )
     return pl.DataFrame(columns)
 
 

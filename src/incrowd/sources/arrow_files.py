@@ -11,6 +11,7 @@ import polars as pl
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import SourceError
 from incrowd.sources.normalize import opened_file
+from incrowd.sources.stamps import watch
 
 _FILE, _STREAM = b"ARROW1\0\0", b"\xff\xff\xff\xff"
 
@@ -33,14 +34,16 @@ class ArrowFile(Source):
         assert path is not None
         options.refuse_all_but((), f"{path}: this is Arrow")
         stream = location.head.startswith(_STREAM)
-        return opened_file(_scanned(path, stream=stream), path, options, in_memory=stream)
+        unchanged = watch(path)
+        return opened_file(_scanned(path, stream=stream), path, options, in_memory=stream, unchanged=unchanged)
 
 
 def _scanned(path: Path, *, stream: bool) -> pl.LazyFrame:
     try:
         if stream:
             return pl.read_ipc_stream(path).lazy()
-        frame = pl.scan_ipc(path.absolute(), glob=False)
+        # By its address: a path would be mapped, and a mapped file that is cut kills the process.
+        frame = pl.scan_ipc(path.absolute().as_uri(), glob=False)
         frame.collect_schema()
     except (pl.exceptions.PolarsError, OSError):
         raise SourceError(f"{path}: the Arrow file is damaged or incomplete.") from None

@@ -1,19 +1,24 @@
-"""The bytes of one text file, as its checks see them: mapped from the disk, or in memory where they were decoded."""
+"""The bytes of one text file, as its checks see them: read from the disk in pieces, or in memory where they had to be
+decoded.
+
+A file is never mapped: one that is cut while it is mapped kills the process, and mapped pages count as its memory.
+"""
 
 from __future__ import annotations
 
 import gzip
-import mmap
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO, FileIO
 from pathlib import Path
-from typing import TypeAlias
+from typing import BinaryIO, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.errors import EmptyTable, SourceError
+from incrowd.common.memory import in_gigabytes, memory_limit
+from incrowd.errors import EmptyTable, SourceChanged, SourceError
 
 Bytes: TypeAlias = NDArray[np.uint8]
 
@@ -21,19 +26,16 @@ NEWLINE, RETURN, SPACE = b"\n\r "
 
 # Large enough that the cost of a step is nothing, small enough to stay in a processor's cache; whole words of 64 bytes.
 CHUNK = 1 << 18
+_GZIP = b"\x1f\x8b"
+_MEMORY_SHARE = 0.5
 
 
 @dataclass(frozen=True)
 class Content:
-    """A text file: its bytes, and what Polars is to read."""
+    """A text file: what Polars is to read, and how many bytes that has."""
 
-    raw: bytes | mmap.mmap
     target: Path | bytes
-
-    @property
-    def array(self) -> Bytes:
-        """The same bytes as numbers; nothing is copied."""
-        return np.frombuffer(self.raw, dtype=np.uint8)
+    length: int
 
     @property
     def in_memory(self) -> bool:
@@ -43,34 +45,92 @@ class Content:
     @staticmethod
     def of(data: bytes) -> Content:
         """Return the content that is these bytes."""
-        return Content(raw=data, target=data)
+        return Content(target=data, length=len(data))
+
+    def open(self) -> BinaryIO:
+        """Return the bytes as a file."""
+        return BytesIO(self.target) if isinstance(self.target, bytes) else self.target.open("rb")
+
+    def pieces(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
+        """Yield the bytes from there on, in chunks, each with its place."""
+        if isinstance(self.target, bytes):
+            for at in range(start, self.length, CHUNK):
+                yield at, self.target[at : at + CHUNK]
+            return
+        with self.target.open("rb", buffering=0) as file:
+            file.seek(start)
+            for at in range(start, self.length, CHUNK):
+                yield at, _read(file, min(CHUNK, self.length - at), self.target)
+
+    def head(self, size: int) -> bytes:
+        """Return the first bytes."""
+        with self.open() as file:
+            return file.read(min(size, self.length))
+
+    def whole(self, where: str) -> bytes:
+        """Return all bytes, or raise `SourceError` where they would take too much of the machine's memory."""
+        if isinstance(self.target, bytes):
+            return self.target
+        _require_memory(self.length, f"{where}: a file that is not UTF-8, or oddly quoted, must be held in memory")
+        with self.open() as file:
+            return file.read(self.length)
 
 
 def load(path: Path) -> Content:
-    """Map a file, or decompress it into memory if it is gzip."""
-    if path.stat().st_size == 0:
-        raise EmptyTable(f"{path}: the file is empty.")
+    """Take a file as it is, or decompress it into memory if it is gzip."""
+    length = path.stat().st_size
     with path.open("rb") as file:
-        raw = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    if raw[:2] != b"\x1f\x8b":
-        # Absolute, since it is read later, when the working directory may be another.
-        return Content(raw=raw, target=path.absolute())
-    try:
-        data = gzip.decompress(raw)
-    except (OSError, EOFError, zlib.error):
-        raise SourceError(f"{path}: the gzip file is damaged or incomplete.") from None
-    if not data:
+        head = file.read(len(_GZIP))
+    if not head:
         raise EmptyTable(f"{path}: the file is empty.")
-    return Content.of(data)
+    if not length:
+        raise SourceError(f"{path}: this is not an ordinary file.  Hint: copy it to one; it is read more than once.")
+    if head == _GZIP:
+        return Content.of(_decompressed(path))
+    # Absolute, since it is read later, when the working directory may be another.
+    return Content(target=path.absolute(), length=length)
 
 
-def spans(length: int) -> Iterator[tuple[int, int]]:
-    """Yield the start and stop of every chunk of so many bytes."""
-    for start in range(0, length, CHUNK):
-        yield start, min(start + CHUNK, length)
-
-
-def line_of(data: Bytes, offset: int) -> int:
+def line_of(content: Content, offset: int) -> int:
     """Return the number of the line, from 1, as an editor shows it, that the byte at this offset is in."""
-    before = data[:offset]
-    return 1 + sum(int(np.count_nonzero(before[a:b] == NEWLINE)) for a, b in spans(len(before)))
+    line = 1
+    for start, data in content.pieces():
+        if start >= offset:
+            break
+        line += data[: offset - start].count(b"\n")
+    return line
+
+
+def _read(file: FileIO, size: int, path: Path) -> bytes:
+    """Read so many bytes: one call may return less than it is asked for."""
+    piece = file.read(size) or b""
+    while len(piece) < size:
+        more = file.read(size - len(piece))
+        if not more:
+            raise SourceChanged(path)
+        piece += more
+    return piece
+
+
+def _decompressed(path: Path) -> bytes:
+    """Unpack piece by piece: a small file may become an enormous one."""
+    unpacked = BytesIO()
+    try:
+        with gzip.open(path) as packed:
+            while piece := packed.read(CHUNK):
+                _require_memory(unpacked.tell() + len(piece), f"{path}: unpacked, the file must be held in memory")
+                unpacked.write(piece)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise SourceError(f"{path}: the gzip file is damaged or incomplete.") from None
+    if not unpacked.tell():
+        raise EmptyTable(f"{path}: the file is empty.")
+    return unpacked.getvalue()
+
+
+def _require_memory(size: int, what: str) -> None:
+    most = int(_MEMORY_SHARE * memory_limit())
+    if size > most:
+        raise SourceError(
+            f"{what}, and that would take more than {in_gigabytes(most)}, half of the memory that there is.  "
+            "Hint: save it as plain CSV in UTF-8, which is read in pieces."
+        )

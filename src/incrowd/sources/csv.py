@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
 import polars as pl
 import polars.selectors as cs
 
@@ -21,11 +20,12 @@ from incrowd.sources import unusual
 from incrowd.sources.content import Content, line_of, load
 from incrowd.sources.dialect import NOTHING, Dialect, detect
 from incrowd.sources.encoding import as_utf8
-from incrowd.sources.faults import ragged
+from incrowd.sources.faults import LONE_RETURN, ragged
 from incrowd.sources.header import Header, read_header
 from incrowd.sources.lines import Layout, examine
 from incrowd.sources.normalize import null_where, opened_file
 from incrowd.sources.quotes import open_fields
+from incrowd.sources.stamps import watch
 
 # No header can hold this name: a zero byte in a file is an error.
 _ROW = "\0row"
@@ -50,8 +50,9 @@ class CsvFile(Source):
         path = location.path
         assert path is not None
         options.refuse_all_but(options.dialect, f"{path}: this is a file")
+        unchanged = watch(path)
         frame, found, in_memory = open_csv(path, **options.dialect)
-        return opened_file(frame, path, options, in_memory=in_memory, found=found)
+        return opened_file(frame, path, options, in_memory=in_memory, found=found, unchanged=unchanged)
 
 
 def open_csv(
@@ -59,11 +60,13 @@ def open_csv(
 ) -> tuple[pl.LazyFrame, dict[str, object], bool]:
     """Return the rows, the dialect in the words of `open_source`, and whether the rows are in memory."""
     where = str(path)
-    content, encoding = as_utf8(load(path), stated=encoding, where=where)
-    _refuse_zero_bytes(content, where)
+    text = as_utf8(load(path), stated=encoding, where=where)
+    content = text.content
+    if text.zero is not None:
+        raise SourceError(_zero_byte(content, text.zero, where))
     dialect = detect(content, separator=separator, quote=quote, where=where)
     header = read_header(content, dialect, where=where)
-    found: dict[str, object] = {"quote": dialect.quote or "", "encoding": encoding}
+    found: dict[str, object] = {"quote": dialect.quote or "", "encoding": text.encoding}
     if dialect.separator != NOTHING:
         found["separator"] = dialect.separator
     frame, in_memory = _rows(content, dialect, header, where)
@@ -71,17 +74,18 @@ def open_csv(
 
 
 def _rows(content: Content, dialect: Dialect, header: Header, where: str) -> tuple[pl.LazyFrame, bool]:
-    body = content.array[header.offset :]
-    layout = examine(body, dialect, len(header.names))
+    layout = examine(content, header.offset, dialect, len(header.names))
     if not layout.regular:
         if open_fields(content, dialect, header.offset):
-            frame = unusual.read(body.tobytes(), dialect, header, where=where).lazy()
-            return null_where(frame, [""]), True
+            body = content.whole(where)[header.offset :]
+            return null_where(unusual.read(body, dialect, header, where=where).lazy(), [""]), True
         dialect = replace(dialect, quote=None)
-        layout = examine(body, dialect, len(header.names))
+        layout = examine(content, header.offset, dialect, len(header.names))
     if layout.ragged:
-        first = [(header.lines + line_of(body, start), fields) for start, fields in layout.ragged]
+        first = [(line_of(content, start), fields) for start, fields in layout.ragged]
         raise SourceError(ragged(where, len(header.names), layout.total_ragged, first))
+    if layout.lost_return is not None:
+        raise SourceError(f"{where}: line {line_of(content, layout.lost_return)} {LONE_RETURN}")
     frame = _scan(content, dialect, header, layout)
     if dialect.padded:
         frame = frame.with_columns(cs.string().str.strip_chars_start(" "))
@@ -107,13 +111,10 @@ def _scan(content: Content, dialect: Dialect, header: Header, layout: Layout) ->
     return frame.filter(~pl.col(_ROW).is_in(layout.blank)).drop(_ROW) if layout.blank else frame
 
 
-def _refuse_zero_bytes(content: Content, where: str) -> None:
-    at = content.raw.find(b"\0")
-    if at < 0:
-        return
-    head = np.frombuffer(content.raw[:1000], dtype=np.uint8)
-    if np.count_nonzero(head == 0) > _UTF16_SHARE * len(head):
+def _zero_byte(content: Content, at: int, where: str) -> str:
+    head = content.head(1000)
+    if head.count(0) > _UTF16_SHARE * len(head):
         hint = "it may be UTF-16 (encoding='utf-16-le' or 'utf-16-be'), or no text at all."
     else:
         hint = "the file is damaged, or is not text."
-    raise SourceError(f"{where}: line {line_of(content.array, at)} holds a zero byte.  Hint: {hint}")
+    return f"{where}: line {line_of(content, at)} holds a zero byte.  Hint: {hint}"

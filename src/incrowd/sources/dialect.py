@@ -74,7 +74,7 @@ def detect(content: Content, *, separator: str | None, quote: str | None, where:
             f"{where}: separated by {_named(separator)}, the file has a single column; it looks separated by "
             f"{_named(found)}.  Hint: separator={found!r}, or leave it out."
         )
-    return Dialect(separator, quoting, padded=_padded(lines[1:], separator, quoting))
+    return Dialect(separator, quoting, padded=_padded(lines, separator, quoting))
 
 
 def _require_one_character(name: str, value: str | None, where: str) -> None:
@@ -90,10 +90,10 @@ def _named(separator: str) -> str:
 
 def _sample(content: Content) -> list[str]:
     """Return the first lines, without the blank ones and without a last one that was cut."""
-    head = content.raw[:_SAMPLE_BYTES]
+    head = content.head(_SAMPLE_BYTES)
     # Twice as many, since some will be blank.
     lines = head.decode("utf-8", errors="replace").removeprefix("\ufeff").split("\n", 2 * _SAMPLE_LINES)
-    if len(lines) > 2 * _SAMPLE_LINES or (len(head) < len(content.raw) and len(lines) > 1):
+    if len(lines) > 2 * _SAMPLE_LINES or (len(head) < content.length and len(lines) > 1):
         lines.pop()
     return [line + "\n" for line in lines if line.strip(" \r")][:_SAMPLE_LINES]
 
@@ -136,10 +136,20 @@ def _quote(lines: list[str], separator: str | None) -> str:
         return '"'
     separator = separator or _separator(lines, "'") or NOTHING
     edge = re.escape(separator)
-    quoted = re.compile(rf"(?:^|{edge}) ?'(?:[^']|'')*'(?={edge}|\r?\n)")
+    quoted = re.compile(rf"(?:^|{edge}) ?'(?:[^']|'')+'(?={edge}|\r?\n)")
     rows = lines[1:] or lines
-    evident = sum(quoted.search(line) is not None for line in rows) >= len(rows) / 2
+    # The first two do not hang on how many rows there are: one more row is not to change how the others are read.
+    evident = (
+        quoted.search(lines[0]) is not None
+        or _share_like_the_header(lines, separator, "'") > _share_like_the_header(lines, separator, '"')
+        or sum(quoted.search(line) is not None for line in rows) >= len(rows) / 2
+    )
     return "'" if evident and _closes_every_quote(lines, separator, "'") else '"'
+
+
+def _share_like_the_header(lines: list[str], separator: str, quote: str) -> float:
+    fit = _fit(lines, separator, quote)
+    return fit.like_the_header if fit else 0.0
 
 
 def _closes_every_quote(lines: list[str], separator: str, quote: str) -> bool:
@@ -150,11 +160,13 @@ def _closes_every_quote(lines: list[str], separator: str, quote: str) -> bool:
     return True
 
 
-def _padded(rows: list[str], separator: str, quote: str | None) -> bool:
+def _padded(lines: list[str], separator: str, quote: str | None) -> bool:
     """Tell whether a space follows every separator of the rows, as in the raw files of the UCI repository."""
-    text = "".join(rows)
+    text = "".join(lines)
     if quote:
         mark = re.escape(quote)
         text = re.sub(f"{mark}[^{mark}]*{mark}", "quoted", text)
+    # Only now is the header one line: a name may hold the end of one.
+    text = text.partition("\n")[2]
     unpadded = re.search(re.escape(separator) + r"(?![ \r\n])", text)
     return unpadded is None and separator + " " in text

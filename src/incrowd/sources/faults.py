@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 
+LONE_RETURN = "has a carriage return in the middle.  Hint: quote the field that contains it."
 _EXPLANATIONS = (
     ("unexpected end", "opens a quote that is never closed."),
     ("field larger", "opens a quote that is never closed, or holds a field of more than 131,072 characters."),
     ("expected after", "has text after a closing quote.  Hint: a quote inside of a quoted field is written twice."),
-    ("new-line character", "has a carriage return in the middle.  Hint: quote the field that contains it."),
+    ("new-line character", LONE_RETURN),
 )
 
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import BinaryIO
 
 from incrowd.errors import EmptyTable, SourceError
 from incrowd.sources.content import Content
 from incrowd.sources.dialect import Dialect
 from incrowd.sources.faults import explain
 
+# No table has a header, or a first row, of this length; a file without line ends is not to be read as one.
+_LONGEST = 1 << 26
 
 @dataclass(frozen=True)
 class Header:
@@ -28,33 +31,38 @@ class Header:
 class _Lines(Iterator[str]):
     """The lines of the file, one by one, without reading the whole of it."""
 
-    content: Content
+    file: BinaryIO
+    where: str
     count: int = 0
     offset: int = 0
 
     def __next__(self) -> str:
-        raw = self.content.raw
-        if self.offset >= len(raw):
+        raw = self.file.readline(_LONGEST + 1)
+        if not raw:
             raise StopIteration
-        end = raw.find(b"\n", self.offset)
-        stop = len(raw) if end < 0 else end + 1
-        line = raw[self.offset : stop].decode()
-        self.offset = stop
+        if len(raw) > _LONGEST:
+            raise SourceError(f"{self.where}: line {self.count + 1} has more than {_LONGEST:,} bytes.")
+        line = raw.decode()
+        self.offset += len(raw)
         self.count += 1
         return line.removeprefix("\ufeff") if self.count == 1 else line
 
 
 def read_header(content: Content, dialect: Dialect, *, where: str) -> Header:
     """Read the first record that is not blank, and pass over the blank lines around it."""
-    lines = _Lines(content)
-    # A name with a space around it cannot be told from one without, and nobody means it.
-    names = [name.strip() for name in _first_record(lines, replace(dialect, padded=True), where)]
-    _check(names, where)
-    count, offset = lines.count, lines.offset
-    for line in lines:
-        if line.strip(" \r\n" if len(names) > 1 else "\r\n"):
-            break
+    with content.open() as file:
+        lines = _Lines(file, where)
+        # A name with a space around it cannot be told from one without, and nobody means it.
+        names = [name.strip() for name in _first_record(lines, replace(dialect, padded=True), where)]
+        _check(names, where)
         count, offset = lines.count, lines.offset
+        for line in lines:
+            if line.startswith("\ufeff"):  # Polars would drop it
+                raise SourceError(f"{where}: line {lines.count} begins with a byte order mark.  Hint: remove it.")
+            # Where there is one column, spaces may be its value.
+            if line.strip(" \r\n") if len(names) > 1 else line.removesuffix("\n").removesuffix("\r"):
+                break
+            count, offset = lines.count, lines.offset
     return Header(tuple(names), count, offset)
 
 

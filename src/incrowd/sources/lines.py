@@ -15,16 +15,19 @@ from incrowd.sources.bitmaps import (
     Words,
     bitmap,
     counts,
+    following,
     last,
     positions,
     up_to_first,
     without_first,
 )
-from incrowd.sources.content import NEWLINE, RETURN, Bytes, spans
+from incrowd.sources.content import NEWLINE, RETURN, Content
 from incrowd.sources.dialect import Dialect
 from incrowd.sources.quotes import QuoteTracker
 
 _SHOWN = 3
+# A blank line is empty, or a return.
+_BLANK = 2
 
 
 @dataclass
@@ -38,14 +41,16 @@ class Layout:
     ragged: list[tuple[int, int]] = field(default_factory=list)
     """Where the first lines that are short or long begin, and how many fields they have."""
     total_ragged: int = 0
+    lost_return: int | None = None
+    """Where the first separator is that follows a return: Polars drops the return."""
 
 
-def examine(body: Bytes, dialect: Dialect, width: int) -> Layout:
-    """Look at every line; `body` is what follows the header, `width` how many fields that has."""
-    examination = _Examination(body, ord(dialect.separator), width)
+def examine(content: Content, offset: int, dialect: Dialect, width: int) -> Layout:
+    """Look at every line that follows the header, which ends at `offset` and has `width` fields."""
+    examination = _Examination(ord(dialect.separator), width, start=offset)
     tracker = QuoteTracker(ord(dialect.quote)) if dialect.quote else None
-    for start, stop in spans(len(body)):
-        data = body[start:stop]
+    for start, chunk in content.pieces(offset):
+        data = np.frombuffer(chunk, dtype=np.uint8)
         separators, newlines = bitmap(data == examination.separator), bitmap(data == NEWLINE)
         if tracker:
             outside = tracker.outside(data, separators, newlines)
@@ -54,8 +59,9 @@ def examine(body: Bytes, dialect: Dialect, width: int) -> Layout:
             if outside is not None:
                 separators &= outside
                 newlines &= outside
-        examination.add(data, start, separators, newlines)
-    examination.finish()
+        examination.look_for_lost_return(chunk, start, separators)
+        examination.add(chunk, start, separators, newlines)
+    examination.finish(content.length)
     if tracker:
         tracker.finish()
         examination.layout.quoted, examination.layout.regular = tracker.seen, tracker.regular
@@ -64,37 +70,51 @@ def examine(body: Bytes, dialect: Dialect, width: int) -> Layout:
 
 @dataclass
 class _Examination:
-    """The records so far, and the one that is open at the end of a chunk: its number, start, and separators so far."""
+    """The records so far, and the one that is open at the end of a chunk: its number, start, separators and text."""
 
-    body: Bytes
     separator: int
     width: int
+    start: int
     layout: Layout = field(default_factory=Layout)
     number: int = 0
-    start: int = 0
     open_separators: int = 0
+    open_text: bytes = b""
+    """As much of the open record as tells whether it is blank."""
+    after_return: bool = False
 
-    def add(self, data: Bytes, start: int, separators: Words, newlines: Words) -> None:
+    def look_for_lost_return(self, chunk: bytes, start: int, separators: Words) -> None:
+        """Find a return right before a separator that is outside of quotes."""
+        if self.layout.lost_return is None and (self.after_return or b"\r" in chunk):
+            returns = bitmap(np.frombuffer(chunk, dtype=np.uint8) == RETURN)
+            lost = following(returns, self.after_return) & separators
+            if lost.any():
+                self.layout.lost_return = start + int(positions(lost)[0])
+        self.after_return = chunk.endswith(b"\r")
+
+    def add(self, chunk: bytes, start: int, separators: Words, newlines: Words) -> None:
         """Take in a chunk that starts there and has these separators and newlines outside of quotes."""
         records = int(counts(newlines).sum())
-        if records and not self._all_right(data, separators, newlines):
-            self._judge_each(start, positions(separators | newlines))
-        elif records:
+        if not records:
+            self.open_separators += int(counts(separators).sum())
+            self.open_text = self._telling(self.open_text, chunk)
+            return
+        if self._all_right(chunk, separators, newlines):
             self.open_separators += int(counts(separators).sum()) - (self.width - 1) * records
         else:
-            self.open_separators += int(counts(separators).sum())
-        if records:
-            self.start = start + last(newlines) + 1
-            self.number += records
+            self._judge_each(chunk, start, positions(separators | newlines))
+        end = last(newlines) + 1
+        self.start = start + end
+        self.open_text = self._telling(b"", chunk[end:])
+        self.number += records
 
-    def finish(self) -> None:
+    def finish(self, end: int) -> None:
         """Take in a last line that does not end in a newline."""
-        if self.start < len(self.body):
-            self._judge(self.number, self.start, len(self.body), self.open_separators + 1)
+        if self.start < end:
+            self._judge(self.number, self.start, self.open_text, self.open_separators + 1)
 
-    def _all_right(self, data: Bytes, separators: Words, newlines: Words) -> bool:
+    def _all_right(self, chunk: bytes, separators: Words, newlines: Words) -> bool:
         """Tell whether every record that ends in the chunk has the right number of fields and none is blank."""
-        if self.width == 1 and self._may_have_blank(data.tobytes()):
+        if self.width == 1 and self._may_have_blank(chunk):
             return False
         ends = up_to_first(newlines)
         has_end = newlines != 0
@@ -112,30 +132,36 @@ class _Examination:
             since_end = since_end - (self.width - 1)
         return True
 
-    def _may_have_blank(self, data: bytes) -> bool:
-        return data[:1] in (b"\n", b"\r") or b"\n\n" in data or b"\n\r" in data
+    def _may_have_blank(self, chunk: bytes) -> bool:
+        return chunk[:1] in (b"\n", b"\r") or b"\n\n" in chunk or b"\n\r" in chunk
 
-    def _judge_each(self, start: int, marks: np.ndarray[tuple[int], np.dtype[np.intp]]) -> None:
+    def _judge_each(self, chunk: bytes, start: int, marks: np.ndarray[tuple[int], np.dtype[np.intp]]) -> None:
         """Find the faulty records of a chunk; `marks` are its separators and newlines."""
-        ends = np.flatnonzero(self.body[start + marks] == NEWLINE)
-        stops = start + marks[ends]
-        starts = np.concatenate(([self.start], stops[:-1] + 1))
+        data = np.frombuffer(chunk, dtype=np.uint8)
+        ends = np.flatnonzero(data[marks] == NEWLINE)
+        stops = marks[ends]
+        starts = np.concatenate(([0], stops[:-1] + 1))
         fields = np.diff(ends, prepend=-1 - self.open_separators)
         odd = fields != self.width
         if self.width == 1:  # a blank line has as many fields as any other
-            odd |= (stops == starts) | ((stops == starts + 1) & (self.body[starts] == RETURN))
+            odd |= (stops == starts) | ((stops == starts + 1) & (data[starts] == RETURN))
+        odd[0] = True  # it may have begun in an earlier chunk
         for at in np.flatnonzero(odd).tolist():
-            self._judge(self.number + at, int(starts[at]), int(stops[at]), int(fields[at]))
+            text = self._telling(b"" if at else self.open_text, chunk[starts[at] : stops[at]])
+            self._judge(self.number + at, start + int(starts[at]) if at else self.start, text, int(fields[at]))
         self.open_separators = len(marks) - 1 - int(ends[-1])
 
-    def _judge(self, number: int, start: int, stop: int, fields: int) -> None:
-        if fields == 1 and self._is_blank(self.body[start:stop].tobytes()):
+    def _telling(self, before: bytes, text: bytes) -> bytes:
+        """Return as much of a line as tells whether it is blank: nothing else of it is held."""
+        if self.width == 1:
+            return (before + text[:_BLANK])[:_BLANK]
+        return before or text.strip(b" \r")[:1]
+
+    def _judge(self, number: int, start: int, text: bytes, fields: int) -> None:
+        # Where there is one column, spaces may be its value.
+        if fields == 1 and text in (b"", b"\r"):
             self.layout.blank.append(number)
         elif fields != self.width:
             self.layout.total_ragged += 1
             if len(self.layout.ragged) < _SHOWN:
                 self.layout.ragged.append((start, fields))
-
-    def _is_blank(self, line: bytes) -> bool:
-        # Where there is one column, spaces may be its value.
-        return not (line.strip(b" \r") if self.width > 1 else line.removesuffix(b"\r"))

@@ -6,7 +6,7 @@ Missing values have many spellings (NaN, the words that `missing` lists) and zer
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -39,13 +39,18 @@ def opened_file(
     *,
     in_memory: bool = False,
     found: Mapping[str, object] | None = None,
+    unchanged: Callable[[], None],
 ) -> OpenedTable:
-    """Return a file's table, normalized; `found` is how it turned out to be written."""
+    """Return a file's table, normalized; `found` is how it turned out to be written, `unchanged` watches the file."""
     where, found = str(path), dict(found or {})
     frame = normalized(frame, missing=options.missing, where=where)
     description = {"path": where, **found, **_told_missing(options)}
     found_out = tuple(key for key in found if options.dialect.get(key) is None)
-    return OpenedTable(frame, tuple(frame.collect_schema().names()), "file", description, in_memory, found_out)
+    columns = tuple(frame.collect_schema().names())
+    # What was found out must be true of one and the same file.
+    unchanged()
+    watched = {} if in_memory else {"require_unchanged": unchanged}
+    return OpenedTable(frame, columns, "file", description, in_memory, found_out, **watched)
 
 
 def opened_answer(frame: pl.DataFrame, url: str, options: ReadOptions, *, where: str) -> OpenedTable:
@@ -71,6 +76,14 @@ def null_where(frame: pl.LazyFrame, words: Sequence[str]) -> pl.LazyFrame:
         return frame
     text = cs.string()
     return frame.with_columns(pl.when(~text.is_in(list(words))).then(text))
+
+
+def require_readable_name(path: Path) -> None:
+    """Raise a `SourceError` where a file's name is bytes that are no text: Polars cannot open it."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise SourceError(f"{path}: the file's name is not UTF-8.  Hint: rename it.") from None
 
 
 def refuse_duplicates(names: Sequence[str], where: str) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from incrowd.core.families import registered
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import SourceError
+from incrowd.sources.normalize import require_readable_name
 
 _NOT_TABLES = {
     b"PK\x03\x04": "a ZIP archive or an Excel workbook.  Hint: unpack it, or save the sheet as CSV.",
@@ -78,7 +79,8 @@ def locate(given: object) -> Location:
     if not path.exists():
         raise SourceError(f"{path}: there is no such file.")
     if not path.is_file():
-        raise SourceError(f"{path}: this is not a file.")
+        raise SourceError(f"{path}: this is not an ordinary file.  Hint: copy it to one; it is read more than once.")
+    require_readable_name(path)
     with path.open("rb") as file:
         return Location(given, path, head=file.read(16))
 

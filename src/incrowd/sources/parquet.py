@@ -12,7 +12,8 @@ import polars as pl
 
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import SourceError
-from incrowd.sources.normalize import opened_file
+from incrowd.sources.normalize import opened_file, require_readable_name
+from incrowd.sources.stamps import watch
 
 # With the byte that follows in every such file: a CSV file's first column may well be named PAR1.
 _MAGIC = b"PAR1\x15"
@@ -37,9 +38,13 @@ class ParquetFiles(Source):
         several = not path.is_file()
         options.refuse_all_but((), f"{path}: this is Parquet")
         if several:
-            return opened_file(_several(path), path, options)
+            root, files = _members(path)
+            unchanged = watch(*files)
+            return opened_file(_several(path, root, files), path, options, unchanged=unchanged)
+        unchanged = watch(path)
         _parquet_schema(path)
-        return opened_file(pl.scan_parquet(path.absolute(), glob=False, hive_partitioning=False), path, options)
+        frame = pl.scan_parquet(path.absolute(), glob=False, hive_partitioning=False)
+        return opened_file(frame, path, options, unchanged=unchanged)
 
 
 def _begins_right(path: Path) -> bool:
@@ -60,14 +65,14 @@ def _members(path: Path) -> tuple[Path, list[Path]]:
     if not found:
         raise SourceError(f"{path}: {none}")
     for member in found:
+        require_readable_name(member)
         if not _begins_right(member):
             raise SourceError(f"{member}: this is not a Parquet file, and only Parquet files are read several at once.")
     return root, found
 
 
-def _several(path: Path) -> pl.LazyFrame:
+def _several(path: Path, root: Path, files: list[Path]) -> pl.LazyFrame:
     """Scan many Parquet files; folders like year=2024 below the first name a column and its value."""
-    root, files = _members(path)
     _refuse_different_columns(files)
     inner = {key for file in files for key in _partition_keys(file.relative_to(root).parent)}
     # Polars looks for such names in the whole path, also above the folder that was asked for.

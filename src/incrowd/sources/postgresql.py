@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
@@ -21,6 +22,15 @@ _HINT = "cast it to text or to a number in the query, or leave it out."
 # What fails before any cell is read can be told, and so can these classes: access, resources, the server's state.
 _SYNTAX_ERROR = "42601"
 _HARMLESS_CLASSES = ("08", "25", "28", "42501", "53", "57")
+# What the server says when it goes down or ends a session, and what libpq says when it is gone.
+_LOST_CLASSES = ("08", "57P")
+_LOST_WORDS = (
+    "server closed the connection",
+    "could not receive data from server",
+    "could not send data to server",
+    "SSL connection has been closed",
+    "no connection to the server",
+)
 _TYPE = b"POSTGRESQL:type"
 
 
@@ -46,14 +56,14 @@ def fetch(url: str, query: str, *, where: str) -> pl.DataFrame:
         connection = dbapi.connect(url, autocommit=True)
     except dbapi.Error as error:
         raise SourceError(f"{where}: no connection{_why_not(str(error), url)}") from None
-    with connection, connection.cursor() as cursor:
-        cursor.execute("SET default_transaction_read_only = on")
-        try:
+    try:
+        with connection, connection.cursor() as cursor:
+            cursor.execute("SET default_transaction_read_only = on")
             # As part of another query it can be nothing but a query: no COPY, which would run programs and write files.
             cursor.execute(f"SELECT * FROM ({query}\n) AS answer")
             table = cursor.fetch_arrow_table()
-        except dbapi.Error as error:
-            raise SourceError(f"{where}: {_explain(error)}") from None
+    except dbapi.Error as error:
+        raise SourceError(f"{where}: {_explain(error)}") from None
     if not table.column_names:
         raise SourceError(f"{where}: the query returns no table.  Hint: it must be a SELECT.")
     return _plain(table, where)
@@ -71,6 +81,8 @@ def _why_not(message: str, url: str) -> str:
 
 def _explain(error: Exception) -> str:
     state = getattr(error, "sqlstate", None)
+    if (state or "").startswith(_LOST_CLASSES) or any(words in str(error) for words in _LOST_WORDS):
+        return "the connection to the database was lost before the answer was complete.  Hint: run it again."
     if state is None:
         return f"the result cannot be read.  Hint: where a column is not a plain value, {_HINT}"
     prepared = "Failed to prepare query" not in str(error)
@@ -89,11 +101,29 @@ def _plain(table: pa.Table, where: str) -> pl.DataFrame:
         # It arrives as a number of cents, or whatever a hundredth is where the server stands.
         raise SourceError(f"{where}: column '{money[0]}' is of the type money.  Hint: {_HINT}")
     frame = from_arrow(table, where=where, hint=_HINT)
-    return frame.with_columns(
-        *(_decimal(frame[name]) for name, kind in types.items() if kind == "numeric"),
-        # The type char(n) fills up with spaces that are not part of the value.
-        *(pl.col(name).str.strip_chars_end(" ") for name, kind in types.items() if kind == "bpchar"),
-    )
+    for name in frame.columns:
+        _refuse_beyond_the_calendar(frame[name], where)
+    return frame.with_columns(_meant(frame[name], types[name]) for name in frame.columns)
+
+
+def _meant(values: pl.Series, kind: str) -> pl.Series:
+    nameless = values.alias("")  # Polars takes a name like "^a.*$" for a pattern
+    if kind == "numeric":
+        return _decimal(nameless).alias(values.name)
+    # The type char(n) fills up with spaces that are not part of the value.
+    return nameless.str.strip_chars_end(" ").alias(values.name) if kind == "bpchar" else values
+
+
+def _refuse_beyond_the_calendar(values: pl.Series, where: str) -> None:
+    """Refuse PostgreSQL's infinity, and years that no calendar of Python has."""
+    if not isinstance(values.dtype, (pl.Date, pl.Datetime)):
+        return
+    first, last = pl.Series([datetime.min, datetime.max]).cast(values.dtype, strict=False).to_physical()
+    if not values.to_physical().is_between(first, last).all():
+        raise SourceError(
+            f"{where}: column '{values.name}' holds infinity, or a year that is not between 1 and 9999.  "
+            f"Hint: make it NULL in the query, or {_HINT}"
+        )
 
 
 def _decimal(digits: pl.Series) -> pl.Series:

@@ -67,7 +67,11 @@ class QuoteTracker:
 def open_fields(content: Content, dialect: Dialect, offset: int) -> bool:
     """Tell whether any field begins with a quote; if none does, quotes are text like any other (5" pipe)."""
     quote = (dialect.quote or "").encode()
-    before = [dialect.separator.encode(), b"\n", *([b" "] if dialect.padded else [])]
-    return content.raw[offset : offset + 1] == quote or any(
-        content.raw.find(edge + quote, offset) >= 0 for edge in before
-    )
+    begins = (dialect.separator.encode() + quote, b"\n" + quote, *([b" " + quote] if dialect.padded else []))
+    before = b"\n"  # the body's first byte begins a line
+    for _, data in content.pieces(offset):
+        piece = before + data
+        if any(mark in piece for mark in begins):
+            return True
+        before = piece[-1:]
+    return False

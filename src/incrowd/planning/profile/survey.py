@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from incrowd.common.progress import Progress, silent
 from incrowd.core.source import OpenedTable
@@ -58,9 +59,10 @@ def survey(source: OpenedTable, progress: Progress = silent) -> Survey:
 
 
 def _survey(source: OpenedTable, progress: Progress) -> Survey:
-    # Numbers instead of the user's names, so that none of them can clash with a name used here.
+    # Numbers instead of the user's names, so that none of them can clash with a name used here; by selector, since
+    # `pl.col` takes "*" and "^a.*$" for patterns.
     names = {f"c{place}": name for place, name in enumerate(source.columns)}
-    frame = source.frame.select(pl.col(name).alias(number) for number, name in names.items())
+    frame = source.frame.select(cs.by_name(name).as_expr().alias(number) for number, name in names.items())
     progress("reading", 0.0)
     rows = _collect(frame.select(pl.len())).item()
     if rows == 0:
