@@ -157,6 +157,32 @@ def test_a_damaged_cache_that_cannot_be_written_is_no_failure(damaged: Path) -> 
     assert_one_note(run(damaged, FULL_DISK + COUNT, NUMBA_CACHE_DIR=str(damaged / "cache")))
 
 
+def test_code_of_another_version_is_never_run(installed: Path) -> None:
+    here = {"NUMBA_CACHE_DIR": str(installed / "cache")}
+    assert run(installed, **here) == [COUNTED, "0 0"]
+    changed = installed / "incrowd" / "kernels" / "purity.py"
+    changed.write_text(changed.read_text(encoding="utf-8").replace("1048576", "524288"), encoding="utf-8")
+    # There is room for the list of what is cached, and not for the code itself: in its place is that of before.
+    little = FULL_DISK.replace("(0,", "(4096,")
+    told = run(installed, little + COUNT, **here)
+    assert told[0] == "1048576 [True, False]"
+    assert run(installed, **here)[0] == "1048576 [True, False]"
+
+
+def test_code_for_other_types_is_never_run(damaged: Path) -> None:
+    code = """
+from incrowd.kernels.purity import purity_units
+print(purity_units(7.0, 2.0), purity_units(7, 2))
+"""
+    here = {"NUMBA_CACHE_DIR": str(damaged / "cache")}
+    expected = run(damaged, code, **here)
+    one, other = sorted((damaged / "cache").rglob("purity*.nbc"))
+    held = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(held)
+    assert run(damaged, code, **here) == expected
+
+
 def test_a_folder_in_the_place_of_a_file_of_the_cache_is_no_failure(damaged: Path) -> None:
     for path in (damaged / "cache").rglob("*.nbi"):
         path.unlink()

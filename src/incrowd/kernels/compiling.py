@@ -3,23 +3,30 @@
 A cache saves seconds and is never needed. In a container the installation is often read-only and the user without a
 home; a cache may be cut short by a machine that went down, or be on a disk that is full. Numba ends in an error then.
 Here the loop is compiled again, and where that will happen in every run, one note says how to prevent it.
+
+What is worse, Numba would run code that is not this loop's: it lists a file before it writes it, and uses the names of
+files again. So a process that ends between the two, after an update, leaves the old code under the new entry; and two
+processes that compile one loop for two types at once may list one file for both. Here a file's name tells its source,
+and what a file holds is compared with what was asked for.
 """
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from functools import cache
 from typing import Any
 
-from numba import njit
-from numba.core.caching import FunctionCache
+import numba
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.sigutils import normalize_signature
 
 from incrowd.errors import CompileCacheWarning
 
 
 def compiled(function: Any) -> Any:
     """Compile a function when it is first called; decorates every loop of this package."""
-    dispatcher = njit(function)
+    dispatcher = numba.njit(function)
     try:
         dispatcher._cache = _ForgivingCache(function)  # as `cache=True` does with Numba's own
     except (RuntimeError, OSError):  # there is no folder that can be written
@@ -27,16 +34,30 @@ def compiled(function: Any) -> Any:
     return dispatcher
 
 
+class _NamedBySource(CompileResultCacheImpl):
+    """Names of files that no other source, and no other version of Numba, has."""
+
+    def get_filename_base(self, name: str, abi: str) -> str:
+        """Return what the names of a loop's files begin with."""
+        made_of = repr((self.locator.get_source_stamp(), numba.__version__)).encode()
+        return f"{super().get_filename_base(name, abi)}-{hashlib.sha256(made_of).hexdigest()[:12]}"
+
+
 class _ForgivingCache(FunctionCache):
     """Numba's cache, in which nothing that goes wrong is an error."""
+
+    _impl_class = _NamedBySource
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         """Return what is cached; nothing where it is damaged, and then begin the cache of this function again."""
         try:
-            return super().load_overload(signature, target)
+            found = super().load_overload(signature, target)
+            if found is None or tuple(found.signature.args) == tuple(normalize_signature(signature)[0]):
+                return found
         except Exception:  # a damaged pickle can raise anything
-            self._begin_again()
-            return None
+            pass
+        self._begin_again()
+        return None
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Write what was compiled; do without where that is impossible."""
