@@ -29,6 +29,7 @@ from incrowd.testing.promises import PROMISES, ignores_column_order
 
 PARAMETERS: dict[str, list[dict[str, Any]]] = {
     "k-anonymity": [{"k": 1}, {"k": 3}, {"k": 8}],
+    "bucket-size": [{"rows": 1}, {"rows": 4}],
     "distinct-l-diversity": [{"l": 1}, {"l": 2}, {"l": 3, "column": "s0"}],
     "entropy-l-diversity": [{"l": 1}, {"l": 2}, {"l": 2.5}, {"l": 3, "column": "s1"}],
     "probabilistic-l-diversity": [{"l": 1}, {"l": 2}, {"l": 1.5}, {"l": 3, "column": "s1"}],

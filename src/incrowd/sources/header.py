@@ -18,6 +18,7 @@ from incrowd.sources.faults import explain
 # No table has a header, or a first row, of this length; a file without line ends is not to be read as one.
 _LONGEST = 1 << 26
 
+
 @dataclass(frozen=True)
 class Header:
     """Names, and how many lines and bytes come before the first row."""

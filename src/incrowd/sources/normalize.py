@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -49,8 +50,8 @@ def opened_file(
     columns = tuple(frame.collect_schema().names())
     # What was found out must be true of one and the same file.
     unchanged()
-    watched = {} if in_memory else {"require_unchanged": unchanged}
-    return OpenedTable(frame, columns, "file", description, in_memory, found_out, **watched)
+    opened = OpenedTable(frame, columns, "file", description, in_memory, found_out)
+    return opened if in_memory else replace(opened, require_unchanged=unchanged)
 
 
 def opened_answer(frame: pl.DataFrame, url: str, options: ReadOptions, *, where: str) -> OpenedTable:
