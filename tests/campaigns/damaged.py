@@ -12,7 +12,6 @@ import os
 import random
 import shutil
 import signal
-import tempfile
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ import tomli_w
 import incrowd as ic
 from incrowd.errors import ConformanceError, IncrowdError
 from tests.campaigns.campaign import Campaign
+from tests.campaigns.kept import kept_directory
 from tests.cli.command import incrowd
 
 _SECONDS = 60
@@ -65,7 +65,7 @@ def _methods() -> dict[str, tuple[list[Any], Any, Any]]:
 @functools.cache
 def whole(name: str, format: str, kept: bool) -> Path:
     """Return an undamaged release beside its table, made once in this process."""
-    place = Path(tempfile.mkdtemp(prefix="incrowd-whole-"))
+    place = kept_directory()
     _people().write_csv(place / "people.csv")
     models, method, form = _methods()[name]
     age = ic.Categories.from_tree(_AGES)
@@ -90,7 +90,7 @@ class Damaged(Campaign):
     """Releases that lack something, hold something else, or contradict themselves."""
 
     name = "damaged"
-    share = 60
+    share = 30
 
     def trial(self, number: int, place: Path) -> str | None:
         """Damage a release, and read it in one of the ways."""

@@ -13,17 +13,17 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 import incrowd as ic
 from tests.campaigns.campaign import Campaign
+from tests.campaigns.kept import kept_directory
 
 _PEOPLE, _RECIPE = "people.csv", "people.recipe.toml"
 _FORMATS = ("csv", "parquet", "arrow")
 _SIGNALS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-_STEPS = 90
+_STEPS = 50
 """A little more calls than a run makes, so that some runs end by themselves."""
 _SECONDS = 3.0
 
@@ -39,7 +39,7 @@ main()
 @functools.cache
 def _prepared() -> Path:
     """Return a place with a table, its recipe, and a release of it in every format."""
-    place = Path(tempfile.mkdtemp(prefix="incrowd-kills-"))
+    place = kept_directory()
     ic.datasets.census(2_000).write_csv(place / _PEOPLE)
     (place / _RECIPE).write_text(
         'incrowd = 1\nothers = "drop"\nsource = { path = "people.csv" }\nseed = 1\n'

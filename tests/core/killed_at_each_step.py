@@ -47,7 +47,7 @@ def problems(folder: Path, *, exchanging: bool, old: bool) -> list[str]:
         if any(path != target for path in target.parent.iterdir()):
             found.append(f"{said} left {sorted(path.name for path in target.parent.iterdir())}")
         if not killed:
-            if read(target) != {"new"} or step < 20:
+            if read(target) != {"new"} or step < 15:
                 found.append(f"{said} done, and {read(target)}")
             return found
     raise AssertionError

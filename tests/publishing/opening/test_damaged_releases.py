@@ -196,6 +196,8 @@ def test_rows_in_no_bucket(copy: Callable[[str], Path]) -> None:
         ("incrowd = 1\ncolumns = 3", "the columns are not described"),
         ('source = "x"\n', r"\[source\] is a table"),
         ('models = "k-anonymity"\n', r"\[\[models\]\] is a list"),
+        ("source = { encoding = inf }\n", "encoding is a text"),
+        ('source = { missing = "?" }\n', "missing is a list of texts"),
         ("slices = 5\n", "slices are lists of columns' names"),
         ("slices = [[1]]\n", "slices are lists of columns' names"),
         ('method = { name = "full-domain", min_levels = 3 }\n', "wrong kind|levels"),

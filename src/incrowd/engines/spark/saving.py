@@ -81,7 +81,8 @@ def _save_here(
     source: SparkSource, rows: Published, texts: ReleaseTexts, directory: Path, format: str, force: bool
 ) -> Path:
     with new_directory(directory, force=force) as place:
-        _write_tables(source, rows, texts, place.absolute().as_uri(), format)
+        # Hadoop takes a path as it is: what is escaped, such as a space, would be another directory.
+        _write_tables(source, rows, texts, f"{_HERE}{place.absolute()}", format)
         (place / "recipe.toml").write_text(texts.recipe(format, directory), encoding="utf-8")
         (place / "summary.json").write_text(texts.full_summary, encoding="utf-8")
     return directory / f"data.{format}"

@@ -76,6 +76,11 @@ class Description:
         source, models, slices = data.get("source", {}), data.get("models", []), data.get("slices")
         if not isinstance(source, Mapping):
             raise RecipeError(f"[source] is a table, not {type(source).__name__}.")
+        for key in ("separator", "quote", "encoding"):
+            if not isinstance(source.get(key, ""), str):
+                raise RecipeError(f"[source]: {key} is a text, not {type(source[key]).__name__}.")
+        if not _is_texts(source.get("missing", [])):
+            raise RecipeError("[source]: missing is a list of texts.")
         if not isinstance(models, list):
             raise RecipeError(f"[[models]] is a list of tables, not {type(models).__name__}.")
         if slices is not None and not _is_slices(slices):
@@ -115,6 +120,8 @@ class Description:
 
 
 def _is_slices(value: object) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(column, list) and all(isinstance(name, str) for name in column) for column in value
-    )
+    return isinstance(value, list) and all(_is_texts(column) for column in value)
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(text, str) for text in value)
