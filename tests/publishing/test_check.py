@@ -183,3 +183,12 @@ def test_a_model_that_does_not_inherit_is_refused() -> None:
 
     with pytest.raises(RecipeError, match="Structural is no model"):
         ic.check(pl.DataFrame({"age": [1, 1]}), quasi=["age"], require=[Structural()])  # type: ignore[list-item]
+
+
+def test_sensitive_numbers_of_a_csv_file_are_those_of_the_table(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("age,pay\n1,25.0\n1,30.25\n2,25.0\n2,30.25\n", encoding="utf-8")
+    known = {"pay": ic.Intervals(widths=(10,))}
+    table = ic.read(tmp_path / "people.csv", quasi=["age"], sensitive=["pay"], hierarchies=known)
+    ic.publish(table, ic.LDiversity(2)).save(tmp_path / "out")
+    checked = ic.check(tmp_path / "out" / "data.csv", require=[ic.LDiversity(2)], original=table)
+    assert checked.models[0].satisfied
