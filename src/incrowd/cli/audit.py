@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli.command import Command
+from incrowd.common.paths import is_there
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -138,7 +139,7 @@ def _open(
     others = [
         open_release(
             path,
-            description=None if (path / "recipe.toml").exists() else description,
+            description=None if is_there(path / "recipe.toml") else description,
             original=original,
             external=external,
         )

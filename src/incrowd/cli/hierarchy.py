@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from incrowd.cli.command import Command
+from incrowd.common.paths import is_there
 
 if TYPE_CHECKING:
     import polars as pl
@@ -250,7 +251,7 @@ def _verdict(found: _Found) -> str:
 def _require_free(path: Path, *, force: bool) -> None:
     from incrowd.errors import OutputError
 
-    if path.exists() and not force:
+    if is_there(path) and not force:
         raise OutputError(f"{path} exists already.  Hint: choose another name, or replace it: --force.")
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from incrowd.cli.command import Command
+from incrowd.common.paths import is_there
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -82,9 +83,9 @@ def _stem(file: str) -> str:
 def _require_free(recipe: Path, *, force: bool) -> None:
     from incrowd.errors import OutputError
 
-    if recipe.is_dir():
+    if is_there(recipe) and recipe.is_dir():
         raise OutputError(f"{recipe} is a directory.  Hint: name the recipe's file with --output.")
-    if recipe.exists() and not force:
+    if is_there(recipe) and not force:
         raise OutputError(f"{recipe} exists already.  Hint: choose another name with --output, or replace it: --force.")
 
 

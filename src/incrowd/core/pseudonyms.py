@@ -17,6 +17,7 @@ from pathlib import Path
 
 import polars as pl
 
+from incrowd.common.paths import is_there
 from incrowd.errors import OutputError
 from incrowd.hierarchies.values import as_text
 
@@ -66,15 +67,16 @@ class PseudonymKey:
         """Write the key to a new file that only its owner can read."""
         try:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except OSError as error:
-            raise OutputError(f"pseudonym key {path} cannot be written: {error.strerror}.") from error
+        except (OSError, ValueError) as error:  # a name with a zero byte is a ValueError
+            reason = getattr(error, "strerror", None) or "no file can have such a name"
+            raise OutputError(f"pseudonym key {path} cannot be written: {reason}.") from error
         with os.fdopen(handle, "wb") as file:
             file.write(base64.b64encode(self.secret))
 
     @classmethod
     def load_or_create(cls, path: str | Path) -> PseudonymKey:
         """Read the key, or draw and save a new one where there is none yet."""
-        if Path(path).exists():
+        if is_there(path):
             return cls.load(path)
         cls.new().save(path)
         return cls.load(path)

@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from incrowd.common.paths import is_there
 from incrowd.core.families import published_forms, registered
 from incrowd.errors import OutputError
 
 TEXTS = ("recipe.toml", "summary.json")
 """What is in every release beside its tables."""
+_LONGEST_NAME = 200
+"""Bytes of a directory's name: file systems take 255, and a release has a longer one while it is made."""
 
 
 @contextmanager
@@ -22,7 +25,7 @@ def new_directory(target: Path, *, force: bool) -> Iterator[Path]:
     """Give a directory to write in that becomes `target` when all went well, and vanishes when anything did not."""
     require_free(target, force=force)
     target = target.absolute()
-    new_parents = [parent for parent in target.parents if not parent.exists()]
+    new_parents = [parent for parent in target.parents if not is_there(parent)]
     # Named before it is made: an interruption that arrives in between must know what to take away.
     place = target.parent / f".{target.name}.{secrets.token_hex(6)}"
     try:
@@ -40,16 +43,19 @@ def new_directory(target: Path, *, force: bool) -> Iterator[Path]:
 
 def require_free(target: Path, *, force: bool) -> None:
     """Refuse a place that is taken, or that nothing can be written to."""
-    if target.exists() and not force:
+    there = is_there(target)
+    if there and not force:
         raise OutputError(
             f"{target} exists already.  Hint: choose another directory, or replace it with force (--force)."
         )
-    if target.exists() and not (target.is_dir() and is_release(target)):
+    if there and not (target.is_dir() and is_release(target)):
         raise OutputError(
             f"{target} is not a release, or holds other files besides; it is not replaced.  "
             "Hint: choose another directory."
         )
-    above = next((parent for parent in target.absolute().parents if parent.exists()), Path("/"))
+    if "\0" in str(target) or len(os.fsencode(target.name)) > _LONGEST_NAME:
+        raise OutputError(f"{target} cannot be written: no directory can have such a name.")
+    above = next((parent for parent in target.absolute().parents if is_there(parent)), Path("/"))
     if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
         raise OutputError(f"{target} cannot be written: {above} is not a directory that you may write to.")
 
