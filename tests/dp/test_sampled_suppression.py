@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.dp.binomial import log_tail
+from incrowd.dp.largest_rate import largest_rate
 from incrowd.dp.sampled_suppression import (
     WorstCase,
     chernoff_exponent,
@@ -219,3 +220,14 @@ def test_the_smooth_bound_says_nothing_about_smaller_epsilons() -> None:
             SmoothBound.of(20, rate=0.1, epsilon=0.5).delta_at(wrong)
     with pytest.raises(RecipeError):
         SmoothBound.of(20, rate=0.5, epsilon=0.5)
+
+
+@pytest.mark.parametrize("k", [2**63, int("9" * 400)], ids=["64 bits", "400 digits"])
+def test_a_crowd_larger_than_all_people_is_refused_at_once(k: int) -> None:
+    with pytest.raises(RecipeError, match="k is a whole number of at most"):
+        largest_rate(epsilon=1, delta="1e-6", k=k)
+
+
+def test_a_search_without_end_is_refused() -> None:
+    with pytest.raises(RecipeError, match=r"too far to look for.  Hint: "):
+        largest_rate(epsilon=1000, delta="1e-300", k=2**31)

@@ -166,3 +166,8 @@ def test_numbers_too_large_to_be_exact_are_refused(shape: Intervals, found: list
 def test_shapes_that_contradict_themselves(parameters: dict, message: str) -> None:
     with pytest.raises(HierarchyError, match=message):
         Intervals(**parameters)
+
+
+def test_widths_too_far_apart_are_refused() -> None:
+    with pytest.raises(HierarchyError, match="too large beside"):
+        Intervals(widths=(1e-300, 1e300))

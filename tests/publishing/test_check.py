@@ -219,3 +219,12 @@ def test_what_compares_with_the_whole_table_is_not_judged_by_a_part_of_it(tmp_pa
     assert [one.satisfied for one in ic.check(tmp_path / "out").models] == [None]
     assert [one.satisfied for one in ic.check(tmp_path / "out", original=table).models] == [True]
     assert "cannot be judged" in incrowd("check", str(tmp_path / "out")).out
+
+
+def test_sensitive_numbers_of_a_csv_file_are_those_of_the_table(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("age,pay\n1,25.0\n1,30.25\n2,25.0\n2,30.25\n", encoding="utf-8")
+    known = {"pay": ic.Intervals(widths=(10,))}
+    table = ic.read(tmp_path / "people.csv", quasi=["age"], sensitive=["pay"], hierarchies=known)
+    ic.publish(table, ic.LDiversity(2)).save(tmp_path / "out")
+    checked = ic.check(tmp_path / "out" / "data.csv", require=[ic.LDiversity(2)], original=table)
+    assert checked.models[0].satisfied

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli.command import Command
+from incrowd.common.paths import is_there
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -143,7 +143,7 @@ def _open(
     others = [
         open_release(
             path,
-            description=None if os.path.exists(path / "recipe.toml") else description,  # noqa: PTH110  # never raises
+            description=None if is_there(path / "recipe.toml") else description,
             original=original,
             external=external,
         )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _LINES = 15
+_MOST_ROWS = 2**62
 
 
 def plan(
@@ -23,7 +24,7 @@ def plan(
     delta: Annotated[str | None, typer.Option(help="δ: how likely that may fail, for one person.")] = None,
     k: Annotated[int | None, typer.Option(min=1, help="How often a row must be seen to be published.")] = None,
     rate: Annotated[str | None, typer.Option(help="β: the share of the rows that is sampled.")] = None,
-    rows: Annotated[int | None, typer.Option(min=1, help="Rows of the table, to judge δ by.")] = None,
+    rows: Annotated[int | None, typer.Option(min=1, max=_MOST_ROWS, help="Rows of the table, to judge δ by.")] = None,
     table: Annotated[bool, typer.Option("--table", help="Print Table 1 of Li, Qardaji & Su (2012).")] = False,
     figures: Annotated[Path | None, typer.Option(help="Draw figures 2-7 of the paper into this directory.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,

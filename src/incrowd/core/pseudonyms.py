@@ -21,6 +21,7 @@ from pathlib import Path
 
 import polars as pl
 
+from incrowd.common.paths import is_there
 from incrowd.common.writing import write_secret
 from incrowd.errors import OutputError
 from incrowd.hierarchies.values import as_text
@@ -74,7 +75,7 @@ class PseudonymKey:
     @classmethod
     def load_or_create(cls, path: str | Path) -> PseudonymKey:
         """Read the key, or draw and save a new one where there is none yet."""
-        if Path(path).exists():
+        if is_there(path):
             return cls.load(path)
         cls.new().save(path)
         return cls.load(path)

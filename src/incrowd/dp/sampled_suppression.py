@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from incrowd.common.exact import Exact, as_exact
+from incrowd.common.parameters import require_whole
 from incrowd.dp.binomial import log_tail
 from incrowd.dp.exact import as_decimal, many_digits
 from incrowd.errors import RecipeError
@@ -29,6 +30,9 @@ from incrowd.errors import RecipeError
 SMALLEST_RATE = Fraction(1, 10**20)
 _SMALLEST_EPSILON, _LARGEST_EPSILON = Fraction(1, 10**18), 1000
 """Beyond these, digits would be lost: such a sample has nobody in it, and such an ε promises all or nothing."""
+_LARGEST_K = 2**31
+_MOST_STEPS = 200_000
+"""The worst case is within some hundred steps of k, unless ε is next to nothing or no more than β itself."""
 _OWNER = "sampling with suppression"
 _SHORTFALL = Fraction(1, 10**15)
 _STOPPING_MARGIN = 1e-9
@@ -79,6 +83,11 @@ def worst_case(k: int, rate: Exact, epsilon: Exact) -> WorstCase:
     best = WorstCase(0, 0, -math.inf)
     seen = k
     while -falls_by * seen > best.log_delta * (1 + _STOPPING_MARGIN):
+        if seen - k > _MOST_STEPS:
+            raise RecipeError(
+                f"{_OWNER}: with k = {k:,}, a sampling rate of {float(beta):g} and ε = {float(eps):g}, the worst case "
+                "is too far to look for.  Hint: choose a larger ε, or sample less."
+            )
         crowd = _below(seen / gamma)
         log_delta = log_tail(crowd, float(beta), seen)
         if log_delta > best.log_delta:
@@ -118,8 +127,7 @@ def least_epsilon(rate: Exact) -> float:
 
 def require_k(k: int) -> None:
     """Refuse what is no size of a crowd."""
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise RecipeError(f"{_OWNER}: k is a whole number of at least 1, not {k!r}.")
+    require_whole(_OWNER, "k", k, at_least=1, at_most=_LARGEST_K)
 
 
 def as_rate(rate: Exact) -> Fraction:

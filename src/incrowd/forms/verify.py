@@ -18,7 +18,7 @@ from incrowd.errors import ConformanceError, SchemaError, Unsatisfiable
 from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.meaning import label_masks
 from incrowd.hierarchies.tree import Tree
-from incrowd.hierarchies.values import as_text, code_among
+from incrowd.hierarchies.values import as_numbers, as_text, code_among
 
 COUNT = "\0count of rows"
 """Name of the column of counts; the leading zero byte keeps it apart from any column that a table may have."""
@@ -89,8 +89,12 @@ def groups_of(
 
 def _known_codes(name: str, found: pl.Series, tree: Tree) -> Codes:
     known = tree.values.slice(1)
-    if found.dtype != known.dtype:  # a file elsewhere may have written numbers as text
-        found, known = as_text(found), as_text(known)
+    if found.dtype != known.dtype:  # a file may have written numbers as text, and 25 as 25.0
+        numbers = as_numbers(found) if known.dtype.is_numeric() else None
+        if numbers is None:
+            found, known = as_text(found), as_text(known)
+        else:
+            found, known = numbers.cast(pl.Float64), known.cast(pl.Float64)
     codes = code_among(found, known)
     if (codes < 0).any():
         raise SchemaError(f"sensitive column '{name}' has values that the original table does not have.")

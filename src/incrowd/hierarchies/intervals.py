@@ -205,6 +205,8 @@ def _check_widths(widths: Sequence[float]) -> None:
         raise HierarchyError("intervals: every width must be above 0.")
     for narrow, wide in pairwise(widths):
         ratio = wide / narrow
+        if not math.isfinite(ratio):
+            raise HierarchyError(f"intervals: width {wide:g} is too large beside {narrow:g}.")
         if ratio <= 1 or abs(ratio - round(ratio)) > 1e-9:
             raise HierarchyError(
                 f"intervals: width {wide:g} is not a multiple of {narrow:g}, so its intervals would not nest.  "

@@ -126,7 +126,7 @@ class RecipeFields:
         path = Path(path)
         try:
             text = path.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
+        except (OSError, ValueError) as error:  # it is no text, or a name with a zero byte
             reason = getattr(error, "strerror", None) or type(error).__name__
             raise RecipeError(f"recipe {path} cannot be read: {reason}.") from error
         try:

@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from incrowd.auditing.reference_tables import read_truth
+from incrowd.common.paths import is_there
 from incrowd.core.engine import PublishedRows
 from incrowd.core.families import published_forms, registered
 from incrowd.core.form import Form, PublishedFiles
@@ -91,7 +92,7 @@ def open_release(
     known = None if original is None else _open_original(original, described, private=kind is not None and kind.private)
     rate, rows_in = _sampled(summary, known)
     kinds = published_forms().values() if kind is None else [kind]
-    others = {name for one in kinds for name in one.other_tables} if place.is_dir() else set()
+    others = {name for one in kinds for name in one.other_tables} if is_there(place) and place.is_dir() else set()
     files = _files(place, others, described, summary, known, rows_in, external)
     kind = kind or next((kind for kind in published_forms().values() if kind.recognizes(files)), Generalized)
     _require_tables(place, kind, files, summary)
@@ -147,7 +148,7 @@ def _files(
     rows_in: int | None,
     external: object,
 ) -> PublishedFiles:
-    data = _file(place, "data") if place.is_dir() else place
+    data = _file(place, "data") if is_there(place) and place.is_dir() else place
     if data is None:
         raise SourceError(f"{place} holds no release: there is no data file in it.")
     others = {name: path for name in sorted(names) if (path := _file(place, name)) is not None}
