@@ -190,3 +190,17 @@ def test_a_master_without_spark_is_a_mistake(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert "--engine spark" in done.stderr
+
+
+def test_csv_whose_columns_were_reordered_is_refused(spark: SparkSession, tmp_path: Path) -> None:
+    folder = tmp_path / "people.csv"  # Spark reads a folder of files as one table
+    folder.mkdir()
+    (folder / "a.csv").write_text("age,sex,race\n" + "1,f,b\n" * 20)
+    (folder / "b.csv").write_text("race,sex,age\n" + "b,f,1\n" * 20)
+    with pytest.raises(SourceError):
+        released(write_recipe(tmp_path, 'path = "people.csv"'), spark)
+
+
+def test_csv_whose_names_are_padded_or_quoted_is_read(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text('age, "sex", race\n' + "1, f, b\n" * 20)
+    assert released(write_recipe(tmp_path, 'path = "people.csv"'), spark).height == 20

@@ -106,6 +106,7 @@ def _csv(session: SparkSession, path: str, stated: Mapping[str, Any]) -> tuple[D
         path,
         schema=T.StructType([T.StructField(name, T.StringType()) for name in names]),
         header=True,
+        enforceSchema=False,  # every file's own header must name these columns in this order
         sep=dialect.separator,
         quote=dialect.quote or "",
         escape=dialect.quote or "",
