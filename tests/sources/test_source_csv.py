@@ -294,7 +294,7 @@ def test_nul_bytes(file: Write) -> None:
 
 
 def test_duplicate_column_names(file: Write) -> None:
-    with pytest.raises(SourceError, match=r"named 'a', 'c d' \(columns 1 and 3; columns 4 and 5\)"):
+    with pytest.raises(SourceError, match=r"columns 1 and 3; columns 4 and 5 of the first line are the same"):
         open_source(file("a,b,a, c d,c d\n1,2,3,4,5\n"))
 
 

@@ -90,6 +90,6 @@ def _check(names: list[str], where: str) -> None:
     positions = "; ".join(f"columns {a} and {b}" for a, b in pairs)
     # Without the names: a file may have no header, and then the first line is a person's.
     raise SourceError(
-        f"{where}: {positions} of the first line have the same name.  "
+        f"{where}: {positions} of the first line are the same.  "
         "Hint: the first line must hold the columns' names, each its own."
     )
