@@ -6,6 +6,7 @@
     │   ├── SourceChanged        it is not what it was when it was opened
     │   └── TallyTooLarge        it has more distinct tuples than one machine is to hold
     ├── SchemaError              a column is unknown, has no role, or has two
+    │   └── NeedsTable           what is asked takes the table that a release was made from, or its population
     ├── HierarchyError           a hierarchy contradicts itself
     │   └── UncoveredValue       a value of the table is missing from its hierarchy
     │       └── UnreadableLabel  a label of a published table stands for no value of its column
@@ -21,6 +22,7 @@
 and warns of:
 
     CompileCacheWarning          compiled code cannot be kept on disk, so that every run compiles it again
+    FormulaWarning               a file holds cells that a spreadsheet would run as formulas
 
 A message says what was wrong, where, and what to do. It may quote names of columns, labels of hierarchies and
 parameters, and no value of the table: errors are logged, sent and kept. Values that a user must see to mend a

@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from multiprocessing import TimeoutError as NoAnswer
 from multiprocessing import get_context
 
 from tests.campaigns.campaign import Finding, campaigns, one_trial
@@ -50,7 +51,7 @@ def _run(name: str, first: int, trials: int | None, seconds: float, processes: i
             number, result = waiting.pop(0)
             try:
                 finding = result.get(timeout=600)  # type: ignore[attr-defined]
-            except TimeoutError:
+            except NoAnswer:
                 finding = Finding(name, number, "no answer within 600 seconds, or its process died")
             made += 1
             if finding is not None:
