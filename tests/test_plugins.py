@@ -36,7 +36,6 @@ PARTS = {
 CLASSES = ["TinyModel", "TinyMethod", "ShowTiny", "TinyMetric", "TinyAttack", "TinyHierarchy"]
 RECIPE = """
 incrowd = 1
-seed = 5
 
 [source]
 path = "people.tiny"

@@ -86,8 +86,12 @@ class SourceChanged(SourceError):
     """A file is not what it was when it was opened."""
 
     def __init__(self, where: object, gone: bool = False) -> None:
+        self.where, self.gone = str(where), gone
         what = "is gone" if gone else "has changed"
         super().__init__(f"{where}: the file {what} since it was opened.  Hint: read it again.")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.where, self.gone)
 
 
 class TallyTooLarge(SourceError):
@@ -182,9 +186,12 @@ class MissingExtra(IncrowdError, ImportError):
     """A package is not installed that only some of incrowd needs."""
 
     def __init__(self, extra: str, what: str, package: str | None) -> None:
-        self.extra = extra
+        self.extra, self.what, self.package = extra, what, package
         needed = "packages that are" if package is None else f"{package}, which is"
         super().__init__(f"{what} need {needed} not installed.  Hint: pip install 'incrowd[{extra}]'.")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.extra, self.what, self.package)
 
 
 class BudgetSpent(IncrowdError):

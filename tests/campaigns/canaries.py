@@ -103,7 +103,7 @@ class _Trial:
     def run(self, *arguments: object) -> int:
         done = incrowd(*arguments)
         self.told += [done.out, done.err]
-        if done.code == 6 and "nothing was published" not in done.err:  # whether releases are safe, others judge
+        if done.code == 6:
             self.faults.append(f"exit code 6: {arguments}: {done.err}")
         return done.code
 

@@ -102,7 +102,8 @@ def test_a_recipe_keeps_rate_and_population(tmp_path: Path) -> None:
     recipe = Recipe.load(tmp_path / "out" / "recipe.toml")
     assert recipe.sample == "2/3"
     assert recipe.population == {**recipe.population, "path": "../people.csv"}
-    assert recipe.run().to_polars().equals(pl.read_csv(tmp_path / "out" / "data.csv", infer_schema=False))
+    own = Recipe.load(release.save_recipe(tmp_path / "own.toml"))
+    assert own.run().to_polars().equals(pl.read_csv(tmp_path / "out" / "data.csv", infer_schema=False))
     assert Recipe.from_dict(recipe.to_dict(), base=recipe.base) == recipe
 
 

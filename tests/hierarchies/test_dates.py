@@ -29,7 +29,10 @@ def calendar(day: date, unit: str) -> str:
 
 
 @CHECKED
-@given(days | moments, st.sets(st.sampled_from(UNITS)).map(lambda chosen: tuple(sorted(chosen, key=UNITS.index))))
+@given(
+    days | moments,
+    st.sets(st.sampled_from(UNITS), min_size=1).map(lambda chosen: tuple(sorted(chosen, key=UNITS.index))),
+)
 @example([date(1969, 12, 31), date(1970, 1, 1), date(1960, 1, 1), date(1959, 12, 31)], UNITS)
 def test_every_date_is_in_its_month_quarter_year_and_decade(found: list, units: tuple[str, ...]) -> None:
     tree, codes = Dates(units=units).build("born", pl.Series(found))

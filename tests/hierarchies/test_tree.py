@@ -125,7 +125,9 @@ def test_an_empty_column_has_missing_and_nothing_else() -> None:
 
 
 def text_tree(leaves: list[str], *ancestors: list[str]) -> Tree:
-    return grow("city", pl.Series(leaves), "text", [pl.Series(level) for level in ancestors], from_data=False)
+    return grow(
+        "city", pl.Series(leaves), "text", [pl.Series(level) for level in ancestors], from_data=False, declared=True
+    )
 
 
 @pytest.mark.parametrize(

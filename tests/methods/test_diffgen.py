@@ -328,7 +328,7 @@ def test_recipes_make_the_same_release_again(method: PrivateMethod, tmp_path: Pa
     table = ic.read(tmp_path / "people.csv", quasi=["age", "sex"], sensitive=["sick"], hierarchies=HIERARCHIES)
     release = ic.publish(table, method=method, seed=4)
     release.save(tmp_path / "out")
-    again = Recipe.load(tmp_path / "out" / "recipe.toml")
+    again = Recipe.load(release.save_recipe(tmp_path / "own.toml"))
     assert repr(again.method) == repr(method)
     assert again.run().to_polars().equals(release.to_polars())
     json.loads((tmp_path / "out" / "summary.json").read_text())

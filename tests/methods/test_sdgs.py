@@ -183,7 +183,7 @@ def test_a_release_can_be_made_again_from_its_recipe(tmp_path: Path) -> None:
     method = SDGS(5, levels={"age": 2}, epsilon=Fraction(4, 5), scheme="chosen", scheme_epsilon="1/3")
     release = ic.publish(table, method=method, sample=0.3, seed=5)
     release.save(tmp_path / "out")
-    again = ic.Recipe.load(tmp_path / "out" / "recipe.toml").run()
+    again = ic.Recipe.load(release.save_recipe(tmp_path / "own.toml")).run()
     assert again.method == release.method
     assert Counter(again.data.rows()) == Counter(release.data.rows())
     assert [str(guarantee) for guarantee in again.guarantees] == [str(guarantee) for guarantee in release.guarantees]

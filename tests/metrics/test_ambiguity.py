@@ -33,7 +33,8 @@ def test_agrees_with_its_definition(recoded: Recoded) -> None:
 def test_by_hand() -> None:
     # missing writer | 20 lawyer, 20 lawyer, 21 clerk | 22 writer, withheld | 80 dancer
     recoded = recode(AGES, [0, 1, 1, 1, -1, 2])
-    mean = (1 + 3 * (2 * 2) + 5 * 5 + 1) / 6  # four ages or missing, five jobs
+    # The range of 20 and 21 ends between 21 and 80, the next age that is published: it stands for 22, too.
+    mean = (1 + 3 * (3 * 2) + 5 * 5 + 1) / 6  # four ages or missing, five jobs
     assert 2 ** mean_combinations_bits(recoded.tally, recoded.release) == pytest.approx(mean)
     assert Ambiguity().measure(recoded.tally, recoded.release) == pytest.approx(math.log(mean) / math.log(25))
 

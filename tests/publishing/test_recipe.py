@@ -110,7 +110,7 @@ def test_methods_with_everything_stated_come_back(method: Any) -> None:
 
 
 @settings(deadline=None, derandomize=True, database=None)
-@given(st.lists(st.text(max_size=8), max_size=5, unique=True), st.none() | st.integers(0, 2**63 - 1))
+@given(st.lists(st.text(max_size=8), max_size=5, unique=True), st.none() | st.integers(0, 2**62))
 def test_any_column_name_and_seed_come_back(names: list[str], seed: int | None) -> None:
     roles = dict(
         zip(names, itertools.cycle(("quasi", "sensitive", "identifier", "pseudonym", "keep", "drop")), strict=False)
@@ -188,10 +188,10 @@ def test_mistakes(changes: dict[str, Any], message: str) -> None:
         ({}, "there is no hierarchy without a kind"),
         ({"kind": "interval"}, "Hint: did you mean 'intervals'"),
         ({"kind": "intervals", "width": [5]}, "has no 'width'.  Hint: did you mean 'widths'"),
-        ({"kind": "intervals", "widths": 5}, "a parameter is of the wrong kind"),
+        ({"kind": "intervals", "widths": 5}, "widths is a list, each of which is a number, not 5"),
         ({"kind": "intervals", "widths": ["5"]}, "are numbers, not '5'"),
         ({"kind": "intervals", "widths": [5, 7]}, "7 is not a multiple of 5"),
-        ({"kind": "masking", "mask": 5}, "a parameter is of the wrong kind"),
+        ({"kind": "masking", "mask": 5}, "mask is a text, not 5"),
         ({"kind": "dates", "units": ["week"]}, "unknown unit 'week'"),
         ({"kind": "categories"}, "needs either a tree or a file"),
         ({"kind": "categories", "tree": ["a"], "file": "x"}, "needs either a tree or a file"),

@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from incrowd.errors import SourceError
+from incrowd.errors import MissingExtra, SourceError
 from incrowd.sources import open_source, sqlite
 from incrowd.sources.sql import without_password
 
@@ -182,7 +182,7 @@ def test_passwords_are_taken_out_of_urls(url: str, bare: str) -> None:
 
 def test_postgresql_without_its_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "adbc_driver_postgresql", None)
-    with pytest.raises(SourceError, match=r"pip install 'incrowd\[postgresql\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install 'incrowd\[postgresql\]'"):
         open_source("postgresql://u@h/d", query="t")
 
 

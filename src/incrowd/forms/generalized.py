@@ -69,14 +69,22 @@ class Generalized(Form):
 
     @classmethod
     def of(
-        cls, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int | None = None, wider: bool = False
+        cls,
+        tally: Tally,
+        schema: Schema,
+        recoding: Recoding,
+        *,
+        rows_in: int | None = None,
+        wider: bool = False,
+        declared: bool = False,
     ) -> Generalized:
         """Count what a recoding of a tally publishes; `rows_in` is how many rows there were to publish, if not all.
 
         No label names a value that only people have who are not published: a set leaves it out, or, where labels are
-        to be `wider`, is written as the node that holds it.
+        to be `wider`, is written as the node that holds it. Where all values were `declared`, labels may name each.
         """
-        shown = show_groups(tally, recoding, present=present_values(tally, recoding), wider=wider)
+        present = None if declared else present_values(tally, recoding)
+        shown = show_groups(tally, recoding, present=present, wider=wider)
         published = recoding.published
         group_of = shown.group_of[published]
         names = tuple(schema.sensitive)

@@ -80,7 +80,7 @@ class NoisyCounts(Form):
         codes[:, len(columns) :] = class_codes[kind]
         order = np.argsort(names)
         lines = Tally(tuple(sorted(names)), codes[:, order], counts, public.trees)
-        return cls(Generalized.of(lines, schema, recoding), tree, class_codes, accountant, promise)
+        return cls(Generalized.of(lines, schema, recoding, declared=True), tree, class_codes, accountant, promise)
 
     @property
     def rows(self) -> int:

@@ -101,7 +101,7 @@ def publish_separately(
     made: list[Release | None] = []
     for place, (schema, each) in enumerate(zip(schemas, methods, strict=True)):
         progress("publishing sets of columns", place / len(sets))
-        own_seed = None if seed is None else int(np.random.default_rng([seed, place]).integers(2**63))
+        own_seed = None if seed is None else int(np.random.default_rng([seed, place]).integers(2**62))
         try:
             made.append(publish(replace(table, schema=schema), method=each, sample=rate, seed=own_seed))
         except Unsatisfiable:

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
+from incrowd.common.paths import is_there
 from incrowd.common.plain import finite, size_distribution
 from incrowd.core.families import require_member
 from incrowd.core.groups import Groups
@@ -185,7 +186,7 @@ def _check_claim(claim: Claim) -> ModelCheck:
 
 def is_saved_release(source: object) -> bool:
     """Whether a source is the directory of a release."""
-    return isinstance(source, (str, Path)) and (Path(source) / "summary.json").is_file()
+    return isinstance(source, (str, Path)) and is_there(Path(source) / "summary.json")
 
 
 def _check_model(model: Model, groups: Groups) -> ModelCheck:

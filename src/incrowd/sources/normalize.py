@@ -40,7 +40,7 @@ def opened_file(
     *,
     in_memory: bool = False,
     found: Mapping[str, object] | None = None,
-    unchanged: Callable[[], None],
+    unchanged: Callable[[], None] | None = None,
 ) -> OpenedTable:
     """Return a file's table, normalized; `found` is how it turned out to be written, `unchanged` watches the file."""
     where, found = str(path), dict(found or {})
@@ -49,9 +49,10 @@ def opened_file(
     found_out = tuple(key for key in found if options.dialect.get(key) is None)
     columns = tuple(frame.collect_schema().names())
     # What was found out must be true of one and the same file.
-    unchanged()
+    if unchanged is not None:
+        unchanged()
     opened = OpenedTable(frame, columns, "file", description, in_memory, found_out)
-    return opened if in_memory else replace(opened, require_unchanged=unchanged)
+    return opened if in_memory or unchanged is None else replace(opened, require_unchanged=unchanged)
 
 
 def opened_answer(frame: pl.DataFrame, url: str, options: ReadOptions, *, where: str) -> OpenedTable:

@@ -21,7 +21,7 @@ from incrowd.hierarchies.meaning import label_masks
 from incrowd.hierarchies.naming import label_runs
 from incrowd.hierarchies.tree import MISSING, Tree
 from incrowd.testing.expecting import expect, is_frozen_dataclass
-from incrowd.testing.reading import is_missing, plain
+from incrowd.testing.reading import is_null, plain
 
 COLUMN = "column"
 Promise = Callable[[Hierarchy, pl.Series, Tree, Codes], None]
@@ -62,7 +62,7 @@ def gives_every_value_a_code(hierarchy: Hierarchy, values: pl.Series, tree: Tree
     expect(tree.values[MISSING] is None and tree.values.null_count() == 1, "another code than 0 is missing", hierarchy)
     for value, code in zip(values.to_list(), codes.tolist(), strict=True):
         meant = tree.values[code]
-        if is_missing(value) or (value == "" and code == MISSING):  # some hierarchies take empty text for missing
+        if is_null(value) or (value == "" and code == MISSING):  # some hierarchies take empty text for missing
             expect(code == MISSING, f"a missing value has code {code}", hierarchy, values.to_list())
         else:
             expect(meant is not None and plain(meant) == plain(value), f"{value!r} is coded as {meant!r}", hierarchy)

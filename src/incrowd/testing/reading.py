@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterator
 from datetime import date, datetime
 from fractions import Fraction
@@ -23,6 +24,7 @@ def covers(label: str | None, value: object, hierarchy: Hierarchy, *, ordered: b
     """Whether a label holds for a raw value; a null label says that the value is missing, and nothing else does."""
     if label is None:
         return is_missing(value)
+    value = as_read(value)
     match syntax.read(label, ordered=ordered):
         case syntax.Anything():
             return True
@@ -35,8 +37,18 @@ def covers(label: str | None, value: object, hierarchy: Hierarchy, *, ordered: b
 
 
 def is_missing(value: object) -> bool:
+    """Null, NaN and texts that say nothing are one value."""
+    return is_null(value) or as_read(value) in ("", "NaN", "nan")
+
+
+def is_null(value: object) -> bool:
     """Null and NaN are one value."""
     return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def as_read(value: object) -> object:
+    """Return a text as it is read: spaces around it say nothing, nor how its letters are composed."""
+    return unicodedata.normalize("NFC", value.strip()) if isinstance(value, str) else value
 
 
 def as_published(value: object, tree: Tree) -> object:
@@ -44,8 +56,9 @@ def as_published(value: object, tree: Tree) -> object:
 
     Two spellings of one number are one value in a column of numbers; where there are words too, they are two.
     """
-    if is_missing(value) or value == "":
+    if is_missing(value):
         return None
+    value = as_read(value)
     spellings = tree.values.to_list()
     return value if value in spellings else next(found for found in spellings if plain(found) == plain(value))
 

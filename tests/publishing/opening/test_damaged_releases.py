@@ -116,7 +116,11 @@ def test_what_is_no_file(copy: Callable[[str], Path], kind: str, name: str) -> N
             path.symlink_to(name)
         case "device":
             path.symlink_to("/dev/zero")
-    refused(release, IncrowdError, "there is no|cannot be read|does not say|not a file|no data file|holds no")
+    refused(
+        release,
+        IncrowdError,
+        "there is no|cannot be read|does not say|not a file|not an ordinary file|no data file|holds no",
+    )
 
 
 def test_fewer_rows_than_were_published(copy: Callable[[str], Path]) -> None:
