@@ -33,7 +33,7 @@ def cases() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
         }
 
     people, private = table("age", "sex", "education"), table("age", "sex", sensitive="marital")
-    size, diverse = ic.KAnonymity(5), ic.ProbabilisticLDiversity(2)
+    size, diverse = ic.BucketSize(5), ic.ProbabilisticLDiversity(2)
     return {
         "mondrian": (people, {"require": [size, ic.LDiversity(2)], "method": ic.Mondrian()}),
         "mondrian, multisets": (people, {"require": size, "method": ic.Mondrian(), "form": ic.ShowMultisets()}),

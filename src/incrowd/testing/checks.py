@@ -172,10 +172,8 @@ def check_hierarchy(hierarchy: Hierarchy, *, examples: int = 50, shrink: bool = 
 def check_sink(sink: Sink, *, examples: int = 40, shrink: bool = True) -> None:
     """Check that what a sink writes is read back as it was, on this many generated tables.
 
-            >>> from incrowd.models.bucket_size import BucketSize
-        from incrowd.models.bucket_size import BucketSize
-    from incrowd.publishing.sinks.csv import CsvSink
-            >>> check_sink(CsvSink(), examples=5)
+    >>> from incrowd.publishing.sinks.csv import CsvSink
+    >>> check_sink(CsvSink(), examples=5)
     """
     writing.is_a_value(sink)
 

@@ -24,7 +24,11 @@ def covers(label: str | None, value: object, hierarchy: Hierarchy, *, ordered: b
     """Whether a label holds for a raw value; a null label says that the value is missing, and nothing else does."""
     if label is None:
         return is_missing(value)
-    value = as_read(value)
+    # A hierarchy may list a text with the spaces that a table's text has, or without.
+    return any(_holds_for(label, spelt, hierarchy, ordered=ordered) for spelt in (value, as_read(value)))
+
+
+def _holds_for(label: str, value: object, hierarchy: Hierarchy, *, ordered: bool) -> bool:
     match syntax.read(label, ordered=ordered):
         case syntax.Anything():
             return True

@@ -31,7 +31,7 @@ from incrowd.models.t_closeness import TCloseness
 from incrowd.testing.case import Case
 from incrowd.testing.claims import SENSITIVE, VALUES
 from incrowd.testing.naive import Members
-from incrowd.testing.reading import is_missing, text_of
+from incrowd.testing.reading import as_read, is_missing, text_of
 
 TELLTALE = "Zoë Ånd-Ωmega, O'Neil"
 """A value that no message, report or parameter holds by accident: where it turns up, it came out of a row."""
@@ -87,7 +87,8 @@ class Kind:
 @st.composite
 def _categories(draw: st.DrawFn, values: Sequence[Any]) -> Hierarchy:
     """Put the values, and one that the table does not have, into a few groups and those into fewer."""
-    leaves = sorted({text_of(value) for value in values if not is_missing(value)} | {"nobody's value"})
+    # Texts that look alike are one value, and one leaf.
+    leaves = sorted({str(as_read(text_of(value))) for value in values if not is_missing(value)} | {"nobody's value"})
     small = draw(st.lists(st.integers(0, 3), min_size=len(leaves), max_size=len(leaves)))
     return Categories(
         tuple((leaf, f"small, {group}", f"{{large}} {group // 2}") for leaf, group in zip(leaves, small, strict=True))
