@@ -229,3 +229,12 @@ def test_a_summary_that_is_lost_is_missed_unless_the_columns_are_described(copy:
     (release / "summary.json").unlink()
     refused(release, SourceError, "there is no file summary.json in it")
     assert ic.open_release(release, description=release / "recipe.toml").rows == 16
+
+
+def test_a_sensitive_column_in_both_tables(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"age": [1, 2, 3, 4], "ill": ["flu", "cold", "gout", "acne"]})
+    table = ic.read(frame, quasi=["age"], sensitive=["ill"])
+    data = ic.publish(table, ic.LDiversity(2), method=ic.Anatomy()).save(tmp_path / "out", format="arrow")
+    pl.read_ipc(data.read_bytes()).with_columns(ill=pl.lit("flu")).write_ipc(data)
+    with pytest.raises(SchemaError, match="'ill' is in both tables"):
+        ic.open_release(tmp_path / "out")

@@ -58,6 +58,8 @@ def dealt_rows(files: PublishedFiles) -> pl.DataFrame:
     for name in (bucket, *schema.sensitive):
         if name not in values.columns:
             raise SchemaError(f"the table of sensitive values has no column '{name}'.")
+        if name != bucket and name in rows.columns:
+            raise SchemaError(f"column '{name}' is in both tables, where the second alone may tell sensitive values.")
     values = values.sort(bucket, maintain_order=True)
     counts = _whole_numbers(values[count])
     if counts is None or counts.sum() != rows.height:
