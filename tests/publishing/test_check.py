@@ -228,3 +228,25 @@ def test_sensitive_numbers_of_a_csv_file_are_those_of_the_table(tmp_path: Path) 
     ic.publish(table, ic.LDiversity(2)).save(tmp_path / "out")
     checked = ic.check(tmp_path / "out" / "data.csv", require=[ic.LDiversity(2)], original=table)
     assert checked.models[0].satisfied
+
+
+def test_columns_that_no_guarantee_speaks_of_are_told_from_the_files(tmp_path: Path) -> None:
+    CENSUS.head(300).write_csv(tmp_path / "people.csv")
+    table = ic.read(tmp_path / "people.csv", quasi=["age", "sex"], keep=["education"], pseudonyms=["occupation"])
+    data = ic.publish(table, ic.KAnonymity(5)).save(tmp_path / "out")
+    assert ic.check(tmp_path / "out").outside == ("occupation", "education")
+    assert any("speaks of: occupation, education" in warning for warning in ic.open_release(data.parent).warnings)
+    pl.read_csv(data, infer_schema=False).with_columns(row=pl.int_range(pl.len())).write_csv(data)
+    assert ic.check(tmp_path / "out").outside == ("occupation", "education", "row")
+    assert "row" in incrowd("check", str(tmp_path / "out")).out.split("speaks of")[1].splitlines()[0]
+
+
+def test_a_release_is_not_told_what_its_columns_are(tmp_path: Path) -> None:
+    saved(tmp_path, [ic.KAnonymity(5)])
+    with pytest.raises(SchemaError, match="which tells itself what its columns are"):
+        ic.check(tmp_path / "out", quasi=["age"])
+
+
+def test_a_model_that_is_asked_of_a_release_compares_with_no_part_of_the_table(tmp_path: Path) -> None:
+    saved(tmp_path, [ic.KAnonymity(5)], sample=0.5)
+    assert [one.satisfied for one in ic.check(tmp_path / "out", require=[ic.TCloseness(0.9)]).models] == [True, None]

@@ -121,6 +121,8 @@ def _lines(found: Check) -> list[tuple[str, str]]:
         ("unique rows", f"{found.unique_rows:,} ({found.unique_rows / found.rows:.1%})"),
         ("groups by size", ", ".join(f"{size}: {number:,}" for size, number in found.by_size.items())),
     ]
+    if found.outside:
+        lines.append(("no guarantee speaks of", ", ".join(found.outside)))
     for model in found.models:
         verdict = {True: "holds", False: "does not hold", None: "cannot be judged"}[model.satisfied]
         reached = "" if model.achieved is None else f", achieved {model.achieved:.4g}"

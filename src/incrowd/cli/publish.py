@@ -51,7 +51,7 @@ def publish(
     from incrowd.core.release_directory import require_free
     from incrowd.errors import FormulaWarning
     from incrowd.publishing.recipe import Recipe
-    from incrowd.publishing.saving import formats
+    from incrowd.publishing.saving import formats, require_own_place
 
     if format is not None and format not in formats():
         raise typer.BadParameter(f"it is one of {', '.join(formats())}", param_hint="--format")
@@ -69,8 +69,8 @@ def publish(
         directory = asked
     else:
         require_free(Path(directory), force=force)  # before the work, not after it
-    if save_recipe is not None and save_recipe.exists():
-        raise typer.BadParameter("the file exists already", param_hint="--save-recipe")
+    if save_recipe is not None:
+        require_own_place(save_recipe, Path(directory))
     session = engines[engine].start_session(master)
     with showing_progress(quiet=quiet or as_json) as progress:
         release = loaded.run(seed=seed, progress=progress, session=session)

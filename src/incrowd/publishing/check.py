@@ -28,7 +28,8 @@ from incrowd.models.k_anonymity import KAnonymity
 from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from incrowd.models.recursive_l_diversity import RecursiveLDiversity
 from incrowd.publishing.opening.claims import Claim, judge_claims
-from incrowd.publishing.opening.open_release import open_release
+from incrowd.publishing.opening.open_release import open_release, publishes_all
+from incrowd.publishing.opening.summary import read_summary
 from incrowd.publishing.table import Table
 from incrowd.sources import open_source, reading
 
@@ -73,6 +74,8 @@ class Check:
     sensitive: dict[str, SensitiveCheck]
     models: tuple[ModelCheck, ...] = ()
     smallest_bucket: int | None = None
+    outside: tuple[str, ...] = ()
+    """Columns of a release that no guarantee speaks of: whoever knows somebody's values there may find their row."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -111,6 +114,11 @@ def check(
     for model in require:
         require_member("models", model)
     if is_saved_release(source):
+        if quasi or sensitive:
+            raise SchemaError(
+                f"{source} is a release, which tells itself what its columns are.  Hint: name no columns, or check its "
+                "data file alone."
+            )
         return _check_release(Path(str(source)), require, original)
     opened = open_source(
         source,
@@ -157,7 +165,8 @@ def _check_release(place: Path, require: Sequence[Model], original: Table | None
         release = open_release(place, original=original)
     form, known = release.form, release.table_before
     before = None if known is None else replace(known, rate=release.rate)
-    asked = judge_claims(require, form, before, all_rows=True)
+    all_rows = publishes_all(read_summary(place, required=True))
+    asked = judge_claims(require, form, before, all_rows=all_rows)
     view = form.view()
     seen = {name: view.crowds(name) for name in view.sensitive}
     found = check_groups(Groups(form.rows_alike()))
@@ -168,6 +177,7 @@ def _check_release(place: Path, require: Sequence[Model], original: Table | None
     return replace(
         found,
         models=tuple(_check_claim(claim) for claim in (*release.claims, *asked)),
+        outside=release.outside,
         smallest_bucket=int(buckets.min()) if len(buckets) and found.k < buckets.min() else None,
     )
 

@@ -73,6 +73,8 @@ class Release:
     """What is to be said about how it was read."""
     claims: tuple[Claim, ...] = ()
     """What it was said to satisfy, where it was read from files: judged on what is in them."""
+    outside: tuple[str, ...] = ()
+    """Columns of its files that no guarantee speaks of, where it was read from files: kept ones, pseudonyms, others."""
     marked_as_seeded: bool = False
     """Whether it was read from files that say so."""
     told: Mapping[str, Hierarchy] = field(default_factory=dict)
@@ -262,6 +264,8 @@ class Release:
         found += [*self.notes, *self.shown.warnings()]
         if self.promise is not None:
             found += self.promise.warnings(self.rows, self.rate)
+        if self.outside:
+            found.append(f"Columns that no guarantee speaks of: {', '.join(self.outside)}.")
         if self.schema.kept:
             found.append(f"Columns published as they are, outside of every guarantee: {', '.join(self.schema.kept)}.")
         if self.schema.pseudonyms:

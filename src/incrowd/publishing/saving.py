@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import polars as pl
 
+from incrowd.common.paths import is_there
 from incrowd.common.progress import Progress, silent
-from incrowd.common.writing import write_secret
+from incrowd.common.writing import require_name, telling, write_secret
 from incrowd.core.engine import PublishedRows, ReleaseTexts
 from incrowd.core.families import registered
 from incrowd.core.formulas import neutralized
@@ -96,14 +98,26 @@ def save(
     return directory / f"data.{chosen}"
 
 
-def save_recipe(release: Publication, path: str | Path) -> Path:
-    """Write the recipe that makes a release again, seed included, to a new file that only its owner can read."""
-    path = Path(path)
-    if (path.parent / "summary.json").exists():
+def require_own_place(path: Path, directory: Path | None = None) -> None:
+    """Refuse a place for the publisher's own recipe that is taken, cannot be, or is in a release (`directory`)."""
+    require_name(path)
+    within = directory is not None and directory.absolute() in path.absolute().parents
+    if within or is_there(path.parent / "summary.json"):
         raise OutputError(
             f"{path} is in the directory of a release, and whoever has the seed can undo what chance hides.  "
             "Hint: keep this recipe elsewhere, like a key."
         )
+    with telling(path):
+        path.parent.stat()
+        with suppress(FileNotFoundError):
+            path.lstat()
+            raise OutputError(f"{path} exists already.  Hint: choose another name for the recipe.")
+
+
+def save_recipe(release: Publication, path: str | Path) -> Path:
+    """Write the recipe that makes a release again, seed included, to a new file that only its owner can read."""
+    path = Path(path)
+    require_own_place(path)
     recipe = recipe_of(release, seen_from=path.parent, own=True)
     write_secret(path, recipe.encode())
     return path

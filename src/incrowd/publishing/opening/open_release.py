@@ -100,7 +100,7 @@ def open_release(
     # Other roles than the release's own make other groups.
     require_agreement(place, summary, form, groups=description is None)
     before = None if known is None else replace(known, rate=rate)
-    claims = judge_claims(described.models, form, before, all_rows=_publishes_all(summary))
+    claims = judge_claims(described.models, form, before, all_rows=publishes_all(summary))
     return Release(
         shown=form,
         guarantees=(*(claim.found for claim in claims if claim.found is not None), *_stated(summary)),
@@ -112,6 +112,7 @@ def open_release(
         foreign=known is None,
         notes=(*notes, *(claim.warning for claim in claims if claim.warning is not None)),
         claims=claims,
+        outside=_outside(files, form),
         marked_as_seeded=summary.get("seeded") is True,
     )
 
@@ -217,7 +218,14 @@ def _sampled(summary: dict[str, Any], known: Tally | None) -> tuple[Fraction, in
     return rate, taken if rate < 1 and isinstance(taken, int) and taken <= known.rows else known.rows
 
 
-def _publishes_all(summary: dict[str, Any]) -> bool:
+def _outside(files: PublishedFiles, form: Form) -> tuple[str, ...]:
+    """Return the columns that are written beside labels and sensitive values, whatever the description says of them."""
+    if form.labelled is None:  # other forms have columns of their own, and none is kept beside them
+        return ()
+    return tuple(name for name in files.data.columns if name not in form.schema.tallied)
+
+
+def publishes_all(summary: dict[str, Any]) -> bool:
     """Whether a release says that it publishes all rows of its table; one that was made elsewhere says nothing."""
     rows = summary.get("rows", {})
     return not summary or (rows.get("in") == rows.get("published") and "sampling rate" not in rows)
