@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 import tempfile
 import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,16 +27,16 @@ class Finding:
         return f"{self.campaign} {self.number}: {self.what}\n  again: {again}"
 
 
-class Campaign:
+class Campaign(ABC):
     """One kind of attack. A subclass in a module of this package is found by itself."""
 
     name: ClassVar[str]
     share: ClassVar[int]
     """How many trials `make test` makes, always the same ones: a few seconds' worth."""
 
+    @abstractmethod
     def trial(self, number: int, place: Path) -> str | None:
         """Make one trial in an empty directory; return what is wrong, or nothing. All chance comes from the number."""
-        raise NotImplementedError
 
 
 def campaigns() -> dict[str, Campaign]:
