@@ -79,7 +79,7 @@ class Check:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return {**asdict(self), "models": [asdict(model) for model in self.models]}
+        return {**asdict(self), "models": [asdict(model) for model in self.models], "outside": list(self.outside)}
 
 
 def check(
