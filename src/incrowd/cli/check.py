@@ -25,6 +25,10 @@ def check(
     sensitive: Annotated[
         list[str] | None, typer.Option("--sensitive", "-s", help="Sensitive columns; repeat, or separate by commas.")
     ] = None,
+    person: Annotated[
+        list[str] | None,
+        typer.Option("--person", "-p", help="Columns that tell whose a row is, where somebody has several rows."),
+    ] = None,
     k: Annotated[int | None, typer.Option("--k", help="Fail (exit code 1) unless the table is k-anonymous.")] = None,
     l: Annotated[
         int | None, typer.Option("--l", help="Fail (exit code 1) unless every sensitive column is distinct l-diverse.")
@@ -62,6 +66,7 @@ def check(
             file,
             quasi=_names(quasi) if quasi else None,
             sensitive=_names(sensitive) if sensitive else None,
+            person=_names(person) if person else (),
             require=models,
             original=original,
             sample=sample,
@@ -100,8 +105,8 @@ def _names(given: list[str]) -> list[str]:
 
 def _failures(found: Check, k: int | None, l: int | None) -> list[str]:
     failures = []
-    if k is not None and found.k < k:
-        failures.append(f"{k}-anonymity: k is {found.k}")
+    if k is not None and (found.k is None or found.k < k):
+        failures.append(f"{k}-anonymity: k is {'not known' if found.k is None else found.k}")
     if l is not None:
         if not found.sensitive:
             failures.append(f"distinct {l}-diversity: no sensitive column was named")
@@ -114,11 +119,21 @@ def _failures(found: Check, k: int | None, l: int | None) -> list[str]:
 
 
 def _lines(found: Check) -> list[tuple[str, str]]:
+    counted = found.rows if found.people is None else found.people
     lines = [
         ("rows", f"{found.rows:,} in {found.groups:,} groups"),
-        ("k-anonymity", f"k = {found.k}"),
-        *([] if found.smallest_bucket is None else [("buckets", f"of at least {found.smallest_bucket:,} rows")]),
-        ("unique rows", f"{found.unique_rows:,} ({found.unique_rows / found.rows:.1%})"),
+        *([] if found.people is None else [("people", f"{found.people:,}; whatever follows counts people")]),
+    ]
+    if found.k is None or found.unique_rows is None:
+        lines.append(("k-anonymity", "not known: people have several rows, and the files do not tell whose a row is"))
+    else:
+        unique = "unique rows" if found.people is None else "people who are unique"
+        lines += [
+            ("k-anonymity", f"k = {found.k}"),
+            *([] if found.smallest_bucket is None else [("buckets", f"of at least {found.smallest_bucket:,} rows")]),
+            (unique, f"{found.unique_rows:,} ({found.unique_rows / max(counted, 1):.1%})"),
+        ]
+    lines += [
         ("groups by size", ", ".join(f"{size}: {number:,}" for size, number in found.by_size.items())),
     ]
     if found.outside:

@@ -22,6 +22,7 @@ from incrowd.core.form import Form, FormOutline
 from incrowd.core.formulas import FormulaCells
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Model
+from incrowd.core.people import People, count_people, number_people
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import Recoding, Showing
 from incrowd.core.schema import Schema
@@ -40,6 +41,8 @@ class Counted:
     tally: Tally
     raw: pl.DataFrame = field(repr=False)
     tuple_of: Ints
+    people: People | None = None
+    """Who has which rows, where that is known. `tuple_of` are then the places of pairs of a person and a tuple."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +167,7 @@ class Engine(Named, Protocol):
 
         Of a population that the table's people belong to, the quasi-identifiers are counted beside them.
         """
-        raw, counts = self.distinct(schema.tallied)
+        raw, counts = self.distinct(schema.found_again_by)
         if raw.height == 0:
             raise EmptyTable("the table has columns but no rows.")
         hierarchies = {**schema.quasi, **schema.sensitive}
@@ -177,9 +180,25 @@ class Engine(Named, Protocol):
         tally, tuple_of = code_table(
             raw, counts, hierarchies, people=people, people_counts=people_counts, texts=self.source.texts
         )
+        found = None
+        if schema.person:
+            person_of = number_people(raw, schema.person, self.source.texts)
+            several = int(person_of.max(initial=-1)) + 1 < tally.rows
+            if several:  # or a person is a row
+                found, tuple_of = count_people(tally, person_of, tuple_of, counts, tuple(schema.sensitive))
         if schema.kept or schema.pseudonyms:
-            return Counted(tally, raw, tuple_of)
-        return Counted(tally, pl.DataFrame(), tuple_of[:0])  # no row will be looked for again
+            return Counted(tally, raw, tuple_of, found)
+        return Counted(tally, pl.DataFrame(), tuple_of[:0], found)  # no row will be looked for again
+
+    def repeated(self, columns: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Return, of columns in which a value is there twice, how many different values how many rows have."""
+        found = {}
+        for name in columns:
+            raw, counts = self.distinct((name,))
+            known = raw[name].is_not_null().to_numpy()
+            if (counts[known] > 1).any():
+                found[name] = int(np.count_nonzero(known)), int(counts[known].sum())
+        return found
 
     def rows_of(self, form: Form) -> PublishedRows:
         """Return the published rows of a form whose counts hold all there is to publish."""

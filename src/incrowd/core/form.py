@@ -13,6 +13,7 @@ from incrowd.common.arrays import Codes, Counts, Floats
 from incrowd.common.registry import Named
 from incrowd.core.labelled import Labelled
 from incrowd.core.model import Guarantee, Model
+from incrowd.core.people import PlacedPeople
 from incrowd.core.query import Query
 from incrowd.core.schema import Schema
 from incrowd.core.source import OpenedTable
@@ -98,14 +99,21 @@ class Form(FormOutline, Protocol):
         """Labels that its rows are taken to be spread evenly over; None where exact values are published."""
         return self.labelled
 
+    def people_in_groups(self, people: PlacedPeople) -> Counts:
+        """Return how many people are in each group, where somebody has several rows."""
+        return np.empty(0, dtype=np.int64)  # of forms that take nobody with several rows
+
     def rows_alike(self) -> Counts:
         """Return how many rows show each combination of quasi-identifiers; the smallest number is the k of a reader."""
         return self.group_sizes
 
-    def verify(self, require: Sequence[Model], before: Tally | None) -> list[Guarantee]:
+    def verify(
+        self, require: Sequence[Model], before: Tally | None, people: PlacedPeople | None = None
+    ) -> list[Guarantee]:
         """Check every model on what is published; return the guarantees, or refuse the release.
 
         Models that compare groups with the whole table take the one `before`, or what is published where that is None.
+        Where somebody has several rows, `people` says who is where, and `before` counts people.
         """
         ...
 

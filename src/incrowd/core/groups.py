@@ -15,6 +15,9 @@ from incrowd.errors import NeedsTable
 from incrowd.hierarchies.naming import Pieces
 from incrowd.hierarchies.tree import Tree
 
+WITHHELD = -1
+"""The group of those who are in none."""
+
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
@@ -45,6 +48,26 @@ class Histogram:
         if filled.any():
             largest[filled] = np.maximum.reduceat(self.counts, self.offsets[:-1][filled])
         return largest
+
+
+def one_value_each(found: Histogram, sizes: Counts) -> Histogram:
+    """Return counts in which each person is taken for one of their values, the frequent ones as often as can be.
+
+    In a group of n people, the first value takes all who have it, the next as many as are left, and so on. However
+    people are taken for one of their values each, its values are at least as spread, so a bound on this spread holds
+    for all of these ways. Where everybody has one value, these are the counts themselves.
+    """
+    if int(found.counts.sum()) == int(sizes.sum()):
+        return found
+    order = np.lexsort((found.values, -found.counts, found.group_of))
+    values, counts, group_of = found.values[order], found.counts[order], found.group_of
+    summed = np.cumsum(counts)
+    first = found.offsets[:-1][group_of]
+    before = summed - counts - (summed[first] - counts[first])
+    taken = np.clip(sizes[group_of] - before, 0, counts)
+    kept = taken > 0
+    lengths = np.bincount(group_of[kept], minlength=len(sizes))
+    return Histogram(np.concatenate(([0], np.cumsum(lengths))), values[kept], taken[kept])
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +197,8 @@ class Groups:
 
     `whole[name]` counts the rows of the whole table by the column's codes, withheld ones included; where it is not
     given, the groups are the whole table. `trees` are the sensitive columns' hierarchies, for distances between values.
+    Where people have several rows, people are counted: sizes are people, and a histogram's entries are the people of
+    the group who have the value, so that somebody with three values is in three of them.
     `joint` counts the combinations of all sensitive columns together, each by any number of its own. `table` is the
     tally that the groups are made of, and `regions` what their labels stand for, for models that know more than sizes.
     """
@@ -185,18 +210,31 @@ class Groups:
     joint: Callable[[], Histogram] | None = None
     table: Tally | None = None
     regions: Callable[[], Regions] | None = None
+    everybody: int | None = None
+    """People of the whole table, where some have several values, so that their number is not that of the values."""
+
+    def __post_init__(self) -> None:
+        if not any(tree.sets is not None for tree in self.trees.values()):
+            return
+        object.__setattr__(self, "sensitive", _of_single_values(self.sensitive, self.trees))
+        if self.everybody is None and self.table is not None:
+            object.__setattr__(self, "everybody", (self.table.drawn_from or self.table).rows)
 
     def __len__(self) -> int:
         return len(self.sizes)
 
+    def several_values(self, name: str) -> bool:
+        """Whether somebody has several values in a column."""
+        return int(self.sensitive[name].counts.sum()) > int(self.sizes.sum())
+
     def shares(self, name: str) -> NDArray[np.float64]:
-        """Return each value's share of the whole table, by code."""
+        """Return the share of the whole table's rows, or people, that have each value, by code."""
         if name in self.whole:
             counts = self.whole[name].astype(np.float64)
         else:
             entries = self.sensitive[name]
             counts = np.bincount(entries.values, weights=entries.counts).astype(np.float64)
-        total = counts.sum()
+        total = counts.sum() if self.everybody is None else self.everybody
         return counts / total if total else counts
 
     @cached_property
@@ -235,6 +273,19 @@ class LazyHistograms(Mapping[str, Histogram]):
 
     def __len__(self) -> int:
         return len(self._names)
+
+
+def _of_single_values(found: Mapping[str, Histogram], trees: Mapping[str, Tree]) -> Mapping[str, Histogram]:
+    """Count single values where histograms count sets of them."""
+
+    def count(name: str) -> Histogram:
+        entries, tree = found[name], trees[name]
+        if tree.sets is None or (entries.values < tree.leaves).all():
+            return entries
+        place, values = tree.sets.unfold(entries.values, tree.leaves)
+        return histogram(entries.group_of[place], values, entries.counts[place], len(entries.offsets) - 1)
+
+    return LazyHistograms(tuple(found), count)
 
 
 def histogram(group_of: Ints, codes: NDArray[np.int32], counts: Counts, groups: int) -> Histogram:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Ints
 from incrowd.common.registry import Named
 from incrowd.core.form import Form
+from incrowd.core.groups import WITHHELD
 from incrowd.core.labelled import Shown
 from incrowd.core.schema import Schema
 from incrowd.core.solutions import Solutions
 from incrowd.core.tally import Tally
 
-WITHHELD = -1
+__all__ = ["WITHHELD", "Recoding", "Showing"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +54,10 @@ class Showing(Named, Protocol):
 
     A reader of the release must be able to tell no more than the form's `view` says.
     """
+
+    one_row_each: ClassVar[bool] = False
+    """Whether nobody may have several rows: where quasi-identifiers are published row by row as they are, a reader sees
+    how many rows somebody has, and may conclude which values of a bucket these must be."""
 
     def show(self, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int, rng: np.random.Generator) -> Form:
         """Return what is published of a tally; `rows_in` is how many rows there were to publish."""

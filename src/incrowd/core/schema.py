@@ -1,4 +1,4 @@
-"""What every column is: identifier, quasi-identifier, sensitive or other; and how it may become less specific."""
+"""What every column is: person, identifier, quasi-identifier, sensitive or other; and how it becomes less specific."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ class Schema:
 
     `quasi` and `sensitive` map a column to its hierarchy. `removed` columns are read by nobody and published nowhere;
     `pseudonyms` are identifiers that are published under a keyed pseudonym; `kept` columns are published as they are.
+    The `person` columns tell together whose a row is, and are removed or published under a pseudonym. Without them,
+    every row is taken for a person of its own; where `identifiers`, which are among the removed, or pseudonyms repeat,
+    that is only done if `each_row_a_person` says so.
     """
 
     quasi: Mapping[str, Hierarchy]
@@ -27,6 +30,19 @@ class Schema:
     pseudonyms: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    person: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    each_row_a_person: bool = False
+
+    @property
+    def found_again_by(self) -> tuple[str, ...]:
+        """Columns by which a row that was counted is found again: what it shows, and whose it is."""
+        return (*self.tallied, *self.person)
+
+    @property
+    def naming(self) -> tuple[str, ...]:
+        """Columns that name somebody, and so may tell that several rows are one person's."""
+        return (*self.identifiers, *self.pseudonyms)
 
     @property
     def published(self) -> tuple[str, ...]:
@@ -45,12 +61,14 @@ class Schema:
         *,
         quasi: Iterable[str] = (),
         sensitive: Iterable[str] = (),
+        person: str | Iterable[str] = (),
         identifiers: Iterable[str] = (),
         pseudonyms: Iterable[str] = (),
         keep: Iterable[str] = (),
         drop: Iterable[str] = (),
         others: Others | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
+        each_row_a_person: bool = False,
     ) -> Schema:
         """Give every column of a table its role; a column without one is an error unless `others` says otherwise.
 
@@ -67,6 +85,14 @@ class Schema:
             "keep": _names(keep, "keep"),
             "drop": _names(drop, "drop"),
         }
+        # Whose a row is may be published under a pseudonym, or not at all.
+        whose = (person,) if isinstance(person, str) else _names(person, "person")
+        hidden = tuple(name for name in whose if name not in roles["pseudonyms"])
+        roles["person"] = hidden
+        if whose and each_row_a_person:
+            raise SchemaError(
+                "a person has either one row or the rows that `person` tells.  Hint: leave out one of the two."
+            )
         role_of = _one_role_each(columns, roles)
         for name in hierarchies:
             if role_of.get(name) not in ("quasi", "sensitive"):
@@ -90,7 +116,10 @@ class Schema:
             sensitive={name: hierarchies.get(name, Exact()) for name in roles["sensitive"]},
             pseudonyms=roles["pseudonyms"],
             kept=roles["keep"] + (rest if others == "keep" else ()),
-            removed=roles["identifiers"] + roles["drop"] + (rest if others == "drop" else ()),
+            removed=hidden + roles["identifiers"] + roles["drop"] + (rest if others == "drop" else ()),
+            person=whose,
+            identifiers=roles["identifiers"],
+            each_row_a_person=each_row_a_person,
         )
 
 

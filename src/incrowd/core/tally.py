@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Codes, Counts
+from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.texts import AS_THEY_LOOK, TextRules
 from incrowd.hierarchies.tree import MISSING, Tree
@@ -73,10 +73,16 @@ class Tally:
         codes = np.stack([self.column(name) for name in names], axis=1)
         return group_tuples(codes, [self.trees[name].size for name in names])[0].astype(np.int32)
 
+    def single_values(self, name: str) -> tuple[Ints, Codes]:
+        """Return the values of a column with the tuples that have them: one each, unless people have several."""
+        tree, codes = self.trees[name], self.column(name)
+        return (np.arange(len(codes)), codes) if tree.sets is None else tree.sets.unfold(codes, tree.leaves)
+
     def value_counts(self, name: str) -> Counts:
-        """Return how many rows have each code of a column."""
+        """Return how many rows have each value of a column."""
         if name not in self._value_counts:
-            counts = np.bincount(self.column(name), weights=self.counts, minlength=self.trees[name].size)
+            place, codes = self.single_values(name)
+            counts = np.bincount(codes, weights=self.counts[place], minlength=self.trees[name].leaves)
             self._value_counts[name] = counts.astype(np.int64)
             self._value_counts[name].setflags(write=False)  # shared by all who ask
         return self._value_counts[name]

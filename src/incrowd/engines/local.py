@@ -70,6 +70,24 @@ class LocalEngine(Engine):
         raw = found.drop(_COUNT).rename(dict(zip(numbers, columns, strict=True)))
         return raw, found[_COUNT].to_numpy()
 
+    def repeated(self, columns: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Count the different values of each column: one scan for all of them."""
+        if not columns:
+            return {}
+        every = pl.all()
+        with reading(self.source):
+            found = (
+                self.source.frame.select(_numbered(list(columns)))
+                .select(every.drop_nulls().n_unique().name.prefix("different "), every.count())
+                .collect(engine="streaming")
+            )
+        different, rows = found.row(0)[: len(columns)], found.row(0)[len(columns) :]
+        return {
+            name: (few, all_rows)
+            for name, few, all_rows in zip(columns, different, rows, strict=True)
+            if few < all_rows
+        }
+
     def rows_of(self, form: Form) -> PublishedRows:
         """Make the rows from the form's counts."""
         return CountedRows(form)
@@ -103,21 +121,21 @@ class JoinedRows(PublishedRows):
         """Yield rows with their group and sensitive codes, sorted by what they will show."""
         counted, recoding, form = self.counted, self.recoding, self.form
         schema = form.schema
-        tallied = list(schema.tallied)
-        number = {name: f"c{place}" for place, name in enumerate((*tallied, *schema.kept, *schema.pseudonyms))}
+        known = list(schema.found_again_by)
+        number = {name: f"c{place}" for place, name in enumerate((*schema.kept, *schema.pseudonyms), start=len(known))}
         identifiers = [number[name] for name in schema.pseudonyms]
         # Rows are told apart by columns in the order of their names: the order of columns must not matter.
         carried = [number[name] for name in sorted((*schema.kept, *schema.pseudonyms))]
-        lookup = pl.DataFrame([counted.raw[name].alias(f"c{place}") for place, name in enumerate(tallied)])
+        lookup = pl.DataFrame([counted.raw[name].alias(f"c{place}") for place, name in enumerate(known)])
         lookup = lookup.with_columns(tuple=pl.Series(counted.tuple_of.astype(np.uint32)))
-        frame = self.source.frame.select(_numbered([*tallied, *schema.kept, *schema.pseudonyms]))
+        frame = self.source.frame.select(_numbered([*known, *schema.kept, *schema.pseudonyms]))
         for groups in self._scans():
             chosen = np.zeros(len(form.tally), dtype=bool)
             chosen[recoding.tuples[_among(groups, form.shown.group_of)]] = True
             with reading(self.source):
                 rows = (
-                    frame.join(lookup.filter(chosen[counted.tuple_of]).lazy(), on=_numbers(tallied), nulls_equal=True)
-                    .drop(_numbers(tallied))
+                    frame.join(lookup.filter(chosen[counted.tuple_of]).lazy(), on=_numbers(known), nulls_equal=True)
+                    .drop(_numbers(known))
                     .collect(engine="streaming")
                 )
             _require_unchanged(rows, np.where(chosen, form.tally.counts, 0))
@@ -175,7 +193,7 @@ def _place_rows(
 
 def _published(rows: pl.DataFrame, form: Labelled) -> pl.DataFrame:
     schema = form.schema
-    first_carried = len(schema.tallied)
+    first_carried = len(schema.found_again_by)
     columns: dict[str, pl.Series] = {}
     for place, name in enumerate(schema.pseudonyms, start=first_carried + len(schema.kept)):
         columns[name] = rows[f"c{place}"]

@@ -35,6 +35,7 @@ class ShowBuckets(Showing):
 
     tables: Literal["one", "two"] = "two"
     name: ClassVar[str] = "bucketized"
+    one_row_each: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.tables not in ("one", "two"):

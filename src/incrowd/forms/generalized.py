@@ -15,6 +15,7 @@ from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.groups import Regions, TornRegions
 from incrowd.core.labelled import Labelled, Shown, ShownGroups
 from incrowd.core.model import Guarantee, Model
+from incrowd.core.people import PlacedPeople
 from incrowd.core.query import Query, matching_codes
 from incrowd.core.recoding import WITHHELD, Recoding, Showing
 from incrowd.core.schema import Schema
@@ -22,9 +23,10 @@ from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import QueryError, did_you_mean
 from incrowd.forms.generalized_view import GeneralizedView
 from incrowd.forms.labelled_groups import present_values, show_groups
+from incrowd.forms.people_groups import groups_of_people, require_all_rows_inside
 from incrowd.forms.reach import reach
 from incrowd.forms.reading.labels import count_lines, read_labels, tally_of_nobody, trees_of_labels
-from incrowd.forms.verify import COUNT, verify
+from incrowd.forms.verify import COUNT, verify, verify_groups
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.tree import MISSING
 
@@ -113,10 +115,31 @@ class Generalized(Form):
         """Rows in each published group."""
         return np.bincount(self.groups, weights=self.counts, minlength=len(self.shown)).astype(np.int64)
 
-    def verify(self, require: Sequence[Model], before: Tally | None) -> list[Guarantee]:
+    def verify(
+        self, require: Sequence[Model], before: Tally | None, people: PlacedPeople | None = None
+    ) -> list[Guarantee]:
         """Check every model on the labels that are published; return the guarantees, or refuse the release."""
+        if people is not None and before is not None:
+            return self._verify_people(require, before, people)
         quasi, sensitive = tuple(self.schema.quasi), tuple(self.schema.sensitive)
         return verify(self.lines(), quasi, sensitive, require, before=before, stands_for=self.stands_for())
+
+    def people_in_groups(self, people: PlacedPeople) -> Counts:
+        """Return how many people are in each group, where somebody has several rows."""
+        seen = self._seen(people)
+        return np.bincount(seen[seen != WITHHELD], minlength=len(self.shown)).astype(np.int64)
+
+    def _seen(self, people: PlacedPeople) -> Ints:
+        group_of = self.shown.group_of
+        return people.seen_in(group_of[group_of != WITHHELD])
+
+    def _verify_people(self, require: Sequence[Model], before: Tally, placed: PlacedPeople) -> list[Guarantee]:
+        seen, regions = self._seen(placed), self.group_regions()
+        require_all_rows_inside(placed.people, seen, regions)
+        groups = groups_of_people(
+            placed.people, seen, len(self.shown), tuple(self.schema.sensitive), before=before, regions=lambda: regions
+        )
+        return verify_groups(groups, require)
 
     @property
     def labelled(self) -> Labelled | None:

@@ -29,6 +29,7 @@ class ShowMultisets(Showing):
     """Show the exact values of a group, and how often each occurs, in place of a range that covers them."""
 
     name: ClassVar[str] = "multisets"
+    one_row_each: ClassVar[bool] = True
 
     def show(
         self, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int, rng: np.random.Generator

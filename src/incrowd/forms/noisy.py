@@ -17,6 +17,7 @@ import polars as pl
 from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
 from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.model import Guarantee, Model
+from incrowd.core.people import PlacedPeople
 from incrowd.core.query import Query, matching_codes
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
@@ -97,7 +98,9 @@ class NoisyCounts(Form):
         """The sum of each box's counts."""
         return self.boxes.group_sizes
 
-    def verify(self, require: Sequence[Model], before: Tally | None) -> list[Guarantee]:
+    def verify(
+        self, require: Sequence[Model], before: Tally | None, people: PlacedPeople | None = None
+    ) -> list[Guarantee]:
         """Return the promise of the method; other models are refused before anything is counted."""
         return [self.promise]
 

@@ -21,6 +21,7 @@ from incrowd.common.randomness import permutation
 from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.groups import Groups, Histogram, LazyHistograms, histogram
 from incrowd.core.model import Guarantee, Model
+from incrowd.core.people import PlacedPeople
 from incrowd.core.query import Query, matching_codes
 from incrowd.core.recoding import WITHHELD, Recoding, Showing
 from incrowd.core.schema import Schema
@@ -53,6 +54,7 @@ class ShowSlices(Showing):
     levels: Mapping[str, int] = field(default_factory=dict, hash=False)
     overlapping: bool = False
     name: ClassVar[str] = "sliced"
+    one_row_each: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if any(isinstance(column, str) for column in self.columns):
@@ -104,8 +106,12 @@ class SlicedTable(SlicedRows, Form):
 
         return LazyHistograms(tuple(sorted(self.schema.sensitive)), count)
 
-    def verify(self, require: Sequence[Model], before: Tally | None) -> list[Guarantee]:
+    def verify(
+        self, require: Sequence[Model], before: Tally | None, people: PlacedPeople | None = None
+    ) -> list[Guarantee]:
         """Check every model on the buckets; return the guarantees, or refuse the release."""
+        if people is not None:  # how many rows somebody has can be read off the quasi-identifiers
+            raise SchemaError(f"{self.name} is for tables in which everybody has one row.")
         return [self._verified(model, before) for model in require]
 
     def _verified(self, model: Model, before: Tally | None) -> Guarantee:

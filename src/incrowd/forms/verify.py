@@ -87,6 +87,22 @@ def groups_of(
     )
 
 
+def codes_of_values(
+    counted: pl.DataFrame, columns: Sequence[str], before: Tally | None
+) -> tuple[dict[str, Tree], dict[str, Codes]]:
+    """Code what some columns show: by the trees of the table `before`, or by trees of their own."""
+    trees: dict[str, Tree] = {}
+    codes: dict[str, Codes] = {}
+    for name in columns:
+        shown = counted[name].alias("")
+        if before is None:
+            trees[name], codes[name] = Exact().build(name, shown)
+        else:
+            trees[name] = before.trees[name]
+            codes[name] = _known_codes(name, shown, trees[name])
+    return trees, codes
+
+
 def _known_codes(name: str, found: pl.Series, tree: Tree) -> Codes:
     known = tree.values.slice(1)
     if found.dtype != known.dtype:  # a file may have written numbers as text, and 25 as 25.0
@@ -145,7 +161,11 @@ def verify(
     stands_for: Regions | None = None,
 ) -> list[Guarantee]:
     """Check every model on the published rows; return the guarantees, or refuse the release."""
-    groups = groups_of(counted, quasi, sensitive, before=before, stands_for=stands_for)
+    return verify_groups(groups_of(counted, quasi, sensitive, before=before, stands_for=stands_for), require)
+
+
+def verify_groups(groups: Groups, require: Sequence[Model]) -> list[Guarantee]:
+    """Check every model on groups as a reader sees them."""
     broken = [model for model in require if not model.satisfied(groups).all()]
     if broken:
         names = ", ".join(str(model) for model in broken)

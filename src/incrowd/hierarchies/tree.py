@@ -20,6 +20,7 @@ from incrowd.common.arrays import Codes
 from incrowd.errors import HierarchyError
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.cuts import cut_texts
+from incrowd.hierarchies.value_sets import ValueSets
 from incrowd.hierarchies.values import as_short_text
 
 Kind = Literal["number", "date", "text"]
@@ -37,7 +38,8 @@ class Tree:
     that level: level 0 is the value itself, the last level is the root. `names[level][node]` is what that ancestor
     is called. `positions` places codes on a line for widths: numbers are themselves, dates are days, text is by rank.
     `edges[code]` is how the cut just below a code is written, in columns of numbers and dates. Values that are
-    `declared` are public: the owner listed them, and labels may name those that nobody has.
+    `declared` are public: the owner listed them, and labels may name those that nobody has. Where people have several
+    values in the column, the codes behind those of the values are `sets` of them.
     """
 
     values: pl.Series
@@ -48,10 +50,16 @@ class Tree:
     from_data: bool
     declared_edges: pl.Series | None = None
     declared: bool = False
+    sets: ValueSets | None = None
 
     @property
     def size(self) -> int:
         """Number of codes, missing included."""
+        return self.leaves if self.sets is None else self.leaves + len(self.sets)
+
+    @property
+    def leaves(self) -> int:
+        """Number of codes that are values, missing included; those from there on are sets of values."""
         return int(self.nodes.shape[1])
 
     @property
@@ -74,7 +82,7 @@ class Tree:
         """First code of each code's node, level by level."""
         opens = np.ones_like(self.nodes, dtype=bool)
         opens[:, 1:] = self.nodes[:, 1:] != self.nodes[:, :-1]
-        codes = np.where(opens, np.arange(self.size, dtype=np.int32), 0)
+        codes = np.where(opens, np.arange(self.leaves, dtype=np.int32), 0)
         return np.maximum.accumulate(codes, axis=1).astype(np.int32)
 
     @cached_property
@@ -82,7 +90,7 @@ class Tree:
         """One past the last code of each code's node, level by level."""
         closes = np.ones_like(self.nodes, dtype=bool)
         closes[:, :-1] = self.nodes[:, 1:] != self.nodes[:, :-1]
-        codes = np.where(closes, np.arange(1, self.size + 1, dtype=np.int32), self.size)
+        codes = np.where(closes, np.arange(1, self.leaves + 1, dtype=np.int32), self.leaves)
         return np.minimum.accumulate(codes[:, ::-1], axis=1)[:, ::-1].astype(np.int32)
 
     @cached_property

@@ -41,6 +41,7 @@ class Anatomy(Method):
 
     tables: Literal["one", "two"] = "two"
     name: ClassVar[str] = "anatomy"
+    one_row_each: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.tables not in ("one", "two"):

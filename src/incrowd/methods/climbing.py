@@ -184,13 +184,18 @@ class Climbers:
         )
         unsafe = np.zeros(len(self), dtype=bool)
         for model in require:
-            if not model.judges_entries:
+            if not model.judges_entries or self._several_values:
                 unsafe |= ~model.satisfied(groups)[judged.group_of]
                 continue
             for name, histogram in histograms(groups, model.column).items():
                 entry_of, _ = entries[name]
                 unsafe |= ~model.satisfied_entries(groups, name, histogram)[entry_of]
         return unsafe
+
+    @property
+    def _several_values(self) -> bool:
+        """Whether somebody has several values, so that no single one of them can be withheld."""
+        return any(self._tally.trees[name].sets is not None for name in self._sensitive)
 
     def _joint(self, judged: Judged) -> Histogram:
         sizes = [self._tally.trees[name].size for name in self._sensitive]

@@ -73,6 +73,7 @@ class Slicing(Method):
     min_bucket_size: int = 1
     fake_ratio: float = 0.0
     name: ClassVar[str] = "slicing"
+    one_row_each: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_whole("slicing", "min_bucket_size", self.min_bucket_size, at_least=1)

@@ -27,6 +27,8 @@ class AlphaKAnonymity(Model):
     k : the smallest number of rows in a group.
     column : the sensitive column to judge (default: each sensitive column).
 
+    Where people have several rows, people are counted: a value's share are the people who have it, however often.
+
     The paper bounds either one value or all of them. This model bounds all of them. Use `ConfidenceBounds` to bound
     values one by one.
 

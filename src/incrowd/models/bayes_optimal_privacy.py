@@ -58,6 +58,8 @@ class BayesOptimalPrivacy(Model):
     All methods but the full-domain search go by their groups' own values until then, so they may end with labels that
     are not safe. The release is then refused.
 
+    A belief is about the one value that a person has. A table in which somebody has several is refused.
+
     >>> import incrowd as ic
     >>> table = ic.read(ic.datasets.census(500), quasi=["sex", "education"], sensitive=["occupation"], others="drop")
     >>> release = ic.publish(table, BayesOptimalPrivacy(0.3, smoothing=20), method=ic.FullDomain(max_withheld=0.2))
@@ -105,6 +107,11 @@ class BayesOptimalPrivacy(Model):
         regions, table = groups.regions(), groups.table.drawn_from or groups.table
         people, place = table.project(regions.columns)
         for column, histogram in named.items():
+            if groups.several_values(column) or table.trees[column].sets is not None:
+                raise SchemaError(
+                    f"{self.name} is about the one value that a person has, and some people have several in "
+                    f"'{column}'.  Hint: bound the share of people instead, with ProbabilisticLDiversity."
+                )
             before = self._beliefs(table, people, place, column)
             for few, class_of, members in _members(regions, people, before.shape[1]):
                 shown = _shown(histogram, few, before.shape[1])

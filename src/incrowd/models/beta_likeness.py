@@ -30,6 +30,8 @@ class BasicBetaLikeness(Model):
     beta : how much more frequent a value may be, relative to its share of the table; above 0.
     column : the sensitive column to judge (default: each sensitive column).
 
+    Where people have several rows, people are counted: a value's share are the people who have it, however often.
+
     Falling shares are not bounded: the model takes it as harmless to learn that a person does not have a disease.
 
     Reference: Cao & Karras (2012).

@@ -21,6 +21,8 @@ class BucketSize(Model):
     ----------
     rows : the smallest number of rows in a bucket.
 
+    Where people have several rows, people are counted, not rows.
+
     This is what can be asked of sizes where quasi-identifiers are published as they are, as Anatomy and slicing do.
     It is not k-anonymity: a bucket of 20 rows may show 20 different people. It bounds how small the crowd is whose
     sensitive values are mixed; ask for diversity, too, so that these values differ.

@@ -33,6 +33,8 @@ class ConfidenceBounds(Model):
     default : the largest share of any other value, from 0 to 1 (default: 1, no bound).
     column : the sensitive column that the bounds are about (default: the only one; needed if there are several).
 
+    Where people have several rows, people are counted: a value's share are the people who have it, however often.
+
     Reference: Wang, Fung & Yu (2005, 2007), who call it template privacy.
     """
 

@@ -36,6 +36,8 @@ class DeltaDisclosure(Model):
     absent : "violates" or "ignored": what a group means that lacks one of the table's values (default: "violates").
     column : the sensitive column to judge (default: each sensitive column).
 
+    Where people have several rows, people are counted: a value's share are the people who have it, however often.
+
     By the definition, a group that lacks a value violates every delta: its log is minus infinity, and seeing the group
     rules the value out. `absent="ignored"` skips such values, as pyCANON does.
 

@@ -32,6 +32,8 @@ class DeltaPresence(Model):
     max_presence : the largest probability that a person is in the table, above 0 and at most 1.
     min_presence : the smallest probability, from 0 to `max_presence` (default: 0, no bound).
 
+    Where people have several rows, people are counted, not rows.
+
     You give the population when you read the table: `read(..., population=...)`.
 
     A person whom no label holds for is known to be absent. A `min_presence` above 0 forbids that; withheld rows may

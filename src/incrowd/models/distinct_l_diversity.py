@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.parameters import require_whole
-from incrowd.core.groups import Groups
+from incrowd.core.groups import Groups, one_value_each
 from incrowd.core.model import Model, all_satisfied, histograms, smallest
 
 
@@ -24,6 +24,9 @@ class DistinctLDiversity(Model):
     ----------
     l : the smallest number of different values in a group.
     column : the sensitive column to judge (default: each sensitive column).
+
+    Where people have several rows, people are counted: however each person of a group is taken for one of their own
+    values, at least `l` different ones remain. So a group in which everybody has the flu, among other things, fails.
 
     Reference: Machanavajjhala et al. (2007).
     """
@@ -50,11 +53,13 @@ class DistinctLDiversity(Model):
 
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether each group has at least l different values."""
-        return all_satisfied((h.distinct >= self.l for h in histograms(groups, self.column).values()), groups)
+        found = histograms(groups, self.column).values()
+        return all_satisfied((one_value_each(h, groups.sizes).distinct >= self.l for h in found), groups)
 
     def achieved(self, groups: Groups) -> float:
         """Return the fewest different values in any group."""
-        return smallest(h.distinct.astype(np.float64) for h in histograms(groups, self.column).values())
+        found = histograms(groups, self.column).values()
+        return smallest(one_value_each(h, groups.sizes).distinct.astype(np.float64) for h in found)
 
     def __str__(self) -> str:
         return f"distinct {self.l}-diversity" + (f" of {self.column}" if self.column else "")

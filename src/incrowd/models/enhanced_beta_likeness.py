@@ -30,6 +30,8 @@ class EnhancedBetaLikeness(Model):
     beta : how much more frequent a value may be, relative to its share of the table; above 0.
     column : the sensitive column to judge (default: each sensitive column).
 
+    Where people have several rows, people are counted: a value's share are the people who have it, however often.
+
     Whatever `beta` is, a value's share of a group stays below 1, unless all rows of the table have that value.
 
     Reference: Cao & Karras (2012).

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.parameters import require_number
-from incrowd.core.groups import Groups, Histogram
+from incrowd.core.groups import Groups, Histogram, one_value_each
 from incrowd.core.model import Model, all_satisfied, histograms, smallest
 
 _ROUNDING = 1e-12
@@ -28,6 +28,9 @@ class EntropyLDiversity(Model):
     ----------
     l : a number of at least 1, which need not be whole: the values of a group have an entropy of at least log `l`.
     column : the sensitive column to judge (default: each sensitive column).
+
+    Where people have several rows, people are counted: the entropy is that of the least spread counts in which each
+    person is taken for one of their own values, or less.
 
     Reference: Machanavajjhala et al. (2007).
     """
@@ -55,11 +58,13 @@ class EntropyLDiversity(Model):
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether each group's entropy is at least log l."""
         enough = math.log(self.l) - _ROUNDING
-        return all_satisfied((entropy(h) >= enough for h in histograms(groups, self.column).values()), groups)
+        found = histograms(groups, self.column).values()
+        return all_satisfied((entropy(one_value_each(h, groups.sizes)) >= enough for h in found), groups)
 
     def achieved(self, groups: Groups) -> float:
         """Return the exponential of the smallest entropy of any group."""
-        return math.exp(smallest(entropy(h) for h in histograms(groups, self.column).values()))
+        found = histograms(groups, self.column).values()
+        return math.exp(smallest(entropy(one_value_each(h, groups.sizes)) for h in found))
 
     def __str__(self) -> str:
         return f"entropy {self.l:g}-diversity" + (f" of {self.column}" if self.column else "")

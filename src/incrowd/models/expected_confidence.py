@@ -46,6 +46,9 @@ class ExpectedConfidence(Model):
     a person with these labels and this value among n people drawn at random. The observed confidence is what they
     believe after it: the rate times the value's share of the group. There is no threshold to choose.
 
+    Where people have several rows, people are counted: Pr(t) is that of a person with these labels who has the value,
+    n is a number of people, and a value's share of the group are the people who have it.
+
     Reference: Sattar et al. (2014).
     """
 

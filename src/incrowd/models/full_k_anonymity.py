@@ -27,6 +27,8 @@ class FullKAnonymity(Model):
     ----------
     k : the smallest number of rows with the same combination.
 
+    Where people have several rows, people are counted, not rows.
+
     All sensitive columns count together. A table with kept columns or pseudonyms is refused: they would be published
     outside of the promise.
 

@@ -31,6 +31,8 @@ class JournalistRisk(Model):
     risk : the largest probability, above 0 and at most 1.
     average : True bounds the mean over all rows instead of the largest probability (default: False).
 
+    Where people have several rows, people are counted, not rows.
+
     You give the population when you read the table: `read(..., population=...)`.
 
     The mean is a property of all groups together: the share of rows that are linked rightly if all of them are linked.

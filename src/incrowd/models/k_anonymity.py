@@ -21,6 +21,8 @@ class KAnonymity(Model):
     ----------
     k : the smallest number of rows in a group.
 
+    Where people have several rows, people are counted, not rows.
+
     >>> KAnonymity(2).satisfied(Groups(sizes=np.array([3, 1])))
     array([ True, False])
 

@@ -26,6 +26,8 @@ class KMap(Model):
     ----------
     k : the smallest number of people whom a row could be.
 
+    Where people have several rows, people are counted, not rows.
+
     You give the population when you read the table: `read(..., population=...)`. People are counted as the population's
     table has them, also where it has fewer than the published one. It protects only against those who do not know who
     is in the table.

@@ -26,6 +26,8 @@ class MarketerRisk(Model):
     ----------
     risk : the largest mean, above 0 and at most 1.
 
+    Where people have several rows, people are counted, not rows.
+
     This is a property of all groups together: every group gets the same verdict, that of the groups it is judged with.
     A method that judges a few groups at a time holds each of them to 1/size of at most `risk`, which is stricter than
     need be. A method that judges all groups at once, such as the full-domain search, lets large groups make up for

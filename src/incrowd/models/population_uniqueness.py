@@ -41,6 +41,8 @@ class PopulationUniqueness(Model):
     estimator : "pitman", "zayatz" or "snb" (slide negative binomials); needs a `fraction` (default: by the decision
         rule of Dankar et al., "pitman" for fractions of up to a tenth, and the smaller of the other two above that).
 
+    Where people have several rows, people are counted, not rows.
+
     Without a `fraction`, a row is unique if its labels hold for one person of the population, or for none. With a
     `fraction`, the table is taken as a random sample of a population that is not available, and the number is
     estimated. An estimate is no bound: on some tables it is a third of the truth. If the table itself is sampled before

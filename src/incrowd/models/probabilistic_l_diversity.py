@@ -26,6 +26,8 @@ class ProbabilisticLDiversity(Model):
     l : a number of at least 1, which need not be whole: no value makes up more than 1/`l` of a group.
     column : the sensitive column to judge (default: each sensitive column).
 
+    Where people have several rows, people are counted: at most 1/`l` of a group's people have a value, however often.
+
     Reference: Xiao & Tao (2006); Li et al. (2012).
     """
 

@@ -24,6 +24,8 @@ class ProsecutorRisk(Model):
     ----------
     risk : the largest probability, above 0 and at most 1.
 
+    Where people have several rows, people are counted, not rows.
+
     >>> ProsecutorRisk(0.3).satisfied(Groups(sizes=np.array([4, 3])))
     array([ True, False])
 

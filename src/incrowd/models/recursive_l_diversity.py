@@ -6,6 +6,7 @@ r1 ≥ r2 ≥ … are the counts of a group's sensitive values, the most frequen
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.parameters import require_number, require_whole
-from incrowd.core.groups import Groups, Histogram
+from incrowd.core.groups import Groups, Histogram, one_value_each
 from incrowd.core.model import Model, all_satisfied, histograms
 
 
@@ -26,6 +27,9 @@ class RecursiveLDiversity(Model):
     c : the factor in r1 < c·(rl + … + rm), above 0; r1 ≥ r2 ≥ … are the counts of a group's values.
     l : the place of the first count in that sum, at least 1.
     column : the sensitive column to judge (default: each sensitive column).
+
+    Where people have several rows, people are counted, each taken for one of their own values, so that r1 is as large
+    and the sum as small as can be.
 
     Reference: Machanavajjhala et al. (2007).
     """
@@ -54,12 +58,15 @@ class RecursiveLDiversity(Model):
 
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether r1 < c · (rl + … + rm) in each group."""
-        return all_satisfied((ratios(h, self.l) < self.c for h in histograms(groups, self.column).values()), groups)
+        return all_satisfied((ratio < self.c for ratio in self._ratios(groups)), groups)
 
     def achieved(self, groups: Groups) -> float:
         """Return the largest r1 / (rl + … + rm); any c above it is satisfied."""
-        found = (ratios(h, self.l) for h in histograms(groups, self.column).values())
-        return max(float(ratio.max(initial=0.0)) for ratio in found)
+        return max(float(ratio.max(initial=0.0)) for ratio in self._ratios(groups))
+
+    def _ratios(self, groups: Groups) -> Iterator[NDArray[np.float64]]:
+        for found in histograms(groups, self.column).values():
+            yield ratios(one_value_each(found, groups.sizes), self.l)
 
     def __str__(self) -> str:
         return f"recursive ({self.c:g},{self.l})-diversity" + (f" of {self.column}" if self.column else "")

@@ -8,7 +8,7 @@ from the values that a group has, never from those it lacks. Cost: one pass over
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -41,6 +41,10 @@ class TCloseness(Model):
     that the table has, missing first. With "hierarchical", two values are as far apart as the height of the lowest node
     that holds both; missing is under the root. A column without a hierarchy has height 1: the same as "equal", which is
     never less.
+
+    Where people have several rows, people are counted. A value's share are then the people who have it, so shares add
+    up to the number of values that a person has on average. The distance is that between the shares scaled to add up to
+    the same, and, on top of it, how much the two numbers of values differ.
 
     Reference: Li, Li & Venkatasubramanian (2007).
     """
@@ -80,6 +84,8 @@ class TCloseness(Model):
         share f of these it holds that f + (1 − f)·t ≥ distance.
         """
         share = np.zeros(len(groups))
+        if any(groups.several_values(name) for name in histograms(groups, self.column)):
+            return share
         if self.distance == "equal":
             for name, histogram in histograms(groups, self.column).items():
                 share = np.maximum(share, least_failing_by_values(groups, name, histogram, self.t))
@@ -90,14 +96,29 @@ class TCloseness(Model):
 
     def _distances(self, groups: Groups) -> Iterator[Floats]:
         for name, histogram in histograms(groups, self.column).items():
-            if self.distance == "equal":
-                yield equal_distances(groups, name, histogram)
-            elif self.distance == "ordered":
-                yield ordered_distances(groups, name, histogram)
-            elif name in groups.trees:
-                yield hierarchical_distances(groups, name, histogram, groups.trees[name])
+            if groups.several_values(name) or groups.everybody is not None:
+                yield self._distance_between_people(groups, name, histogram)
             else:
-                raise SchemaError(f"t-closeness: the hierarchy of '{name}' is not known.")
+                yield self._distance(groups, name, histogram)
+
+    def _distance(self, groups: Groups, name: str, histogram: Histogram) -> Floats:
+        if self.distance == "equal":
+            return equal_distances(groups, name, histogram)
+        if self.distance == "ordered":
+            return ordered_distances(groups, name, histogram)
+        if name in groups.trees:
+            return hierarchical_distances(groups, name, histogram, groups.trees[name])
+        raise SchemaError(f"t-closeness: the hierarchy of '{name}' is not known.")
+
+    def _distance_between_people(self, groups: Groups, name: str, histogram: Histogram) -> Floats:
+        """Return the distances where somebody has several values: of the shares, and of how many values people have."""
+        values = np.bincount(histogram.group_of, weights=histogram.counts, minlength=len(groups))
+        each = np.divide(values, groups.sizes, out=np.zeros(len(groups)), where=groups.sizes > 0)
+        on_average = float(groups.shares(name).sum())
+        # As if every value were a person, so that shares add up to 1.
+        of_values = replace(groups, sizes=values.astype(np.int64), everybody=None, table=None)
+        found = self._distance(of_values, name, histogram)
+        return np.asarray(np.abs(each - on_average) + np.minimum(each, on_average) * found)
 
     def __str__(self) -> str:
         kind = "" if self.distance == "equal" else f" ({self.distance})"

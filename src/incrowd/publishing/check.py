@@ -12,14 +12,17 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
+from incrowd.common.arrays import Ints
 from incrowd.common.paths import is_there
 from incrowd.common.plain import finite, size_distribution
 from incrowd.core.families import require_member
 from incrowd.core.groups import Groups
 from incrowd.core.model import Model, refuse_unverifiable
+from incrowd.core.people import number_people
 from incrowd.core.sampling import as_rate
 from incrowd.core.schema import Schema
 from incrowd.errors import EmptyTable, SchemaError
+from incrowd.forms.people_crowds import crowds_of_people
 from incrowd.forms.verify import COUNT, groups_of, read_regions
 from incrowd.hierarchies.values import one_spelling
 from incrowd.models.distinct_l_diversity import DistinctLDiversity
@@ -27,9 +30,10 @@ from incrowd.models.entropy_l_diversity import EntropyLDiversity
 from incrowd.models.k_anonymity import KAnonymity
 from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from incrowd.models.recursive_l_diversity import RecursiveLDiversity
-from incrowd.publishing.opening.claims import Claim, judge_claims
+from incrowd.publishing.opening.claims import Claim, judge_claims, judge_claims_of_people
 from incrowd.publishing.opening.open_release import open_release, publishes_all
 from incrowd.publishing.opening.summary import read_summary
+from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table
 from incrowd.sources import open_source, reading
 
@@ -62,18 +66,23 @@ class ModelCheck:
 class Check:
     """What a table achieves; `models` are those that it was asked about, or that a release claims.
 
-    Groups are rows that show the same quasi-identifiers. Where a release has buckets, sensitive values are judged in
-    these, and `smallest_bucket` is how many rows the smallest one has.
+    Groups are rows that show the same quasi-identifiers. Where the table tells whose a row is, all numbers but that of
+    `rows` count people, and a group are those who have rows in all the groups that somebody's rows are in. Where a
+    release has buckets, sensitive values are judged in these, and `smallest_bucket` is how many rows the smallest one
+    has.
     """
 
     rows: int
     groups: int
-    k: int
-    unique_rows: int
+    k: int | None
+    """None where people have several rows and the table does not tell whose a row is."""
+    unique_rows: int | None
     by_size: dict[str, int]
     sensitive: dict[str, SensitiveCheck]
     models: tuple[ModelCheck, ...] = ()
     smallest_bucket: int | None = None
+    people: int | None = None
+    """People, where the table tells whose a row is."""
     outside: tuple[str, ...] = ()
     """Columns of a release that no guarantee speaks of: whoever knows somebody's values there may find their row."""
 
@@ -87,6 +96,7 @@ def check(
     *,
     quasi: Iterable[str] | None = None,
     sensitive: Iterable[str] | None = None,
+    person: str | Iterable[str] = (),
     require: Sequence[Model] = (),
     original: Table | None = None,
     sample: float | Fraction | str = 1,
@@ -98,6 +108,10 @@ def check(
     exact_text: bool = False,
 ) -> Check:
     """Read off what a table achieves; a missing value is a value like any other.
+
+    Where somebody has several rows, name the column that tells whose a row is, or several, as `person`: people are then
+    counted. Who knows all rows of somebody takes that person for one of those who have a row in each of the same
+    groups, so these are counted together.
 
     The directory of a release tells the roles of its columns, its form and what it claims: all of this is judged on its
     files alone. Any other table is judged by the columns that you name.
@@ -132,10 +146,11 @@ def check(
     if original is not None:
         quasi = original.schema.quasi if quasi is None else quasi
         sensitive = original.schema.sensitive if sensitive is None else sensitive
-    schema = Schema.of(opened.columns, quasi=quasi or (), sensitive=sensitive or (), others="drop")
+        person = person or tuple(name for name in original.schema.person if name in opened.columns)
+    schema = Schema.of(opened.columns, quasi=quasi or (), sensitive=sensitive or (), person=person, others="drop")
     if not schema.quasi:
         raise SchemaError("no column is a quasi-identifier.  Hint: name those that outsiders may know.")
-    columns = cs.by_name(*schema.tallied)
+    columns = cs.by_name(*schema.found_again_by)
     with reading(opened):
         counted = opened.frame.group_by(columns).agg(pl.len().alias(COUNT)).collect(engine="streaming")
     if counted.height == 0:
@@ -144,15 +159,19 @@ def check(
     texts = [one_spelling(opened.texts.read(text)) for text in counted.select(columns & cs.string()).get_columns()]
     counted = counted.with_columns(texts).group_by(columns).agg(cs.by_name(COUNT).sum()) if texts else counted
     names = tuple(schema.quasi), tuple(schema.sensitive)
-    found = check_groups(groups_of(counted, *names))
-    if not require:
-        return found
-    if original is None:
-        groups = groups_of(counted, *names)
-    else:
-        before = original.engine.count(original.schema, original.population).tally
+    before = None
+    if original is not None and require:
+        known = original.engine.count(original.schema, original.population)
+        before = known.tally if known.people is None else known.people.tally
         before = replace(before, rate=as_rate(sample))  # who was in the sample is not known, and need not be
-        groups = groups_of(counted, *names, before=before, stands_for=read_regions(counted, names[0], before))
+    regions = None if before is None else read_regions(counted, names[0], before)
+    if schema.person:
+        person_of = number_people(counted, schema.person, opened.texts)
+        found = check_people(counted, *names, person_of)
+        groups = crowds_of_people(counted, *names, person_of, before=before, stands_for=regions)
+    else:
+        found = check_groups(groups_of(counted, *names))
+        groups = groups_of(counted, *names, before=before, stands_for=regions)
     return replace(found, models=tuple(_check_model(model, groups) for model in require))
 
 
@@ -166,6 +185,10 @@ def _check_release(place: Path, require: Sequence[Model], original: Table | None
     form, known = release.form, release.table_before
     before = None if known is None else replace(known, rate=release.rate)
     all_rows = publishes_all(read_summary(place, required=True))
+    if release.counts_people:
+        people = None if release.crowds is None else release.crowds.table
+        asked = judge_claims_of_people(require, release.crowds, people, all_rows=all_rows)
+        return _check_people_of_release(release, asked)
     asked = judge_claims(require, form, before, all_rows=all_rows)
     view = form.view()
     seen = {name: view.crowds(name) for name in view.sensitive}
@@ -180,6 +203,18 @@ def _check_release(place: Path, require: Sequence[Model], original: Table | None
         outside=release.outside,
         smallest_bucket=int(buckets.min()) if len(buckets) and found.k < buckets.min() else None,
     )
+
+
+def _check_people_of_release(release: Release, asked: Sequence[Claim]) -> Check:
+    """Judge a release by the crowds that hide people; where its files do not tell whose a row is, by nothing."""
+    models = tuple(_check_claim(claim) for claim in (*release.claims, *asked))
+    if release.crowds is None:
+        sizes = release.form.group_sizes
+        return Check(
+            release.rows, len(sizes), None, None, size_distribution(sizes), {}, models, outside=release.outside
+        )
+    found = check_groups(release.crowds)
+    return replace(found, rows=release.rows, people=found.rows, models=models, outside=release.outside)
 
 
 def _check_claim(claim: Claim) -> ModelCheck:
@@ -208,6 +243,12 @@ def _check_model(model: Model, groups: Groups) -> ModelCheck:
         failing_groups=int(np.count_nonzero(~good)),
         failing_rows=model.failing_rows(groups),
     )
+
+
+def check_people(counted: pl.DataFrame, quasi: Sequence[str], sensitive: Sequence[str], person_of: Ints) -> Check:
+    """Read off what a table achieves that tells whose a row is."""
+    found = check_groups(crowds_of_people(counted, quasi, sensitive, person_of))
+    return replace(found, rows=int(counted[COUNT].sum()), people=int(person_of.max(initial=-1)) + 1)
 
 
 def check_groups(groups: Groups) -> Check:

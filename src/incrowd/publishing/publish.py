@@ -18,6 +18,8 @@ from incrowd.core.families import require_member
 from incrowd.core.form import Form, FormOutline
 from incrowd.core.method import AnyMethod, Method
 from incrowd.core.model import Guarantee, Model, Promise, for_each_group, refuse_uncovered, refuse_unverifiable
+from incrowd.core.people import People, PeopleNumbers, PlacedPeople
+from incrowd.core.people_placing import place_people
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import Showing
 from incrowd.core.sampling import as_rate, draw_sample
@@ -91,6 +93,7 @@ def publish(
         population=population,
         promise=promise,
         told=made.told,
+        people=made.people,
         solutions=None if made.explored is None else made.explored.table(),
     )
 
@@ -126,6 +129,7 @@ class _Made:
     guarantees: Sequence[Guarantee]
     rows: PublishedRows
     told: Mapping[str, Hierarchy] = field(default_factory=dict)
+    people: PeopleNumbers | None = None
     explored: Solutions | None = None
 
 
@@ -152,6 +156,7 @@ class _Job:
         return self._noisy(counted) if self.method.private else self._grouped(counted)
 
     def _count(self) -> Counted:
+        self._refuse_unknown_people()
         schema, population = self.method.counted_as(self.table.schema), self.table.population
         self.progress("reading", 0.0)
         try:
@@ -163,29 +168,46 @@ class _Job:
         self.progress("reading", 1.0)
         return counted
 
+    def _refuse_unknown_people(self) -> None:
+        """Refuse a table in which somebody seems to have several rows and nobody said who is who."""
+        schema = self.table.schema
+        if schema.person or schema.each_row_a_person:
+            return
+        refuse_repeated(self.table.engine.repeated(schema.naming))
+
     def _grouped(self, counted: Counted) -> _Made:
         """Search for groups, show them, and check what is shown."""
-        method, schema = cast("Method", self.method), self.table.schema
-        drawn = None if self.rate == 1 else draw_sample(counted.tally, self.rate, self.rng)
-        tally = counted.tally if drawn is None else drawn.tally
+        method, schema, people = cast("Method", self.method), self.table.schema, counted.people
+        if people is not None:
+            self._refuse_several_rows(people)
+        everybody = counted.tally if people is None else people.tally
+        drawn = None if self.rate == 1 else draw_sample(everybody, self.rate, self.rng)
+        tally = everybody if drawn is None else drawn.tally
         # Only some methods make all groups at once, and can tell what holds of all of them together.
         searched = self.models if method.judges_all_groups else for_each_group(self.models)
         recoding = method.search(tally, schema, searched, rng=self.rng, progress=self.progress)
+        drawn_parts = len(recoding.tuples)
         if drawn is not None:
             recoding = drawn.extend(recoding)
+        found_again = bool(schema.kept or schema.pseudonyms)
+        rows_tally, rows_in, placed = counted.tally, tally.rows, None
+        if people is not None:
+            placed, recoding = place_people(people, recoding, self.rng, apart=found_again)
+            rows_tally = people.each_entry if found_again else counted.tally
+            rows_in = int(people.rows_each[placed.part_of < drawn_parts].sum())
         showing = self.form or recoding.form or ShowGeneralized()
-        form = showing.show(counted.tally, schema, recoding, rows_in=tally.rows, rng=self.rng)
+        form = showing.show(rows_tally, schema, recoding, rows_in=rows_in, rng=self.rng)
         own = recoding.form or ShowGeneralized()
         try:
-            guarantees = self._verified(form, tally, own=own)
+            guarantees = self._verified(form, tally, placed, own=own)
         except (ConformanceError, Unsatisfiable):
-            wider = showing.show_wider(counted.tally, schema, recoding, rows_in=tally.rows, rng=self.rng)
+            wider = showing.show_wider(rows_tally, schema, recoding, rows_in=rows_in, rng=self.rng)
             if wider is None:
                 raise
-            form, guarantees = wider, self._verified(wider, tally, own=own)
+            form, guarantees = wider, self._verified(wider, tally, placed, own=own)
         shuffle = None if drawn is None else int(words(self.rng, 1)[0])
         engine = self.table.engine
-        if schema.kept or schema.pseudonyms:
+        if found_again:
             if form.labelled is None:
                 raise SchemaError(
                     f"the form {form.name} has no labels that columns could be kept beside.  Hint: drop "
@@ -194,16 +216,27 @@ class _Job:
             rows = engine.joined(counted, recoding, form, self.key, shuffle=shuffle)
         else:
             rows = engine.rows_of(form)
-        present = present_values(counted.tally, recoding)
+        present = present_values(rows_tally, recoding)
         values = {name: counted.tally.trees[name].values.filter(pl.Series(codes)) for name, codes in present.items()}
-        return _Made(form, guarantees, rows, _told(schema, values), recoding.explored)
+        numbers = None if placed is None else PeopleNumbers(tally.rows, form.people_in_groups(placed))
+        return _Made(form, guarantees, rows, _told(schema, values), numbers, recoding.explored)
 
-    def _verified(self, form: Form, tally: Tally, *, own: Showing) -> Sequence[Guarantee]:
+    def _refuse_several_rows(self, people: People) -> None:
+        """Refuse what makes no sense, or would tell too much, where somebody has several rows."""
+        for part in (self.method, self.form):
+            if part is not None and part.one_row_each:
+                raise SchemaError(
+                    f"{part.name} publishes quasi-identifiers row by row as they are, so that a reader sees how many "
+                    f"rows somebody has, and some of the {len(people):,} people have several.  Hint: publish "
+                    "generalized values, or a table with one row for each person."
+                )
+
+    def _verified(self, form: Form, tally: Tally, people: PlacedPeople | None, *, own: Showing) -> Sequence[Guarantee]:
         """Check every model on what is shown. A method answers for the form it is made for; another one may show more
         of its groups than it judged, or other groups.
         """
         try:
-            return form.verify(self.models, tally)
+            return form.verify(self.models, tally, people)
         except ConformanceError as error:
             if self.form is None or self.form == own:
                 raise
@@ -241,6 +274,17 @@ def _told(schema: Schema, values: Mapping[str, pl.Series]) -> dict[str, Hierarch
         if told is not hierarchy:
             found[name] = told
     return found
+
+
+def refuse_repeated(repeated: Mapping[str, tuple[int, int]]) -> None:
+    """Refuse columns that name people and have a value twice."""
+    for name, (different, rows) in repeated.items():
+        raise SchemaError(
+            f"column '{name}' names people and repeats: {rows:,} rows have {different:,} different values. A guarantee "
+            f'is about people, so say whose a row is.  Hint: person="{name}" if each value is one person (in a '
+            'recipe, role = "person" or "person-pseudonym"); each_row_a_person=True if each row is one, although names '
+            "repeat."
+        )
 
 
 def nobody(schema: Schema) -> Counted:

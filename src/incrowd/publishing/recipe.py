@@ -33,13 +33,15 @@ class Recipe(RecipeFields):
             location,
             quasi=named["quasi"],
             sensitive=named["sensitive"],
+            person=[*named["person"], *named["person-pseudonym"]],
             identifiers=named["identifier"],
-            pseudonyms=named["pseudonym"],
+            pseudonyms=[*named["person-pseudonym"], *named["pseudonym"]],
             keep=named["keep"],
             drop=named["drop"],
             others=self.others,  # type: ignore[arg-type]
             hierarchies=self.hierarchies,
             population=population,
+            each_row_a_person=self.each_row_a_person,
             **options,
         )
 

@@ -30,9 +30,10 @@ from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.methods.mondrian import Mondrian
 
 VERSION = 1
-ROLES = ("quasi", "sensitive", "identifier", "pseudonym", "keep", "drop")
+ROLES = ("quasi", "sensitive", "person", "person-pseudonym", "identifier", "pseudonym", "keep", "drop")
 _KEYS = (
     "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
+    "each_row_a_person",
     "compare",  # other ways to publish the same table: see planning/compare/candidates.py
 )  # fmt: skip
 _SOURCE_KEYS = ("path", "url", "table", "query", "separator", "quote", "encoding", "missing", "exact_text")
@@ -117,6 +118,7 @@ class RecipeFields:
     output: Mapping[str, Any] = field(default_factory=dict)
     pseudonym_key: str | None = None
     population: Mapping[str, Any] = field(default_factory=dict)
+    each_row_a_person: bool = False
     base: Path = field(default_factory=Path)
     """The directory that relative paths start from."""
 
@@ -162,6 +164,8 @@ class RecipeFields:
         _require_texts("[pseudonyms]", pseudonyms)
         if "seed" in data:
             require_whole("the recipe", "seed", data["seed"], at_least=0)
+        if not isinstance(data.get("each_row_a_person", False), bool):
+            raise RecipeError(f"each_row_a_person is true or false, not {data['each_row_a_person']!r}.")
         as_rate(data.get("sample", 1))
         roles, hierarchies = read_columns(_table("columns", data.get("columns", {})), base)
         models = data.get("models", [])
@@ -181,6 +185,7 @@ class RecipeFields:
             output=output,
             pseudonym_key=pseudonyms.get("key"),
             population=population,
+            each_row_a_person=data.get("each_row_a_person", False),
             base=base,
         )
 
@@ -198,6 +203,8 @@ class RecipeFields:
             **dict.fromkeys(schema.pseudonyms, "pseudonym"),
             **dict.fromkeys(schema.kept, "keep"),
             **dict.fromkeys(schema.removed, "drop"),
+            **dict.fromkeys(schema.identifiers, "identifier"),
+            **{name: "person-pseudonym" if name in schema.pseudonyms else "person" for name in schema.person},
         }
         return cls(
             source=_described(release.source, stated_only=release.hides_rows),
@@ -211,6 +218,7 @@ class RecipeFields:
             output={} if format is None else {"format": format},
             pseudonym_key=None if release.pseudonym_key is None else str(release.pseudonym_key),
             population=_described(release.population, stated_only=release.hides_rows),
+            each_row_a_person=schema.each_row_a_person,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -224,6 +232,8 @@ class RecipeFields:
         data: dict[str, Any] = {"incrowd": VERSION}
         if self.others is not None:
             data["others"] = self.others
+        if self.each_row_a_person:
+            data["each_row_a_person"] = True
         if self.seed is not None:
             data["seed"] = self.seed
         if self.sample != 1:

@@ -20,9 +20,11 @@ from incrowd.common.plain import finite, parameters, size_distribution
 from incrowd.common.progress import Progress, silent
 from incrowd.core.engine import PublishedRows
 from incrowd.core.form import Form, FormOutline
+from incrowd.core.groups import Groups
 from incrowd.core.labelled import Labelled
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Promise
+from incrowd.core.people import PeopleNumbers
 from incrowd.core.query import Query
 from incrowd.core.recoding import Showing
 from incrowd.core.schema import Schema
@@ -40,6 +42,10 @@ from incrowd.sources.frames import as_native
 if TYPE_CHECKING:
     from incrowd.auditing import Audit
 
+SEVERAL_ROWS = (
+    "Some people have several rows: guarantees count people. They do not cover an adversary who knows how many rows a "
+    "person has."
+)
 SEEDED_RELEASE = (
     "Made with a seed: whoever knows or guesses it can undo what chance hides. For tests, not for publication."
 )
@@ -79,6 +85,12 @@ class Release:
     """Whether it was read from files that say so."""
     told: Mapping[str, Hierarchy] = field(default_factory=dict)
     """Hierarchies as its recipe tells them, where they are others: without values of people who are not published."""
+    counts_people: bool = False
+    """Whether it was read from files that say that some people have several rows."""
+    crowds: Groups | None = None
+    """The crowds that hide people, where it was read from files that tell whose a row is."""
+    people: PeopleNumbers | None = None
+    """How many people are in it, where somebody has several rows: guarantees then count people."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -215,6 +227,7 @@ class Release:
         return {
             "format": 1,
             "rows": self.row_numbers,
+            **({} if self.people is None else {"people": self._people_numbers(self.people)}),
             "guarantees": self.stated_guarantees,
             "method": {"name": self.method.name, "parameters": parameters(self.method)},
             "groups": {
@@ -229,6 +242,14 @@ class Release:
             "loss": self._losses() if self.promise is None else {},  # losses tell of rows that are not published
             **({} if self.promise is None else {"privacy": dict(self.promise.told)}),
             "warnings": self.warnings,
+        }
+
+    def _people_numbers(self, people: PeopleNumbers) -> dict[str, Any]:
+        sizes = people.group_sizes
+        return {
+            **({"published": people.published} if self.hides_rows else people.told),
+            "in the smallest group": int(sizes.min(initial=people.published)),
+            "in the largest group": int(sizes.max(initial=0)),
         }
 
     def _losses(self) -> dict[str, Any]:
@@ -270,6 +291,8 @@ class Release:
             found.append(f"Columns published as they are, outside of every guarantee: {', '.join(self.schema.kept)}.")
         if self.schema.pseudonyms:
             found.append(f"Pseudonyms link the rows of one person to each other: {', '.join(self.schema.pseudonyms)}.")
+        if self.people is not None or self.counts_people:
+            found.append(SEVERAL_ROWS)
         return found
 
     def save(
@@ -343,7 +366,8 @@ class Release:
     def __repr__(self) -> str:
         stated = ", ".join(str(guarantee.model) for guarantee in self.guarantees)
         withheld = "" if self.hides_rows else f", {self.withheld} withheld"
-        return f"Release({self.rows} rows in {len(self.shown.group_sizes)} groups{withheld}; {stated})"
+        people = "" if self.people is None else f" of {self.people.published} people"
+        return f"Release({self.rows} rows{people} in {len(self.shown.group_sizes)} groups{withheld}; {stated})"
 
 
 def _own_texts(frame: pl.DataFrame) -> pl.DataFrame:

@@ -28,6 +28,7 @@ class Table:
 
     def __repr__(self) -> str:
         roles = [
+            ("person", self.schema.person),
             ("quasi", self.schema.quasi),
             ("sensitive", self.schema.sensitive),
             ("pseudonyms", self.schema.pseudonyms),
@@ -43,6 +44,7 @@ def read(
     *,
     quasi: Iterable[str],
     sensitive: Iterable[str] = (),
+    person: str | Iterable[str] = (),
     identifiers: Iterable[str] = (),
     pseudonyms: Iterable[str] = (),
     keep: Iterable[str] = (),
@@ -56,6 +58,7 @@ def read(
     missing: Sequence[str] = (),
     exact_text: bool = False,
     population: object = None,
+    each_row_a_person: bool = False,
 ) -> Table:
     """Open a table and give its columns their roles. Rows are read when they are needed, not here.
 
@@ -67,6 +70,8 @@ def read(
         PyArrow frame, or a frame of a cluster's (`incrowd list sources` and `incrowd list engines` tell all kinds).
     quasi : columns that outsiders may know, and so must be hidden in a crowd.
     sensitive : columns that must not be learnt about a person.
+    person : the column that tells whose a row is, or several that tell it together, where somebody has several rows.
+        All guarantees then count people. It is not published, unless it is also one of the `pseudonyms`.
     identifiers : columns that name people; they are not published.
     pseudonyms : identifiers that are published under a keyed code.
     keep : columns that are published as they are.
@@ -79,6 +84,8 @@ def read(
     exact_text : compare texts character by character (default: False: `HIV` and `HIV ` are one value, and so are two
         ways of Unicode to write one letter).
     population : a table of everybody who might be in this one, for models that ask how many people a row could be.
+    each_row_a_person : every row is a person of its own, although identifiers or pseudonyms repeat (default: False, a
+        table in which they do is not published unless `person` tells whose a row is).
 
     >>> import polars as pl
     >>> read(pl.DataFrame({"age": [30, 41], "flu": [True, False]}), quasi=["age"], sensitive=["flu"])
@@ -90,12 +97,14 @@ def read(
         engine.source.columns,
         quasi=quasi,
         sensitive=sensitive,
+        person=person,
         identifiers=identifiers,
         pseudonyms=pseudonyms,
         keep=keep,
         drop=drop,
         others=others,
         hierarchies=hierarchies,
+        each_row_a_person=each_row_a_person,
     )
     if not schema.quasi:
         raise SchemaError(

@@ -39,4 +39,4 @@ def _as_groups(tally: Tally, schema: Schema, buckets: Buckets) -> Groups:
         return histogram(buckets.bucket_of, codes, buckets.counts, len(buckets))
 
     whole = {name: tally.table_counts(name) for name in names}
-    return Groups(sizes, LazyHistograms(names, count), whole, tally.trees)
+    return Groups(sizes, LazyHistograms(names, count), whole, tally.trees, table=tally)

@@ -15,9 +15,10 @@ from incrowd.core.tally import Tally
 
 def fitted_shares(tally: Tally, column: str, sensitive: str) -> NDArray[np.float64]:
     """Return Pr(code of the column | sensitive code), codes as rows and sensitive codes as columns."""
-    values = tally.trees[sensitive].size
+    values = tally.trees[sensitive].leaves
     size = tally.trees[column].size
-    pairs = tally.column(column).astype(np.int64) * values + tally.column(sensitive)
-    counts = np.bincount(pairs, weights=tally.counts, minlength=size * values).reshape(size, values)
+    of_tuple, codes = tally.single_values(sensitive)
+    pairs = tally.column(column)[of_tuple].astype(np.int64) * values + codes
+    counts = np.bincount(pairs, weights=tally.counts[of_tuple], minlength=size * values).reshape(size, values)
     everybody = tally.value_counts(column)[:, None] / tally.rows
     return np.asarray((counts + everybody) / (counts.sum(axis=0) + 1.0))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from incrowd.core.form import Form
+from incrowd.core.groups import Groups
 from incrowd.core.model import Guarantee, Model
 from incrowd.core.tally import Tally
 from incrowd.errors import IncrowdError, NeedsTable
+from incrowd.forms.verify import verify_groups
 
 
 @dataclass(frozen=True)
@@ -34,17 +36,31 @@ class Claim:
 
 def judge_claims(models: Sequence[Model], form: Form, known: Tally | None, *, all_rows: bool) -> tuple[Claim, ...]:
     """Judge what a release claims; `known` is the table before, `all_rows` whether all its rows are published."""
-    return tuple(_judge(model, form, known, all_rows=all_rows) for model in models)
+    return tuple(
+        _judge(model, known, lambda model: form.verify([model], known)[0], all_rows=all_rows) for model in models
+    )
 
 
-def _judge(model: Model, form: Form, known: Tally | None, *, all_rows: bool) -> Claim:
+def judge_claims_of_people(
+    models: Sequence[Model], crowds: Groups | None, known: Tally | None, *, all_rows: bool
+) -> tuple[Claim, ...]:
+    """Judge what a release claims of people; `crowds` are those that hide them, where the files tell who is who."""
+    if crowds is None:
+        reason = "it counts people, and the files do not tell whose a row is"
+        return tuple(Claim(model, "cannot be judged", reason=reason) for model in models)
+    return tuple(
+        _judge(model, known, lambda model: verify_groups(crowds, [model])[0], all_rows=all_rows) for model in models
+    )
+
+
+def _judge(model: Model, known: Tally | None, verified: Callable[[Model], Guarantee], *, all_rows: bool) -> Claim:
     if known is None and model.needs_table:
         return Claim(model, "cannot be judged", reason="it needs the table that the release was made from")
     if known is None and model.compares_with_table and not all_rows:
         reason = "it compares groups with all rows of the table, and not all of them are published"
         return Claim(model, "cannot be judged", reason=reason)
     try:
-        (found,) = form.verify([model], known)
+        found = verified(model)
     except NeedsTable as error:
         return Claim(model, "cannot be judged", reason=str(error))
     except IncrowdError as error:

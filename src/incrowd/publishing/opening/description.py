@@ -105,6 +105,16 @@ class Description:
         }
 
     @property
+    def person(self) -> tuple[str, ...]:
+        """The columns that tell whose a row is, in the table before."""
+        return tuple(name for name, role in self.roles.items() if role in ("person", "person-pseudonym"))
+
+    @property
+    def person_pseudonyms(self) -> tuple[str, ...]:
+        """The same in what is published; nothing unless all of them are."""
+        return self.person if all(self.roles[name] == "person-pseudonym" for name in self.person) else ()
+
+    @property
     def schema(self) -> Schema:
         """The roles, as everything else takes them; columns that hide nobody and tell nothing are left out."""
         named: dict[str, list[str]] = {"quasi": [], "sensitive": []}

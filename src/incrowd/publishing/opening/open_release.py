@@ -14,11 +14,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import polars as pl
 
 from incrowd.auditing.reference_tables import read_truth
 from incrowd.common.paths import is_there
-from incrowd.core.engine import PublishedRows
+from incrowd.core.engine import Counted, PublishedRows
 from incrowd.core.families import published_forms, registered
 from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.formulas import restored
@@ -32,8 +33,9 @@ from incrowd.engines.local import LocalEngine
 from incrowd.errors import SchemaError, SourceError
 from incrowd.forms.generalized import Generalized
 from incrowd.hierarchies.public import public_tree
-from incrowd.publishing.opening.claims import judge_claims
+from incrowd.publishing.opening.claims import judge_claims, judge_claims_of_people
 from incrowd.publishing.opening.description import Description
+from incrowd.publishing.opening.people import crowds_in_files, tells_of_people
 from incrowd.publishing.opening.summary import read_summary, require_agreement
 from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table
@@ -89,7 +91,9 @@ def open_release(
     described = _described(place, description)
     summary = read_summary(place, required=description is None and described.is_recipe)
     kind = published_forms().get(str(summary.get("form")))
-    known = None if original is None else _open_original(original, described, private=kind is not None and kind.private)
+    private = kind is not None and kind.private
+    counted = None if original is None else _open_original(original, described, private=private)
+    known = None if counted is None else counted.tally
     rate, rows_in = _sampled(summary, known)
     kinds = published_forms().values() if kind is None else [kind]
     others = {name for one in kinds for name in one.other_tables} if is_there(place) and place.is_dir() else set()
@@ -100,7 +104,13 @@ def open_release(
     # Other roles than the release's own make other groups.
     require_agreement(place, summary, form, groups=description is None)
     before = None if known is None else replace(known, rate=rate)
-    claims = judge_claims(described.models, form, before, all_rows=publishes_all(summary))
+    crowds = None
+    if tells_of_people(summary):
+        people = None if counted is None or counted.people is None else replace(counted.people.tally, rate=rate)
+        crowds = crowds_in_files(files, described.person_pseudonyms, people)
+        claims = judge_claims_of_people(described.models, crowds, people, all_rows=publishes_all(summary))
+    else:
+        claims = judge_claims(described.models, form, before, all_rows=publishes_all(summary))
     return Release(
         shown=form,
         guarantees=(*(claim.found for claim in claims if claim.found is not None), *_stated(summary)),
@@ -114,6 +124,8 @@ def open_release(
         claims=claims,
         outside=_outside(files, form),
         marked_as_seeded=summary.get("seeded") is True,
+        counts_people=tells_of_people(summary),
+        crowds=crowds,
     )
 
 
@@ -193,9 +205,9 @@ def _open(path: Path, described: Description) -> OpenedTable:
     return replace(opened, frame=frame, columns=tuple(frame.collect_schema().names()))
 
 
-def _open_original(original: object, described: Description, *, private: bool) -> Tally:
+def _open_original(original: object, described: Description, *, private: bool) -> Counted:
     if isinstance(original, Table) and not private:
-        return original.engine.count(original.schema, original.population).tally
+        return original.engine.count(original.schema, original.population)
     is_file = isinstance(original, (str, Path)) and Path(original).suffix.lower() == ".csv"
     opened = open_source(original, **described.reading if is_file else {})
     schema: Schema = described.schema
@@ -204,8 +216,11 @@ def _open_original(original: object, described: Description, *, private: bool) -
             raise SchemaError(f"the original has no column '{name}', which the description names.")
     if private:  # its labels stand for the values that were declared, whether or not the table has them
         hierarchies = {**schema.quasi, **schema.sensitive}
-        return read_truth(opened, schema.tallied, {name: public_tree(name, hierarchies[name]) for name in hierarchies})
-    return LocalEngine(opened).count(schema).tally
+        trees = {name: public_tree(name, hierarchies[name]) for name in hierarchies}
+        truth = read_truth(opened, schema.tallied, trees)
+        return Counted(truth, pl.DataFrame(), np.empty(0, dtype=np.int64))
+    whose = tuple(name for name in described.person if name in opened.columns)
+    return LocalEngine(opened).count(replace(schema, person=whose))
 
 
 def _sampled(summary: dict[str, Any], known: Tally | None) -> tuple[Fraction, int | None]:

@@ -68,6 +68,9 @@ def _require_sound(path: Path, summary: object) -> None:
     _whole(path, "rows: published", rows.get("published"))
     for key in ("in", "withheld", "left out by sampling"):
         _whole(path, f"rows: {key}", rows.get(key, 0))
+    people = _table(path, "people", told.get("people", {}))
+    for key in ("in", "published", "withheld"):
+        _whole(path, f"people: {key}", people.get(key, 0))
     rate = rows.get("sampling rate", 1)
     if not _is_number(rate) or not 0 < rate <= 1:
         _refuse(path, "rows: sampling rate", "a number above 0 and at most 1")
