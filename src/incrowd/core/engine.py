@@ -45,6 +45,20 @@ class Counted:
     """Who has which rows, where that is known. `tuple_of` are then the places of pairs of a person and a tuple."""
 
 
+@dataclass(frozen=True, eq=False)
+class OwnedTuples:
+    """Raw tuples with how many rows have each, and whose these are.
+
+    `owner_counts[i]` rows of tuple `tuple_of[i]` are those of the person that row i of `owners` names.
+    """
+
+    raw: pl.DataFrame
+    counts: Counts
+    owners: pl.DataFrame
+    tuple_of: Ints
+    owner_counts: Counts
+
+
 @dataclass(frozen=True)
 class ReleaseTexts:
     """What is written beside the published rows."""
@@ -162,12 +176,15 @@ class Engine(Named, Protocol):
         """Return the distinct tuples of some columns and how many rows have each, in one pass over the rows."""
         ...
 
-    def count(self, schema: Schema, population: Engine | None = None) -> Counted:
+    def count(self, schema: Schema, population: Engine | None = None, *, values: bool = True) -> Counted:
         """Count the distinct tuples of the quasi-identifiers and sensitive columns.
 
+        Where nobody will look at sensitive `values`, people with several rows are told apart without them.
         Of a population that the table's people belong to, the quasi-identifiers are counted beside them.
         """
-        raw, counts = self.distinct(schema.found_again_by)
+        found_again = bool(schema.kept or schema.pseudonyms)
+        owned = self.owned(schema, found_again=found_again)
+        raw, counts = owned.raw, owned.counts
         if raw.height == 0:
             raise EmptyTable("the table has columns but no rows.")
         hierarchies = {**schema.quasi, **schema.sensitive}
@@ -182,13 +199,27 @@ class Engine(Named, Protocol):
         )
         found = None
         if schema.person:
-            person_of = number_people(raw, schema.person, self.source.texts)
-            several = int(person_of.max(initial=-1)) + 1 < tally.rows
-            if several:  # or a person is a row
-                found, tuple_of = count_people(tally, person_of, tuple_of, counts, tuple(schema.sensitive))
-        if schema.kept or schema.pseudonyms:
+            person_of = number_people(owned.owners, schema.person, self.source.texts)
+            if int(person_of.max(initial=-1)) + 1 < tally.rows:  # or a person is a row
+                found, tuple_of = count_people(
+                    tally,
+                    person_of,
+                    tuple_of[owned.tuple_of],
+                    owned.owner_counts,
+                    tuple(schema.sensitive),
+                    values=values,
+                )
+        if found_again:
             return Counted(tally, raw, tuple_of, found)
         return Counted(tally, pl.DataFrame(), tuple_of[:0], found)  # no row will be looked for again
+
+    def owned(self, schema: Schema, *, found_again: bool) -> OwnedTuples:
+        """Return the distinct tuples of a table, and whose rows they are.
+
+        Where rows are to be `found_again`, the tuples tell also whose they are.
+        """
+        raw, counts = self.distinct(schema.found_again_by)
+        return OwnedTuples(raw, counts, raw, np.arange(raw.height), counts)
 
     def repeated(self, columns: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Return, of columns in which a value is there twice, how many different values how many rows have."""

@@ -25,6 +25,8 @@ class AnyMethod(Named, Protocol):
     """Whether it publishes noisy counts: nothing of its release, not even the number of rows, is the table's own."""
     judges_all_groups: ClassVar[bool] = False
     """Whether it makes all groups at once, and so can judge what holds of all of them together."""
+    looks_at_values: ClassVar[bool] = True
+    """Whether it looks at sensitive values also where no model does."""
     one_row_each: ClassVar[bool] = False
     """Whether nobody may have several rows: it is made for a form of which that is true."""
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from incrowd.common.arrays import Codes, Counts, Ints
+from incrowd.common.keys import number_keys
 from incrowd.common.randomness import permutation
 from incrowd.core.people import People, PlacedPeople
 from incrowd.core.recoding import WITHHELD, Recoding
@@ -48,9 +49,11 @@ def place_people(
 
 def _added_up(tuples: Ints, counts: Counts, groups: Ints, number: int) -> tuple[Ints, Counts, Ints]:
     """Add up rows of one tuple that are in one group."""
-    keys, part_of = np.unique(tuples * (number + 1) + (groups - WITHHELD), return_inverse=True)
-    totals = np.bincount(part_of, weights=counts, minlength=len(keys)).astype(np.int64)
-    return keys // (number + 1), totals, keys % (number + 1) + WITHHELD
+    room = number + 1
+    keys = tuples * room + (groups - WITHHELD)
+    part_of, first = number_keys(keys, (int(tuples.max(initial=0)) + 1) * room)
+    totals = np.bincount(part_of, weights=counts, minlength=len(first)).astype(np.int64)
+    return tuples[first], totals, groups[first]
 
 
 def _widened(people: People, recoding: Recoding, group_of: Ints) -> tuple[Codes, Codes]:
@@ -62,7 +65,10 @@ def _widened(people: People, recoding: Recoding, group_of: Ints) -> tuple[Codes,
     published = group_of != WITHHELD
     groups = group_of[published]
     for place, name in enumerate(recoding.columns):
-        lowest, highest = (bound[published] for bound in people.bounds(name))
+        lowest, highest = people.bounds(name)
+        if np.array_equal(lowest, highest):  # all of them hold what the method saw
+            continue
+        lowest, highest = lowest[published], highest[published]
         np.minimum.at(lows[:, place], groups, lowest)
         np.maximum.at(highs[:, place], groups, highest + np.int32(1))
         if recoding.shown == "tight":

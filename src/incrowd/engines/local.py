@@ -11,11 +11,12 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.arrays import Bools, Counts, Ints
-from incrowd.core.engine import Counted, Engine, PublishedRows
+from incrowd.core.engine import Counted, Engine, OwnedTuples, PublishedRows
 from incrowd.core.form import Form
 from incrowd.core.labelled import Labelled
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import WITHHELD, Recoding
+from incrowd.core.schema import Schema
 from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.engines.dealing import dealt, groups_of_rows
 from incrowd.errors import SourceError
@@ -69,6 +70,26 @@ class LocalEngine(Engine):
             )
         raw = found.drop(_COUNT).rename(dict(zip(numbers, columns, strict=True)))
         return raw, found[_COUNT].to_numpy()
+
+    def owned(self, schema: Schema, *, found_again: bool) -> OwnedTuples:
+        """List the owners of each tuple in the pass that counts it: far fewer tuples are told apart in this way."""
+        if found_again or not schema.person:
+            return super().owned(schema, found_again=found_again)
+        tallied, person = list(schema.tallied), list(schema.person)
+        keys, names = _numbers(tallied), [f"p{place}" for place in range(len(person))]
+        whose = [cs.by_name(name).as_expr().alias(ours) for name, ours in zip(person, names, strict=True)]
+        with reading(self.source):
+            found = (
+                self.source.frame.select(*_numbered(tallied), *whose)
+                .group_by(keys)
+                .agg(*names)
+                .collect(engine="streaming")
+            )
+        counts = found[names[0]].list.len().cast(pl.Int64).to_numpy()
+        raw = found.select(keys).rename(dict(zip(keys, tallied, strict=True)))
+        owners = pl.DataFrame({name: found[ours].explode() for name, ours in zip(person, names, strict=True)})
+        places = np.repeat(np.arange(len(counts)), counts)
+        return OwnedTuples(raw, counts, owners, places, np.ones(len(places), dtype=np.int64))
 
     def repeated(self, columns: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Count the different values of each column: one scan for all of them."""

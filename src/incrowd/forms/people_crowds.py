@@ -14,6 +14,7 @@ import polars as pl
 
 from incrowd.common.arrays import Codes, Ints
 from incrowd.core.groups import Groups, Histogram, LazyHistograms, Regions, histogram
+from incrowd.core.people import distinct_pairs
 from incrowd.core.tally import Tally
 from incrowd.forms.verify import codes_of_values
 from incrowd.hierarchies.value_sets import ValueSets, number_sets
@@ -45,7 +46,7 @@ def crowds_of_people(
     trees, codes = codes_of_values(counted, sensitive, before)
 
     def count(name: str) -> Histogram:
-        owner, values = _distinct_pairs(person_of, codes[name])
+        owner, values = distinct_pairs(person_of, codes[name], trees[name].size)
         starts = np.searchsorted(owner, np.arange(int(person_of.max(initial=-1)) + 2))
         entry, place = expand(starts, person)
         return histogram(crowd[entry], values[place], np.ones(len(entry), dtype=np.int64), number)
@@ -66,10 +67,10 @@ def crowds_of_people(
 
 def _crowds(person_of: Ints, group_of: Ints) -> tuple[ValueSets, Ints, Ints]:
     """Return the sets of groups that people are in, and of each pair of such a set and somebody in all of it, both."""
-    owner, groups = _distinct_pairs(person_of, group_of)
+    room = int(group_of.max(initial=0)) + 1
+    owner, groups = distinct_pairs(person_of, group_of, room)
     people = int(owner[-1]) + 1 if len(owner) else 0
-    room = int(groups.max(initial=0)) + 1
-    _, histories = number_sets(owner, groups.astype(np.int32), room)
+    _, histories = number_sets(owner, groups, room)
     members = np.sort(groups.astype(np.int64) * people + owner)  # by group
     starts = np.searchsorted(members, np.arange(room + 1) * people)
     smallest = _smallest_group(histories, np.diff(starts))
@@ -102,14 +103,8 @@ def expand(starts: Ints, chosen: Ints) -> tuple[Ints, Ints]:
     return which, starts[chosen][which] + nth
 
 
-def _distinct_pairs(owner: Ints, codes: Codes | Ints) -> tuple[Ints, Codes]:
-    room = int(codes.max(initial=0)) + 1
-    keys = np.unique(owner * room + codes)
-    return keys // room, (keys % room).astype(np.int32)
-
-
 def _people_by_value(person_of: Ints, codes: Codes) -> Ints:
-    return np.bincount(_distinct_pairs(person_of, codes)[1]).astype(np.int64)
+    return np.bincount(distinct_pairs(person_of, codes, int(codes.max(initial=0)) + 1)[1]).astype(np.int64)
 
 
 def _number(counted: pl.DataFrame, columns: Sequence[str]) -> Ints:

@@ -11,7 +11,7 @@ import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Ints
 from incrowd.core.groups import WITHHELD, Groups, Histogram, LazyHistograms, Regions, histogram
-from incrowd.core.people import People
+from incrowd.core.people import People, distinct_pairs
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import ConformanceError
 
@@ -36,7 +36,7 @@ def groups_of_people(
     return Groups(
         np.bincount(seen[published], minlength=count).astype(np.int64),
         LazyHistograms(tuple(sensitive), count_values),
-        {name: everybody.value_counts(name) for name in sensitive},
+        {name: everybody.value_counts(name) for name in sensitive if name in everybody.columns},
         {name: people.rows.trees[name] for name in sensitive},
         table=before,
         regions=regions,
@@ -47,9 +47,8 @@ def groups_of_people(
 def values_of(people: People, name: str, among: Bools) -> tuple[Ints, Codes]:
     """Return the distinct pairs of a person and a value of a column, among some people."""
     entries = among[people.owner]
-    size = people.rows.trees[name].size
-    keys = np.unique(people.owner[entries] * size + people.rows.column(name)[people.tuples[entries]])
-    return keys // size, (keys % size).astype(np.int32)
+    codes = people.rows.column(name)[people.tuples[entries]]
+    return distinct_pairs(people.owner[entries], codes, people.rows.trees[name].size)
 
 
 def people_alike(people: People, names: Sequence[str], published: Bools) -> Counts:

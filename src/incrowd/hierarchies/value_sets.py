@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Ints
+from incrowd.common.keys import number_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +51,10 @@ def number_sets(owner: Ints, codes: Codes, size: int) -> tuple[Ints, ValueSets]:
     for nth in range(int(lengths.max(initial=0))):
         going_on = going_on[lengths[going_on] > nth]
         keys = number[going_on] * size + codes[starts[going_on] + nth]
+        room = (int(number.max()) + 1) * size
         # Sets that have ended keep their numbers; those that go on get higher ones.
-        number[going_on] = int(number.max()) + 1 + np.unique(keys, return_inverse=True)[1]
-    _, first, number = np.unique(number, return_index=True, return_inverse=True)
+        number[going_on] = int(number.max()) + 1 + number_keys(keys, room)[0]
+    number, first = number_keys(number, int(number.max(initial=0)) + 1)
     kept = lengths[first]
     offsets = np.concatenate(([0], np.cumsum(kept)))
     places = np.repeat(starts[first] - offsets[:-1], kept) + np.arange(offsets[-1])

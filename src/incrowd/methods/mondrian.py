@@ -54,6 +54,7 @@ class Mondrian(Method):
     weights: Mapping[str, float] = field(default_factory=dict)
     fixed: tuple[str, ...] = ()
     name: ClassVar[str] = "mondrian"
+    looks_at_values: ClassVar[bool] = False
     judges_all_groups: ClassVar[bool] = True  # it holds each group to what implies a model of all of them
 
     def __post_init__(self) -> None:

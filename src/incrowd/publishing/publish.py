@@ -17,7 +17,15 @@ from incrowd.core.engine import Counted, MadeInParts, PartsTask, PublishedRows, 
 from incrowd.core.families import require_member
 from incrowd.core.form import Form, FormOutline
 from incrowd.core.method import AnyMethod, Method
-from incrowd.core.model import Guarantee, Model, Promise, for_each_group, refuse_uncovered, refuse_unverifiable
+from incrowd.core.model import (
+    Guarantee,
+    Model,
+    Promise,
+    any_looks_at_values,
+    for_each_group,
+    refuse_uncovered,
+    refuse_unverifiable,
+)
 from incrowd.core.people import People, PeopleNumbers, PlacedPeople
 from incrowd.core.people_placing import place_people
 from incrowd.core.pseudonyms import PseudonymKey
@@ -160,13 +168,20 @@ class _Job:
         schema, population = self.method.counted_as(self.table.schema), self.table.population
         self.progress("reading", 0.0)
         try:
-            counted = self.table.engine.count(schema, None if self.method.private else population)
+            counted = self.table.engine.count(
+                schema, None if self.method.private else population, values=self._looks_at_values
+            )
         except EmptyTable:
             if not self.method.allows_empty:
                 raise
             counted = nobody(schema)
         self.progress("reading", 1.0)
         return counted
+
+    @property
+    def _looks_at_values(self) -> bool:
+        """Whether anybody looks at sensitive values."""
+        return self.method.looks_at_values or any_looks_at_values(self.models)
 
     def _refuse_unknown_people(self) -> None:
         """Refuse a table in which somebody seems to have several rows and nobody said who is who."""
@@ -185,7 +200,8 @@ class _Job:
         tally = everybody if drawn is None else drawn.tally
         # Only some methods make all groups at once, and can tell what holds of all of them together.
         searched = self.models if method.judges_all_groups else for_each_group(self.models)
-        recoding = method.search(tally, schema, searched, rng=self.rng, progress=self.progress)
+        seen = schema if people is None or self._looks_at_values else replace(schema, sensitive={})
+        recoding = method.search(tally, seen, searched, rng=self.rng, progress=self.progress)
         drawn_parts = len(recoding.tuples)
         if drawn is not None:
             recoding = drawn.extend(recoding)
