@@ -7,7 +7,7 @@ for all of that person's rows; so no two of them can be put together to find out
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -40,6 +40,8 @@ class People:
     counts: Counts
     tally: Tally
     tuple_of: Ints
+    found_bounds: dict[str, tuple[Codes, Codes]] = field(default_factory=dict, repr=False)
+    """What `bounds` has found already."""
 
     def __len__(self) -> int:
         return len(self.tuple_of)
@@ -56,13 +58,9 @@ class People:
 
     def bounds(self, name: str) -> tuple[Codes, Codes]:
         """Return the lowest and the highest code that each person has in a column."""
-        if name not in self._bounds:
-            self._bounds[name] = _bounds(self.rows.column(name)[self.tuples], self.offsets)
-        return self._bounds[name]
-
-    @cached_property
-    def _bounds(self) -> dict[str, tuple[Codes, Codes]]:
-        return {}
+        if name not in self.found_bounds:
+            self.found_bounds[name] = _bounds(self.rows.column(name)[self.tuples], self.offsets)
+        return self.found_bounds[name]
 
     @cached_property
     def each_entry(self) -> Tally:
@@ -120,6 +118,8 @@ def number_people(raw: pl.DataFrame, columns: Sequence[str], texts: TextRules) -
                 f"column '{name}' tells whose a row is, and some rows have no value there.  "
                 "Hint: give each of them a number of its own, or leave them out."
             )
+    if len(columns) == 1:
+        return codes[:, 0].astype(np.int64) - 1
     return group_tuples(codes, sizes)[0]
 
 
@@ -171,16 +171,18 @@ def count_people(
     columns = rows.columns if values else tuple(name for name in rows.columns if name not in sensitive)
     codes = np.empty((number, len(columns)), dtype=np.int32)
     trees: dict[str, Tree] = dict(rows.trees)
+    bounds: dict[str, tuple[Codes, Codes]] = {}
     for place, name in enumerate(columns):
         of_rows = rows.column(name)[tuples]
         if name in sensitive:
             codes[:, place], trees[name] = _values_or_sets(owner, of_rows, number, rows.trees[name])
         else:
-            codes[:, place] = _middle(owner, of_rows, offsets)
+            bounds[name] = _bounds(of_rows, offsets)
+            codes[:, place] = _middle(owner, of_rows, *bounds[name])
     tuple_of_person, first = group_tuples(codes, [trees[name].size for name in columns])
     people = np.bincount(tuple_of_person, minlength=len(first)).astype(np.int64)
     tally = replace(rows, columns=columns, codes=np.ascontiguousarray(codes[first]), counts=people, trees=trees)
-    return People(rows, offsets, tuples, totals, tally, tuple_of_person), merged
+    return People(rows, offsets, tuples, totals, tally, tuple_of_person, bounds), merged
 
 
 def _bounds(codes: Codes, offsets: NDArray[np.int64]) -> tuple[Codes, Codes]:
@@ -190,11 +192,8 @@ def _bounds(codes: Codes, offsets: NDArray[np.int64]) -> tuple[Codes, Codes]:
     return np.minimum.reduceat(codes, offsets[:-1]), np.maximum.reduceat(codes, offsets[:-1])
 
 
-def _middle(owner: Ints, codes: Codes, offsets: NDArray[np.int64]) -> Codes:
+def _middle(owner: Ints, codes: Codes, lowest: Codes, highest: Codes) -> Codes:
     """Return the middle one of each owner's codes; a missing value only where there is no other."""
-    if not len(codes):
-        return codes
-    lowest, highest = _bounds(codes, offsets)
     found = highest.copy()
     differing = lowest != highest
     if not differing.any():
