@@ -106,15 +106,17 @@ def shown_sets(offsets, shown):
 
 @compiled
 def holders(offsets, items, size):
-    """Return, for each item below `size`, the sets that have it: where its run starts, and the sets."""
+    """Return, for each item below `size`, where it is: where its run starts, the sets that have it, and the places."""
     starts = np.zeros(size + 1, dtype=np.int64)
     for place in range(len(items)):
         starts[items[place] + 1] += 1
     starts = np.cumsum(starts)
     following = starts[:-1].copy()
     sets = np.empty(len(items), dtype=np.int32)
+    places = np.empty(len(items), dtype=np.int64)
     for one in range(len(offsets) - 1):
         for place in range(offsets[one], offsets[one + 1]):
             sets[following[items[place]]] = one
+            places[following[items[place]]] = place
             following[items[place]] += 1
-    return starts, sets
+    return starts, sets, places

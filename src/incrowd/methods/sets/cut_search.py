@@ -69,7 +69,7 @@ class CutSearch:
         self.shown = np.full(nodes.size, nodes.root, dtype=np.int32)
         self.shown[NOTHING] = NOTHING
         self.hidden = np.zeros(len(nodes), dtype=bool)
-        self._starts, self._holders = holders(self.sets.offsets, self.sets.items, nodes.size)
+        self._starts, self._holders, _ = holders(self.sets.offsets, self.sets.items, nodes.size)
         self._seen = np.full(len(self.sets), -1, dtype=np.int32)
         self._stamp = 0
         occurrences = np.concatenate(([0], np.cumsum(self.sets.item_counts(nodes.size))))
