@@ -1,7 +1,7 @@
 """Show one more label in as many sets as is safe: the inner loop of recoding by occurrence.
 
-Sets show labels; `labels[place]` is the label of an item's place, 0 for none, and where several places of a set have
-one label, only the first `counts_for` it.
+`labels[place]` is the label that is shown for the item at that place, 0 for none. Where several places of a set have
+one label, `leads` marks one of them, so that a set's labels can be read without repetition.
 """
 
 from __future__ import annotations
@@ -12,8 +12,16 @@ from incrowd.kernels.compiling import compiled
 
 
 @compiled
-def sets_lacking(starts, holders, places, labels, low, high, seen, stamp):
-    """Return the sets with an item from `low` to `high` that shows no label yet, and one such place of each."""
+def sets_lacking(starts, holders, places, labels, low, high, seen, stamp, alone):
+    """Return the sets with an item from `low` to `high` that shows no label yet.
+
+    With `alone`, leave out sets in which another item of the run shows a label. `seen` remembers by `stamp` who was
+    met or left out.
+    """
+    if alone:
+        for index in range(starts[low], starts[high]):
+            if labels[places[index]] != 0:
+                seen[holders[index]] = stamp
     members = np.empty(starts[high] - starts[low], dtype=np.int64)
     number = 0
     for index in range(starts[low], starts[high]):
@@ -26,12 +34,12 @@ def sets_lacking(starts, holders, places, labels, low, high, seen, stamp):
 
 
 @compiled
-def write_labels(offsets, labels, counts_for, members):
+def write_labels(offsets, labels, leads, members):
     """Write down the labels that these sets show, ascending."""
     room = 0
     for one in members:
         for place in range(offsets[one], offsets[one + 1]):
-            if counts_for[place]:
+            if leads[place]:
                 room += 1
     new_offsets = np.zeros(len(members) + 1, dtype=np.int64)
     new_items = np.empty(room, dtype=np.int32)
@@ -40,7 +48,7 @@ def write_labels(offsets, labels, counts_for, members):
         one = members[number]
         begin = used
         for place in range(offsets[one], offsets[one + 1]):
-            if not counts_for[place]:
+            if not leads[place]:
                 continue
             label = labels[place]
             hole = used
@@ -54,14 +62,14 @@ def write_labels(offsets, labels, counts_for, members):
 
 
 @compiled
-def give_label(offsets, items, labels, counts_for, members, low, high, label):
+def give_label(offsets, items, labels, leads, members, low, high, label):
     """Show a label in these sets, for all their items from `low` to `high` that show none yet."""
     for one in members:
         first = True
         for place in range(offsets[one], offsets[one + 1]):
             if low <= items[place] < high and labels[place] == 0:
                 labels[place] = label
-                counts_for[place] = first
+                leads[place] = first
                 first = False
 
 

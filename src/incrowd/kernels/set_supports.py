@@ -52,13 +52,12 @@ def follow(offsets, items, owners, places, missing, marks, found, starts, follow
 
 
 @compiled
-def survey_supports(offsets, items, counts, sensitive, values, numbers, size, k, share, worst):
+def survey_supports(offsets, items, counts, sensitive, values, numbers, size, k, share, smallest_of, exposed):
     """Look at all combinations of exactly `size` items; `numbers` bounds the items, `values` the sensitive codes.
 
     Return how many combinations there are, how many are unsafe (fewer than k people, or a sensitive value that more
-    than `share` of them have), the smallest support, and the largest share. `worst[s]` is lowered to the smallest
-    support of an unsafe combination in set s; a combination that is unsafe for its sensitive values alone makes
-    `worst[s]` at most its support too.
+    than `share` of them have), the smallest support, and the largest share. `smallest_of[s]` is lowered to the smallest
+    support of a combination in set s, and `exposed[s]` set if one is unsafe; neither if they are empty arrays.
     """
     owners = place_owners(offsets)
     marks = np.zeros(numbers, dtype=np.int64)
@@ -101,7 +100,6 @@ def survey_supports(offsets, items, counts, sensitive, values, numbers, size, k,
                 totals[item] += counts[owner]
                 if values > 0 and sensitive[owner] >= 0:
                     held[item, sensitive[owner]] += counts[owner]
-        bad = 0
         for step in range(number):
             item = last[step]
             total = totals[item]
@@ -113,21 +111,21 @@ def survey_supports(offsets, items, counts, sensitive, values, numbers, size, k,
                     high = max(high, held[item, value])
                     held[item, value] = 0
             largest = max(largest, high / total)
-            if total >= k and high <= share * total + 1e-9:
-                totals[item] = 0
-            else:
-                bad += 1
-        if bad > 0:
-            unsafe += bad
+            if total < k or high > share * total + 1e-9:
+                unsafe += 1
+                marks[item] = 1
+        if len(exposed) > 0:
             for place in places:
                 owner = owners[place]
                 first = place if size == 1 else place + 1
                 stop = place + 1 if size == 1 else offsets[owner + 1]
                 for later in range(first, stop):
-                    if totals[items[later]] > 0:
-                        worst[owner] = min(worst[owner], totals[items[later]])
-            for step in range(number):
-                totals[last[step]] = 0
+                    item = items[later]
+                    smallest_of[owner] = min(smallest_of[owner], totals[item])
+                    exposed[owner] = exposed[owner] or marks[item] > 0
+        for step in range(number):
+            totals[last[step]] = 0
+            marks[last[step]] = 0
         at[depth] += 1
     return combinations, unsafe, smallest, largest
 

@@ -33,8 +33,7 @@ from incrowd.kernels.set_conflicts import find_conflicts, project, sets_with, wi
 
 CONFLICTS_AT_ONCE = 4_000_000
 """How many unsafe combinations are held at a time: some 100 MB with what is needed to mend them."""
-PATIENCE = 0.7
-"""A step is taken if it gains at least this share of what the next one promises; 1 looks more often."""
+
 SWEEPS = 2
 """How often steps that gained nothing are tried again, after others were taken."""
 
@@ -112,7 +111,7 @@ class CutSearch:
                         tried.append(node)
                         continue
                     step = found
-                    if queue and step.gain < -PATIENCE * queue[0][0]:
+                    if queue and step.gain < -queue[0][0]:
                         self._pending[node] = step
                         heapq.heappush(queue, (-step.gain, node, version))
                         continue

@@ -1,30 +1,75 @@
-"""Recoding by occurrence: one label after the other is shown in as many sets as is safe."""
+"""Recoding by occurrence: one label after the other is shown in as many sets as is safe.
+
+A label is a node that sets show. Labels come one by one: first the items themselves, the frequent ones first; then the
+nodes above them, small ones first, for occurrences that still show nothing. A label is offered to every set with such
+an occurrence. All combinations of at most m labels that it would be in are counted; sets with an unsafe one are taken
+out, and the rest is counted again, until all are safe (`kernels.set_labels.peel`): that is the largest part of these
+sets in which the label is safe. Combinations without the new label stay as they were. So whatever is shown is safe at all
+times, and more labels never lose anything.
+
+Cost: each label counts the combinations that it is in, a few times; together some times m times the combinations of
+all sets.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from incrowd.common.arrays import Codes
+from incrowd.common.arrays import Codes, Ints
+from incrowd.common.progress import Progress
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.set_model import SetModel
-from incrowd.hierarchies.nodes import Nodes
+from incrowd.hierarchies.nodes import NOTHING, Nodes
 from incrowd.kernels.set_arrays import holders
 from incrowd.kernels.set_labels import give_label, peel, sets_lacking, write_labels
 
 
-def show_labels(sets: ItemSets, nodes: Nodes, model: SetModel, order) -> Codes:
-    size = nodes.size
-    starts, having, places = holders(sets.offsets, sets.items, size)
-    labels = np.zeros(len(sets.items), dtype=np.int32)
-    counts_for = np.zeros(len(sets.items), dtype=bool)
+def show_more(sets: ItemSets, nodes: Nodes, model: SetModel, shown: Codes, progress: Progress) -> Codes:
+    """Return what is shown at each place of `sets.items` after labels were added to what was, which must be safe.
+
+    Labels that are shown already are shown nowhere else.
+    """
+    starts, having, places = holders(sets.offsets, sets.items, nodes.size)
+    labels = shown.astype(np.int32)
+    leads = _leads(sets, labels)
     seen = np.full(len(sets), -1, dtype=np.int32)
-    sensitive = np.full(len(sets), -1, dtype=np.int32) if sets.sensitive is None else sets.sensitive
-    values = int(sensitive.max(initial=-1)) + 1 if model.max_share < 1 else 0
-    for stamp, node in enumerate(order):
+    watch = model.max_share < 1 and sets.sensitive is not None
+    none = np.full(len(sets), -1, dtype=np.int32)
+    sensitive = none if sets.sensitive is None else sets.sensitive
+    values = int(sensitive.max(initial=-1)) + 1 if watch else 0
+    order = _order(sets, nodes, model, labels)
+    for stamp, node in enumerate(order.tolist()):
         low, high = int(nodes.lows[node]), int(nodes.highs[node])
-        members = sets_lacking(starts, having, places, labels, low, high, seen, stamp)
-        offsets, items = write_labels(sets.offsets, labels, counts_for, members)
-        inside = peel(offsets, items, sets.counts[members], sensitive[members], values, len(nodes),
-                      model.known_items, model.min_people, model.max_share)
-        give_label(sets.offsets, sets.items, labels, counts_for, members[inside], low, high, node)
+        # People who have an item show it by one label each, where shares count: so those who could have the item fall
+        # into separate crowds, and what no crowd exceeds, all together do not.
+        members = sets_lacking(starts, having, places, labels, low, high, seen, stamp, watch)
+        counts = sets.counts[members]
+        if counts.sum() < model.min_people:
+            continue
+        offsets, items = write_labels(sets.offsets, labels, leads, members)
+        inside = peel(
+            offsets, items, counts, sensitive[members], values, len(nodes), model.known_items, model.min_people,
+            model.max_share,
+        )  # fmt: skip
+        give_label(sets.offsets, sets.items, labels, leads, members[inside], low, high, node)
+        progress("showing labels", (stamp + 1) / len(order))
     return labels
+
+
+def _order(sets: ItemSets, nodes: Nodes, model: SetModel, labels: Codes) -> Ints:
+    """Return the labels to offer: small ones first, then frequent ones; none that is shown, too rare, or worth nothing."""
+    counts = np.concatenate(([0], np.cumsum(sets.item_counts(nodes.size))))
+    occurrences = counts[nodes.highs] - counts[nodes.lows]
+    order = np.lexsort((np.arange(len(nodes)), -occurrences, nodes.highs - nodes.lows))
+    offered = (occurrences >= model.min_people) & (nodes.penalties < 1.0)
+    offered[labels] = False
+    offered[NOTHING] = False
+    return order[offered[order]]
+
+
+def _leads(sets: ItemSets, labels: Codes) -> np.ndarray:
+    """Mark one place of each label of each set."""
+    keys = sets.owners * (int(labels.max(initial=0)) + 1) + labels
+    leads = np.zeros(len(labels), dtype=bool)
+    leads[np.unique(keys, return_index=True)[1]] = True
+    return leads & (labels != NOTHING)
