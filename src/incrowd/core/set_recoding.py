@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.common.arrays import Codes, Ints
+from incrowd.common.arrays import Codes
 from incrowd.core.item_sets import ItemSets
 from incrowd.hierarchies.nodes import NOTHING, Nodes
 
@@ -15,18 +15,17 @@ from incrowd.hierarchies.nodes import NOTHING, Nodes
 class SetRecoding:
     """`shown[p]` is the node that stands for the item at place p of `ItemSets.items`, or `NOTHING`.
 
-    Set s is in part `parts[s]`. A recoding is *global* if all sets are in one part and every item is shown as one node
-    throughout; *local* if that holds within each part; and *by occurrence* if it need not hold at all: then an item may
-    be left out of any set. See `core.set_model` for what each of them guarantees.
+    A recoding is *global* if every item is shown as one node throughout, or never; *by parts* if that holds within each
+    part of the sets; and *by occurrence* if it need not hold at all: then an item may be left out of any set. See
+    `core.set_model` for what is guaranteed.
     """
 
     shown: Codes
-    parts: Ints
 
     @classmethod
     def everywhere(cls, sets: ItemSets, node_of_item: Codes) -> SetRecoding:
         """Show every item as one node in all sets; `node_of_item` has a node per code."""
-        return cls(node_of_item[sets.items].astype(np.int32), np.zeros(len(sets), dtype=np.int64))
+        return cls(node_of_item[sets.items].astype(np.int32))
 
     def published(self, sets: ItemSets) -> ItemSets:
         """Return the sets of nodes that people show, entry by entry."""

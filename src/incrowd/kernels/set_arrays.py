@@ -20,11 +20,11 @@ def _mixed(word):
 
 
 @compiled
-def hash_sets(offsets, items, sensitive):
-    """Return a 64-bit hash of each set and its sensitive code."""
+def hash_sets(offsets, items, apart):
+    """Return a 64-bit hash of each set and its number in `apart`, which keeps equal sets apart."""
     hashes = np.empty(len(offsets) - 1, dtype=np.uint64)
     for one in range(len(offsets) - 1):
-        word = _mixed(np.uint64(sensitive[one] + 2) * _FIRST)
+        word = _mixed(np.uint64(apart[one] + 1) * _FIRST)
         for place in range(offsets[one], offsets[one + 1]):
             word = _mixed(word + _FIRST * np.uint64(items[place] + 1))
         hashes[one] = word
@@ -32,7 +32,7 @@ def hash_sets(offsets, items, sensitive):
 
 
 @compiled
-def number_sets(offsets, items, sensitive, hashes, order):
+def number_sets(offsets, items, apart, hashes, order):
     """Number equal sets alike, going through them in the order of their hashes; return the numbers, and one of each."""
     number = np.empty(len(order), dtype=np.int64)
     first = np.empty(len(order), dtype=np.int64)
@@ -43,7 +43,7 @@ def number_sets(offsets, items, sensitive, hashes, order):
         # Sets with one hash are neighbours; different ones among them are all but impossible, and cost a look back.
         back = found - 1
         while back >= 0 and not same and hashes[first[back]] == hashes[one]:
-            same = _equal(offsets, items, sensitive, first[back], one)
+            same = _equal(offsets, items, apart, first[back], one)
             if not same:
                 back -= 1
         if not same:
@@ -55,9 +55,9 @@ def number_sets(offsets, items, sensitive, hashes, order):
 
 
 @compiled
-def _equal(offsets, items, sensitive, one, other):
+def _equal(offsets, items, apart, one, other):
     length = offsets[one + 1] - offsets[one]
-    if sensitive[one] != sensitive[other] or offsets[other + 1] - offsets[other] != length:
+    if apart[one] != apart[other] or offsets[other + 1] - offsets[other] != length:
         return False
     for step in range(length):
         if items[offsets[one] + step] != items[offsets[other] + step]:

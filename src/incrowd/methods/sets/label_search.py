@@ -1,7 +1,8 @@
 """Recoding by occurrence: one label after the other is shown in as many sets as is safe.
 
 A label is a node that sets show. Labels come one by one: first the items themselves, the frequent ones first; then the
-nodes above them, small ones first, for occurrences that still show nothing. A label is offered to every set with such
+nodes above them, small ones first, for occurrences that still show nothing. (Rare items may wait until the nodes above
+them have been offered: shown by themselves in a few sets, they are in the way of others.) A label is offered to every set with such
 an occurrence. All combinations of at most m labels that it would be in are counted; sets with an unsafe one are taken
 out, and the rest is counted again, until all are safe (`kernels.set_labels.peel`): that is the largest part of these
 sets in which the label is safe. Combinations without the new label stay as they were. So whatever is shown is safe at all
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from incrowd.common.arrays import Codes, Ints
+from incrowd.common.arrays import Bools, Codes, Ints
 from incrowd.common.progress import Progress
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.set_model import SetModel
@@ -24,10 +25,12 @@ from incrowd.kernels.set_arrays import holders
 from incrowd.kernels.set_labels import give_label, peel, sets_lacking, write_labels
 
 
-def show_more(sets: ItemSets, nodes: Nodes, model: SetModel, shown: Codes, progress: Progress) -> Codes:
+def show_more(
+    sets: ItemSets, nodes: Nodes, model: SetModel, shown: Codes, progress: Progress, *, frequent: int = 0
+) -> Codes:
     """Return what is shown at each place of `sets.items` after labels were added to what was, which must be safe.
 
-    Labels that are shown already are shown nowhere else.
+    Labels that are shown already are shown nowhere else. Nodes that fewer than `frequent` people have come last.
     """
     starts, having, places = holders(sets.offsets, sets.items, nodes.size)
     labels = shown.astype(np.int32)
@@ -37,7 +40,7 @@ def show_more(sets: ItemSets, nodes: Nodes, model: SetModel, shown: Codes, progr
     none = np.full(len(sets), -1, dtype=np.int32)
     sensitive = none if sets.sensitive is None else sets.sensitive
     values = int(sensitive.max(initial=-1)) + 1 if watch else 0
-    order = _order(sets, nodes, model, labels)
+    order = _order(sets, nodes, model, labels, frequent)
     for stamp, node in enumerate(order.tolist()):
         low, high = int(nodes.lows[node]), int(nodes.highs[node])
         # People who have an item show it by one label each, where shares count: so those who could have the item fall
@@ -56,18 +59,18 @@ def show_more(sets: ItemSets, nodes: Nodes, model: SetModel, shown: Codes, progr
     return labels
 
 
-def _order(sets: ItemSets, nodes: Nodes, model: SetModel, labels: Codes) -> Ints:
+def _order(sets: ItemSets, nodes: Nodes, model: SetModel, labels: Codes, frequent: int) -> Ints:
     """Return the labels to offer: small ones first, then frequent ones; none that is shown, too rare, or worth nothing."""
     counts = np.concatenate(([0], np.cumsum(sets.item_counts(nodes.size))))
     occurrences = counts[nodes.highs] - counts[nodes.lows]
-    order = np.lexsort((np.arange(len(nodes)), -occurrences, nodes.highs - nodes.lows))
+    order = np.lexsort((np.arange(len(nodes)), -occurrences, nodes.highs - nodes.lows, occurrences < frequent))
     offered = (occurrences >= model.min_people) & (nodes.penalties < 1.0)
     offered[labels] = False
     offered[NOTHING] = False
     return order[offered[order]]
 
 
-def _leads(sets: ItemSets, labels: Codes) -> np.ndarray:
+def _leads(sets: ItemSets, labels: Codes) -> Bools:
     """Mark one place of each label of each set."""
     keys = sets.owners * (int(labels.max(initial=0)) + 1) + labels
     leads = np.zeros(len(labels), dtype=bool)

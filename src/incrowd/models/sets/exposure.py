@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.common.arrays import Codes, Ints
+from incrowd.common.arrays import Bools, Codes, Counts, Ints
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.set_model import SetModel
 from incrowd.errors import SchemaError
@@ -60,45 +60,38 @@ class SetExposure:
         return min(found, default=None)
 
 
-def holds(sets: ItemSets, model: SetModel, parts: Ints | None = None) -> bool:
-    """Whether the sets satisfy a model; with `parts`, whether those of each part do by themselves.
+def holds(sets: ItemSets, model: SetModel) -> bool:
+    """Whether the sets satisfy a model; where they are in parts, whether those of each part do by themselves.
 
     >>> from incrowd.models.sets.km_anonymity import KmAnonymity
     >>> sets, _ = ItemSets.from_pairs(np.array([0, 0, 1, 1, 2]), np.array([1, 2, 1, 2, 1]))
     >>> holds(sets, KmAnonymity(2, m=2)), holds(sets, KmAnonymity(3, m=1))
     (True, False)
     """
-    return all(one.unsafe == 0 for one in _survey(sets, model, parts, np.empty(0, np.int64), np.empty(0, np.bool_)))
+    return all(one.unsafe == 0 for one in _survey(sets, model, np.empty(0, np.int64), np.empty(0, np.bool_)))
 
 
-def exposure(sets: ItemSets, model: SetModel, parts: Ints | None = None) -> SetExposure:
-    """Tell how exposed people are by their sets; with `parts`, among those of their own part."""
-    if parts is None:
-        smallest = np.full(len(sets), sets.people, dtype=np.int64)  # knowing nothing leaves everybody
-    else:
-        members = np.zeros(int(parts.max(initial=-1)) + 1, dtype=np.int64)
-        np.add.at(members, parts, sets.counts)
-        smallest = members[parts]
+def exposure(sets: ItemSets, model: SetModel) -> SetExposure:
+    """Tell how exposed people are by their sets; where they are in parts, among those of their own part."""
+    part = _part_of(sets)
+    smallest = _sizes(sets, part)[part]  # knowing nothing leaves everybody
     exposed = np.zeros(len(sets), dtype=bool)
-    by_size = _survey(sets, model, parts, smallest, exposed)
+    by_size = _survey(sets, model, smallest, exposed)
     people = sets.people
-    if by_size[0].unsafe:
-        exposed[:] = True
     success = float((sets.counts / np.maximum(smallest, 1)).sum() / people) if people else 0.0
     return SetExposure(by_size, people, int(sets.counts[exposed].sum()), success)
 
 
-def _survey(
-    sets: ItemSets, model: SetModel, parts: Ints | None, smallest: Ints, exposed: np.ndarray
-) -> tuple[SizeExposure, ...]:
+def _survey(sets: ItemSets, model: SetModel, smallest: Counts, exposed: Bools) -> tuple[SizeExposure, ...]:
+    """Look at combinations of growing size; note what each set is exposed to, unless the arrays for that are empty."""
     watch = model.max_share < 1
     if watch and sets.sensitive is None:
         raise SchemaError(f"{model} needs a sensitive value of each person.")
     none = np.full(len(sets), -1, dtype=np.int32)
     sensitive = none if sets.sensitive is None else sets.sensitive
     values = int(sensitive.max(initial=-1)) + 1 if watch else 0
-    found = [_whole(sets, model, parts, sensitive, values)]
-    items, numbers = (sets.items, int(sets.items.max(initial=0)) + 1) if parts is None else _apart(sets, parts)
+    found = [_without_items(sets, model, sensitive, values, exposed)]
+    items, numbers = _apart(sets)
     for size in range(1, model.known_items + 1):
         many, unsafe, least, share = survey_supports(
             sets.offsets, items, sets.counts, sensitive, values, numbers, size, model.min_people, model.max_share,
@@ -110,25 +103,38 @@ def _survey(
     return tuple(found)
 
 
-def _whole(sets: ItemSets, model: SetModel, parts: Ints | None, sensitive: Codes, values: int) -> SizeExposure:
-    """Judge what is known of everybody without any item: sensitive values only, since nobody is told apart by nothing."""
-    part = np.zeros(len(sets), dtype=np.int64) if parts is None else parts
-    groups = int(part.max(initial=-1)) + 1
-    totals = np.zeros(groups, dtype=np.int64)
-    np.add.at(totals, part, sets.counts)
-    held = np.zeros((groups, max(values, 1)), dtype=np.int64)
+def _part_of(sets: ItemSets) -> Ints:
+    return np.zeros(len(sets), dtype=np.int64) if sets.parts is None else sets.parts
+
+
+def _sizes(sets: ItemSets, part: Ints) -> Counts:
+    """Return how many people each part has."""
+    sizes = np.zeros(int(part.max(initial=-1)) + 1, dtype=np.int64)
+    np.add.at(sizes, part, sets.counts)
+    return sizes
+
+
+def _without_items(sets: ItemSets, model: SetModel, sensitive: Codes, values: int, exposed: Bools) -> SizeExposure:
+    """Judge what is known of people without any item: sensitive values only, since nothing tells people apart."""
+    part = _part_of(sets)
+    sizes = _sizes(sets, part)
+    held = np.zeros((len(sizes), max(values, 1)), dtype=np.int64)
     watched = sensitive >= 0 if values else np.zeros(len(sets), dtype=bool)
     np.add.at(held, (part[watched], sensitive[watched]), sets.counts[watched])
     most = held.max(axis=1, initial=0)
-    unsafe = int((most > model.max_share * totals + 1e-9).sum())
-    there = totals > 0
-    share = float((most[there] / totals[there]).max(initial=0.0))
-    return SizeExposure(0, groups, unsafe, int(totals[there].min()) if there.any() else None, share)
+    unsafe = most > model.max_share * sizes + 1e-9
+    if len(exposed):
+        exposed |= unsafe[part]
+    there = sizes > 0
+    share = float((most[there] / sizes[there]).max(initial=0.0))
+    smallest = int(sizes[there].min()) if there.any() else None
+    return SizeExposure(0, int(there.sum()), int(unsafe.sum()), smallest, share)
 
 
-def _apart(sets: ItemSets, parts: Ints) -> tuple[Codes, int]:
-    """Number items anew so that those of different parts differ: then no combination is shared between parts."""
+def _apart(sets: ItemSets) -> tuple[Codes, int]:
+    """Number items so that those of different parts differ: then no combination is shared between parts."""
     numbers = int(sets.items.max(initial=0)) + 1
-    keys = parts[sets.owners] * numbers + sets.items
-    distinct, renumbered = np.unique(keys, return_inverse=True)
+    if sets.parts is None:
+        return sets.items, numbers
+    distinct, renumbered = np.unique(sets.parts[sets.owners] * numbers + sets.items, return_inverse=True)
     return renumbered.astype(np.int32), max(len(distinct), 1)
