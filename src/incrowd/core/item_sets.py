@@ -21,7 +21,7 @@ class ItemSets:
 
     Set s holds `items[offsets[s]:offsets[s + 1]]`, ascending and each once; `counts[s]` people have it. Items are codes
     of a tree, or numbers of its nodes where the sets are published ones. The number 0 is never among them. `sensitive`
-    is the code of a sensitive value that these people have, where there is one, and `parts` the number of the group that
+    is the code of a sensitive value that these people have, where there is one; `parts` is the number of the group that
     they are in, where people are grouped by something else and each group is judged by itself. People with one set and
     two values, or in two groups, are two entries.
     """

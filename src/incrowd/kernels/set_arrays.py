@@ -59,10 +59,10 @@ def _equal(offsets, items, apart, one, other):
     length = offsets[one + 1] - offsets[one]
     if apart[one] != apart[other] or offsets[other + 1] - offsets[other] != length:
         return False
+    same = True
     for step in range(length):
-        if items[offsets[one] + step] != items[offsets[other] + step]:
-            return False
-    return True
+        same = same and items[offsets[one] + step] == items[offsets[other] + step]
+    return same
 
 
 @compiled

@@ -75,7 +75,7 @@ def give_label(offsets, items, labels, leads, members, low, high, label):
 
 @compiled
 def peel(offsets, items, counts, sensitive, values, numbers, known, k, share):
-    """Return which sets may show one more label: the largest part in which all combinations with that label are safe.
+    """Return which sets may show one more label, so that all combinations with that label are safe in them.
 
     All combinations of at most `known` - 1 other labels are counted over the sets that are still in; sets with an
     unsafe one go out, which may make others unsafe; so on until none is. `numbers` bounds the labels.
@@ -100,9 +100,7 @@ def peel(offsets, items, counts, sensitive, values, numbers, known, k, share):
             if out < 0:
                 return inside
         elif size == 1:
-            out = _peel_by_one(
-                offsets, items, counts, sensitive, values, inside, k, share, totals, held, touched
-            )
+            out = _peel_by_one(offsets, items, counts, sensitive, values, inside, k, share, totals, held, touched)
         else:
             out = _peel_by_more(
                 offsets, items, counts, sensitive, values, inside, k, share, totals, held, touched,
@@ -114,12 +112,10 @@ def peel(offsets, items, counts, sensitive, values, numbers, known, k, share):
 
 @compiled
 def _unsafe(total, held, values, k, share):
-    if total < k:
-        return True
+    unsafe = total < k
     for value in range(values):
-        if held[value] > share * total + 1e-9:
-            return True
-    return False
+        unsafe = unsafe or held[value] > share * total + 1e-9
+    return unsafe
 
 
 @compiled

@@ -25,9 +25,7 @@ def recode_parts(
     shown = np.zeros(len(sets.items), dtype=np.int32)
     order = np.argsort(sets.parts, kind="stable")
     parts, starts = np.unique(sets.parts[order], return_index=True)
-    ends = np.append(starts[1:], len(order))
-    for number, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
-        members = order[start:end]
+    for number, members in enumerate(np.split(order, starts[1:]) if len(parts) else []):
         own = replace(sets.take(members), parts=None)
         places = np.repeat(sets.offsets[members] - own.offsets[:-1], own.lengths) + np.arange(len(own.items))
         shown[places] = method.recode(own, nodes, model).shown

@@ -1,11 +1,11 @@
 """From the root down: show more and more specific nodes as long as that gains more than it costs.
 
-The state is a cut through the tree: nodes that hold every item once, each shown or suppressed. It starts as the root, or
-as nothing where even the root is unsafe. A step takes one node of the cut and shows its children in its place, or shows
-a node that was suppressed. Unsafe combinations that this would bring are counted; the cheapest nodes that hit them all,
-new or old, are suppressed, where that is allowed. What a step gains is what items lose less, minus what is suppressed.
-The best step comes first; gains are looked at again only when a step comes to the top of the queue, since they mostly
-shrink (lazy greedy; Minoux 1978). Every state is safe, so that the search can end at any time.
+The state is a cut through the tree: nodes that hold every item once, each shown or suppressed. It starts as the root,
+or as nothing where even the root is unsafe. A step takes one node of the cut and shows its children in its place, or
+shows a node that was suppressed. Unsafe combinations that this would bring are counted; the cheapest nodes that hit
+them all, new or old, are suppressed, where that is allowed. What a step gains is what items lose less, minus what is
+suppressed. The best step comes first; gains are looked at again only when a step comes to the top of the queue, since
+they mostly shrink (lazy greedy; Minoux 1978). Every state is safe, so that the search can end at any time.
 
 Generalizing from the leaves up by counting combinations of growing size (Apriori anonymization; Terrovitis, Mamoulis &
 Kalnis 2008) reaches cuts of the same kind. Going down, a step looks only at sets below its node, nothing is counted for
@@ -200,9 +200,7 @@ class CutSearch:
         members = sets_with(self._starts, self._holders, low, high, self._seen, self._stamp)
         return project(self.sets.offsets, self.sets.items, slots, members, low, high)  # type: ignore[no-any-return]
 
-    def _conflicts(
-        self, written: tuple[Ints, Codes, Ints], fresh: int, numbers: int, size: int
-    ) -> tuple[Codes, bool]:
+    def _conflicts(self, written: tuple[Ints, Codes, Ints], fresh: int, numbers: int, size: int) -> tuple[Codes, bool]:
         offsets, items, kept = written
         capacity = CONFLICTS_AT_ONCE if self.suppress else 1
         return find_conflicts(  # type: ignore[no-any-return]

@@ -1,11 +1,13 @@
 """Recoding by occurrence: one label after the other is shown in as many sets as is safe.
 
 A label is a node that sets show. Labels come one by one: first the items themselves, the frequent ones first; then the
-nodes above them, small ones first, for occurrences that still show nothing. (Rare items may wait until the nodes above
-them have been offered: shown by themselves in a few sets, they are in the way of others.) A label is offered to every set with such
-an occurrence. All combinations of at most m labels that it would be in are counted; sets with an unsafe one are taken
-out, and the rest is counted again, until all are safe (`kernels.set_labels.peel`): that is the largest part of these
-sets in which the label is safe. Combinations without the new label stay as they were. So whatever is shown is safe at all
+nodes above them, small ones first, for occurrences that still show nothing. Rare items may wait until the nodes above
+them have been offered: shown by themselves in a few sets, they are in the way of others.
+
+A label is offered to every set with such an occurrence. All combinations of at most m labels that it would be in are
+counted; sets with an unsafe one are taken out, and the rest is counted again, until all are safe. For k^m-anonymity
+that is the largest part of these sets in which the label is safe, since a combination that is too rare in a part is no
+less rare in less of it. Combinations without the new label stay as they were. So whatever is shown is safe at all
 times, and more labels never lose anything.
 
 Cost: each label counts the combinations that it is in, a few times; together some times m times the combinations of
@@ -60,7 +62,7 @@ def show_more(
 
 
 def _order(sets: ItemSets, nodes: Nodes, model: SetModel, labels: Codes, frequent: int) -> Ints:
-    """Return the labels to offer: small ones first, then frequent ones; none that is shown, too rare, or worth nothing."""
+    """Return the labels to offer, small ones first, then frequent ones: none that is shown, too rare or of no use."""
     counts = np.concatenate(([0], np.cumsum(sets.item_counts(nodes.size))))
     occurrences = counts[nodes.highs] - counts[nodes.lows]
     order = np.lexsort((np.arange(len(nodes)), -occurrences, nodes.highs - nodes.lows, occurrences < frequent))

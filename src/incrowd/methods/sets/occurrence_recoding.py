@@ -2,8 +2,8 @@
 
 Local recoding loses less than global, since an item that is rare together with others is common without them
 (Terrovitis, Mamoulis & Kalnis 2011 cut the sets into parts for that, and He & Naughton 2009 split them from the top).
-Here there are no parts to choose: what is counted are the labels that all sets show. See `label_search` for how, and for
-the cost; `core.set_model` says what is guaranteed.
+Here there are no parts to choose: what is counted are the labels that all sets show. See `label_search` for how, and
+for the cost; `core.set_model` says what is guaranteed.
 """
 
 from __future__ import annotations

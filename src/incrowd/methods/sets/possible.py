@@ -19,6 +19,6 @@ def require_possible(sets: ItemSets, model: SetModel) -> None:
     held = np.bincount(sets.sensitive[watched], weights=sets.counts[watched], minlength=1)
     if held.max() > model.max_share * sets.people + 1e-9:
         raise Unsatisfiable(
-            f"{model}: {held.max() / sets.people:.4g} of all people have one sensitive value, whatever is shown of their "
-            "sets.  Hint: ask for less, or give more people."
+            f"{model}: {held.max() / sets.people:.4g} of all people have one sensitive value, whatever is shown of "
+            "their sets.  Hint: ask for less, or give more people."
         )

@@ -42,8 +42,8 @@ class SubtreeGeneralization(SetMethod):
         search = CutSearch(sets, nodes, model, suppress=self.suppress)
         if not self.suppress and search.hidden[nodes.root] and sets.occurrences:
             raise Unsatisfiable(
-                f"{model}: not even whether a person has any item can be shown, for {sets.people:,} people.  Hint: allow "
-                "suppression, or ask for less."
+                f"{model}: not even whether a person has any item can be shown, for {sets.people:,} people.  Hint: "
+                "allow suppression, or ask for less."
             )
         search.improve(progress)
         return SetRecoding.everywhere(sets, search.node_of_item)

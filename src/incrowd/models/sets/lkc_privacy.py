@@ -15,7 +15,7 @@ from incrowd.models.shares import require_share
 class LKCPrivacy(SetModel):
     """At least `k` people have whatever at most `l` items are known, and at most a share `c` one sensitive value.
 
-    Knowing nothing is among what may be known: a value that more than a share `c` of all people have satisfies it never.
+    Knowing nothing is among what may be known: if more than a share `c` of all people have one value, it never holds.
     Missing sensitive values (code 0) are values like others; negative codes are of no interest and never counted.
 
     Parameters
