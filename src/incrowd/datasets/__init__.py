@@ -1,4 +1,4 @@
-"""Tables that come with the package: a census generator, the papers' examples, a messy hospital, sparse ratings."""
+"""Tables that come with the package: a census, the papers' examples, a messy hospital, sparse ratings, baskets."""
 
 from incrowd.datasets._census_domains import (
     CENSUS_AGE_WIDTHS,
@@ -6,6 +6,7 @@ from incrowd.datasets._census_domains import (
     CENSUS_SALARY_WIDTHS,
     CENSUS_TREES,
 )
+from incrowd.datasets.baskets import basket_tree, baskets
 from incrowd.datasets.census import census, write_census
 from incrowd.datasets.examples import (
     cdiffgen_houses,
@@ -22,6 +23,8 @@ __all__ = [
     "CENSUS_DOMAINS",
     "CENSUS_SALARY_WIDTHS",
     "CENSUS_TREES",
+    "basket_tree",
+    "baskets",
     "cdiffgen_houses",
     "cdiffgen_people",
     "census",
