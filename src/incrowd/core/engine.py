@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
@@ -20,6 +20,7 @@ from incrowd.common.progress import Progress
 from incrowd.common.registry import Named
 from incrowd.core.form import Form, FormOutline
 from incrowd.core.formulas import FormulaCells
+from incrowd.core.items import ItemsOfPeople, code_items, split_items
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Model
 from incrowd.core.people import People, count_people, number_people
@@ -28,7 +29,7 @@ from incrowd.core.recoding import Recoding, Showing
 from incrowd.core.schema import Schema
 from incrowd.core.source import Origin, ReadOptions
 from incrowd.core.tally import Tally, code_table
-from incrowd.errors import EmptyTable, SourceError
+from incrowd.errors import EmptyTable, SchemaError, SourceError
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,8 @@ class Counted:
     tuple_of: Ints
     people: People | None = None
     """Who has which rows, where that is known. `tuple_of` are then the places of pairs of a person and a tuple."""
+    items: ItemsOfPeople | None = None
+    """Which items people have, where there is a column of sets; `people` is then known as well."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +60,8 @@ class OwnedTuples:
     owners: pl.DataFrame
     tuple_of: Ints
     owner_counts: Counts
+    sets: pl.Series | None = None
+    """The set of items of each tuple, where there is a column of sets; tuples are then rows."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +190,7 @@ class Engine(Named, Protocol):
         found_again = bool(schema.kept or schema.pseudonyms)
         owned = self.owned(schema, found_again=found_again)
         raw, counts = owned.raw, owned.counts
-        if raw.height == 0:
+        if len(counts) == 0:
             raise EmptyTable("the table has columns but no rows.")
         hierarchies = {**schema.quasi, **schema.sensitive}
         people = people_counts = None
@@ -209,17 +214,51 @@ class Engine(Named, Protocol):
                     tuple(schema.sensitive),
                     values=values,
                 )
+        if schema.items:
+            return self._with_items(schema, tally, owned, tuple_of, found)
         if found_again:
             return Counted(tally, raw, tuple_of, found)
         return Counted(tally, pl.DataFrame(), tuple_of[:0], found)  # no row will be looked for again
+
+    def _with_items(
+        self, schema: Schema, tally: Tally, owned: OwnedTuples, tuple_of: Ints, found: People | None
+    ) -> Counted:
+        """Count a table with a column of sets, in which every row is a person of its own."""
+        if found is not None:
+            raise SchemaError(
+                "in a table with a column of sets, everybody has one row, and here some people have several.  "
+                "Hint: put the items of each person into one row."
+            )
+        assert owned.sets is not None
+        ((column, hierarchy),) = schema.items.items()
+        lists = split_items(column, owned.sets, schema.item_separator)
+        rows = np.arange(len(tuple_of))
+        items = code_items(column, lists, rows, hierarchy, self.source.texts)
+        # People are numbered by what they have, so that the order of rows changes nothing.
+        _, entry = items.sets(len(rows))
+        number = np.empty(len(rows), dtype=np.int64)
+        number[np.lexsort((entry, tuple_of))] = rows
+        people, places = count_people(
+            tally, number, tuple_of, np.ones(len(rows), dtype=np.int64), tuple(schema.sensitive)
+        )
+        items = replace(items, owner=number[items.owner])
+        if schema.kept or schema.pseudonyms:
+            return Counted(tally, owned.raw, places, people, items)
+        return Counted(tally, pl.DataFrame(), places[:0], people, items)
 
     def owned(self, schema: Schema, *, found_again: bool) -> OwnedTuples:
         """Return the distinct tuples of a table, and whose rows they are.
 
         Where rows are to be `found_again`, the tuples tell also whose they are.
         """
+        if schema.items:
+            return self.owned_sets(schema)
         raw, counts = self.distinct(schema.found_again_by)
         return OwnedTuples(raw, counts, raw, np.arange(raw.height), counts)
+
+    def owned_sets(self, schema: Schema) -> OwnedTuples:
+        """Return the rows of a table with a column of sets, one by one."""
+        raise SchemaError(f"the engine {self.name} reads no sets of items.  Hint: read the table on one machine.")
 
     def repeated(self, columns: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Return, of columns in which a value is there twice, how many different values how many rows have."""

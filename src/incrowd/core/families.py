@@ -17,6 +17,8 @@ from incrowd.core.method import AnyMethod, Method
 from incrowd.core.metric import Metric
 from incrowd.core.model import Model
 from incrowd.core.recoding import Showing
+from incrowd.core.set_method import SetMethod
+from incrowd.core.set_model import SetModel
 from incrowd.core.sink import Sink
 from incrowd.core.source import Source
 from incrowd.errors import RecipeError, did_you_mean
@@ -34,6 +36,8 @@ FAMILIES = {
         Family("sources", "incrowd.sources", Source, "source"),
         Family("sinks", "incrowd.publishing.sinks", Sink, "sink"),
         Family("engines", "incrowd.engines", Engine, "engine"),
+        Family("set_models", "incrowd.models.sets", SetModel, "model of sets"),
+        Family("set_methods", "incrowd.methods.sets", SetMethod, "method for sets"),
     )
 }
 _PUBLISHED_FORMS = Family("forms", "incrowd.forms", Form, "form", beside=(Showing,))

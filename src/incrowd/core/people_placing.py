@@ -11,6 +11,7 @@ from incrowd.common.keys import number_keys
 from incrowd.common.randomness import permutation
 from incrowd.core.people import People, PlacedPeople
 from incrowd.core.recoding import WITHHELD, Recoding
+from incrowd.core.tally import Tally
 from incrowd.hierarchies.tree import MISSING
 
 
@@ -45,6 +46,12 @@ def place_people(
         levels=None if by_level else recoding.levels,
     )
     return PlacedPeople(people, part_of, group_of, groups), of_rows
+
+
+def everybody_together(tally: Tally) -> Recoding:
+    """Return the one group of a table without quasi-identifiers: nothing tells people apart."""
+    nothing = np.empty((1, 0), dtype=np.int32)
+    return Recoding(np.arange(len(tally)), tally.counts, np.zeros(len(tally), dtype=np.int64), (), nothing, nothing)
 
 
 def _added_up(tuples: Ints, counts: Counts, groups: Ints, number: int) -> tuple[Ints, Counts, Ints]:

@@ -30,9 +30,19 @@ class Schema:
     pseudonyms: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    items: Mapping[str, Hierarchy | None] = field(default_factory=dict)
+    """Columns of sets of items, of which an adversary may know a few; each with its hierarchy, if one was given."""
+    item_separator: str | None = None
+    """What stands between items where a set is written as text."""
     person: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     each_row_a_person: bool = False
+
+    @property
+    def hierarchies(self) -> dict[str, Hierarchy]:
+        """The hierarchies of all columns that have one."""
+        given = {name: hierarchy for name, hierarchy in self.items.items() if hierarchy is not None}
+        return {**self.quasi, **self.sensitive, **given}
 
     @property
     def found_again_by(self) -> tuple[str, ...]:
@@ -47,7 +57,12 @@ class Schema:
     @property
     def published(self) -> tuple[str, ...]:
         """Columns of the release, in the order in which they are written."""
-        return (*self.pseudonyms, *self.quasi, *self.sensitive, *self.kept)
+        return (*self.pseudonyms, *self.quasi, *self.sensitive, *self.items, *self.kept)
+
+    @property
+    def written_values(self) -> tuple[str, ...]:
+        """Columns that are written beside the labels: sensitive values, and sets of items."""
+        return (*self.sensitive, *self.items)
 
     @property
     def tallied(self) -> tuple[str, ...]:
@@ -61,6 +76,8 @@ class Schema:
         *,
         quasi: Iterable[str] = (),
         sensitive: Iterable[str] = (),
+        items: Iterable[str] = (),
+        item_separator: str | None = None,
         person: str | Iterable[str] = (),
         identifiers: Iterable[str] = (),
         pseudonyms: Iterable[str] = (),
@@ -84,7 +101,10 @@ class Schema:
             "pseudonyms": _names(pseudonyms, "pseudonyms"),
             "keep": _names(keep, "keep"),
             "drop": _names(drop, "drop"),
+            "items": _names(items, "items"),
         }
+        if len(roles["items"]) > 1:
+            raise SchemaError("a table has one column of items, since an adversary may know items of several together.")
         # Whose a row is may be published under a pseudonym, or not at all.
         whose = (person,) if isinstance(person, str) else _names(person, "person")
         hidden = tuple(name for name in whose if name not in roles["pseudonyms"])
@@ -95,10 +115,10 @@ class Schema:
             )
         role_of = _one_role_each(columns, roles)
         for name in hierarchies:
-            if role_of.get(name) not in ("quasi", "sensitive"):
+            if role_of.get(name) not in ("quasi", "sensitive", "items"):
                 raise SchemaError(
-                    f"column '{name}' has a hierarchy but is neither quasi-identifier nor sensitive."
-                    + did_you_mean(name, [*roles["quasi"], *roles["sensitive"]])
+                    f"column '{name}' has a hierarchy but is neither quasi-identifier nor sensitive nor of items."
+                    + did_you_mean(name, [*roles["quasi"], *roles["sensitive"], *roles["items"]])
                 )
         rest = tuple(name for name in columns if name not in role_of)
         if others not in ("keep", "drop", None):
@@ -117,6 +137,8 @@ class Schema:
             pseudonyms=roles["pseudonyms"],
             kept=roles["keep"] + (rest if others == "keep" else ()),
             removed=hidden + roles["identifiers"] + roles["drop"] + (rest if others == "drop" else ()),
+            items={name: hierarchies.get(name) for name in roles["items"]},
+            item_separator=item_separator,
             person=whose,
             identifiers=roles["identifiers"],
             each_row_a_person=each_row_a_person,

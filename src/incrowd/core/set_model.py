@@ -24,9 +24,10 @@ A set of which nothing is shown contains no node, and is safe however few people
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol, cast
 
-from incrowd.core.model import Statement
+from incrowd.core.model import Model, Statement
 
 
 class SetModel(Statement, Protocol):
@@ -46,3 +47,12 @@ class SetModel(Statement, Protocol):
     def max_share(self) -> float:
         """Share of these people that may have one sensitive value; 1 if any may."""
         return 1.0
+
+
+def split_models(required: Sequence[Model | SetModel]) -> tuple[tuple[Model, ...], tuple[SetModel, ...]]:
+    """Return the models of groups, and those of sets."""
+    of_sets = [SetModel in type(model).__mro__ for model in required]
+    return (
+        tuple(cast("Model", model) for model, found in zip(required, of_sets, strict=True) if not found),
+        tuple(cast("SetModel", model) for model, found in zip(required, of_sets, strict=True) if found),
+    )

@@ -19,6 +19,8 @@ class Sink(Named, Protocol):
 
     opened_by_spreadsheets: ClassVar[bool] = False
     """Whether people open such files in a spreadsheet, which runs cells that look like formulas."""
+    takes_lists: ClassVar[bool] = False
+    """Whether a cell may be a list; otherwise lists are written as texts."""
     suffixes: ClassVar[tuple[str, ...]]
     """How the names of such files may end: a table that came from one of these is published in this kind."""
 

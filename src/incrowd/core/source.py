@@ -77,7 +77,8 @@ class ReadOptions:
 
     `query` is a SELECT or a table's name; `separator`, `quote` (empty: no field is quoted) and `encoding` are those of
     a text file; texts that are listed in `missing`, for example "?" or "NA", are null. With `exact_text`, texts that
-    differ in spaces around them or in how Unicode spells a letter are different values.
+    differ in spaces around them or in how Unicode spells a letter are different values. The columns in `lists` may hold
+    lists of plain values.
     """
 
     query: str | None = None
@@ -86,6 +87,7 @@ class ReadOptions:
     encoding: str | None = None
     missing: Sequence[str] = ()
     exact_text: bool = False
+    lists: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.exact_text, bool):
@@ -107,7 +109,7 @@ class ReadOptions:
 
     def refuse_all_but(self, used: Iterable[str], what: str) -> None:
         """Raise a `SourceError` if a keyword is stated that means nothing for a source."""
-        unused = [one.name for one in fields(self) if one.name not in (*used, "missing", "exact_text")]
+        unused = [one.name for one in fields(self) if one.name not in (*used, "missing", "exact_text", "lists")]
         names = [f"{name}=" for name in unused if getattr(self, name) is not None]
         if names:
             raise SourceError(f"{what}, so {' and '.join(names)} cannot be used.")

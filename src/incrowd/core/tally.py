@@ -119,7 +119,7 @@ def code_table(
     columns = tuple(sorted(hierarchies))
     known = () if people is None else tuple(name for name in columns if name in people.columns)
     trees: dict[str, Tree] = {}
-    codes = np.empty((distinct.height, len(columns)), dtype=np.int32)
+    codes = np.empty((len(counts), len(columns)), dtype=np.int32)  # a frame without columns has no height
     people_codes = np.empty((0 if people is None else people.height, len(known)), dtype=np.int32)
     for place, name in enumerate(columns):
         raw = distinct[name].alias("")  # without its name, since Polars takes "*" and "^a.*$" for patterns

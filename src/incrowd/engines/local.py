@@ -73,7 +73,7 @@ class LocalEngine(Engine):
 
     def owned(self, schema: Schema, *, found_again: bool) -> OwnedTuples:
         """List the owners of each tuple in the pass that counts it: far fewer tuples are told apart in this way."""
-        if found_again or not schema.person:
+        if found_again or not schema.person or schema.items:
             return super().owned(schema, found_again=found_again)
         tallied, person = list(schema.tallied), list(schema.person)
         keys, names = _numbers(tallied), [f"p{place}" for place in range(len(person))]
@@ -90,6 +90,18 @@ class LocalEngine(Engine):
         owners = pl.DataFrame({name: found[ours].explode() for name, ours in zip(person, names, strict=True)})
         places = np.repeat(np.arange(len(counts)), counts)
         return OwnedTuples(raw, counts, owners, places, np.ones(len(places), dtype=np.int64))
+
+    def owned_sets(self, schema: Schema) -> OwnedTuples:
+        """Return the rows one by one: hardly two people have the same set."""
+        known = list(schema.found_again_by)
+        (column,) = schema.items
+        with reading(self.source):
+            rows = self.source.frame.select(
+                *_numbered(known), cs.by_name(column).as_expr().alias("items"), pl.lit(1, pl.Int8).alias("row")
+            ).collect(engine="streaming")
+        raw = rows.select(_numbers(known)).rename(dict(zip(_numbers(known), known, strict=True)))
+        ones = np.ones(rows.height, dtype=np.int64)
+        return OwnedTuples(raw, ones, raw, np.arange(rows.height), ones, rows["items"])
 
     def repeated(self, columns: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Count the different values of each column: one scan for all of them."""
@@ -203,7 +215,9 @@ def _place_rows(
     """Give each row its group, and its sensitive codes; leave out rows of groups that are not wanted now."""
     tuple_of = rows["tuple"].to_numpy().astype(np.int64)
     group_of = groups_of_rows(tuple_of, recoding, form.shown.group_of)
-    sensitive = {f"s{place}": form.tally.column(name)[tuple_of] for place, name in enumerate(form.schema.sensitive)}
+    sensitive = {
+        f"s{place}": form.tally.column(name)[tuple_of] for place, name in enumerate(form.schema.written_values)
+    }
     return (
         rows.with_columns(group=pl.Series(group_of), **{name: pl.Series(codes) for name, codes in sensitive.items()})
         .filter(pl.Series(_among(groups, group_of)))
@@ -220,7 +234,7 @@ def _published(rows: pl.DataFrame, form: Labelled) -> pl.DataFrame:
         columns[name] = rows[f"c{place}"]
     for name in schema.quasi:
         columns[name] = form.shown.labels[name].gather(rows["group"])
-    for place, name in enumerate(schema.sensitive):
+    for place, name in enumerate(schema.written_values):
         columns[name] = form.tally.trees[name].values.gather(rows[f"s{place}"])
     for place, name in enumerate(schema.kept, start=first_carried):
         columns[name] = rows[f"c{place}"]

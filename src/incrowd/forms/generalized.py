@@ -28,7 +28,7 @@ from incrowd.forms.reach import reach
 from incrowd.forms.reading.labels import count_lines, read_labels, tally_of_nobody, trees_of_labels
 from incrowd.forms.verify import COUNT, verify, verify_groups
 from incrowd.hierarchies import labels
-from incrowd.hierarchies.tree import MISSING
+from incrowd.hierarchies.tree import MISSING, Tree
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Generalized(Form):
         shown = show_groups(tally, recoding, present=present, wider=wider)
         published = recoding.published
         group_of = shown.group_of[published]
-        names = tuple(schema.sensitive)
+        names = tuple(name for name in schema.written_values if name in tally.columns)
         sensitive = np.stack(
             [group_of, *(tally.column(name)[recoding.tuples[published]] for name in names)], axis=1
         ).astype(np.int32)
@@ -124,17 +124,44 @@ class Generalized(Form):
         quasi, sensitive = tuple(self.schema.quasi), tuple(self.schema.sensitive)
         return verify(self.lines(), quasi, sensitive, require, before=before, stands_for=self.stands_for())
 
+    def with_items(self, people: PlacedPeople, column: str, list_of: Ints, lists: pl.Series) -> Generalized:
+        """Return the same with a set of items beside each row: person p shows the list `list_of[p]`."""
+        rows, owner = people.people, people.people.owner
+        entries = rows.each_entry
+        groups = self.seen(people)[owner]
+        codes = np.maximum(list_of, 0).astype(np.int32)[owner] + np.int32(1)  # the code 0 is the missing value
+        tally = replace(
+            entries,
+            columns=(*entries.columns, column),
+            codes=np.ascontiguousarray(np.concatenate([entries.codes, codes[:, None]], axis=1)),
+            trees={**entries.trees, column: tree_of_lists(lists)},
+        )
+        published = groups != WITHHELD
+        names = (*self.schema.sensitive, column)
+        lines = np.stack([groups, *(tally.column(name) for name in names)], axis=1)[published].astype(np.int32)
+        index, first = group_tuples(lines, [max(len(self.shown), 1), *(tally.trees[name].size for name in names)])
+        counts = np.bincount(index, weights=tally.counts[published], minlength=len(first)).astype(np.int64)
+        return replace(
+            self,
+            tally=tally,
+            shown=replace(self.shown, group_of=groups),
+            groups=lines[first][:, 0].astype(np.int64),
+            sensitive=lines[first][:, 1:],
+            counts=counts,
+        )
+
     def people_in_groups(self, people: PlacedPeople) -> Counts:
         """Return how many people are in each group, where somebody has several rows."""
-        seen = self._seen(people)
+        seen = self.seen(people)
         return np.bincount(seen[seen != WITHHELD], minlength=len(self.shown)).astype(np.int64)
 
-    def _seen(self, people: PlacedPeople) -> Ints:
+    def seen(self, people: PlacedPeople) -> Ints:
+        """Return each person's group as a reader sees it."""
         group_of = self.shown.group_of
         return people.seen_in(group_of[group_of != WITHHELD])
 
     def _verify_people(self, require: Sequence[Model], before: Tally, placed: PlacedPeople) -> list[Guarantee]:
-        seen, regions = self._seen(placed), self.group_regions()
+        seen, regions = self.seen(placed), self.group_regions()
         require_all_rows_inside(placed.people, seen, regions)
         groups = groups_of_people(
             placed.people, seen, len(self.shown), tuple(self.schema.sensitive), before=before, regions=lambda: regions
@@ -243,7 +270,7 @@ class Generalized(Form):
         quasi = {name: self.shown.labels[name].gather(groups) for name in self.schema.quasi}
         sensitive = {
             name: self.tally.trees[name].values.gather(self.sensitive[lines, place])
-            for place, name in enumerate(self.schema.sensitive)
+            for place, name in enumerate(self.schema.written_values)
         }
         return pl.DataFrame({**quasi, **sensitive})
 
@@ -279,3 +306,12 @@ class Generalized(Form):
         place = self.shown.columns.index(name)
         lows, highs = self.shown.lows[:, place], self.shown.highs[:, place]
         return np.asarray((before[highs] - before[lows]) / (highs - lows))
+
+
+def tree_of_lists(lists: pl.Series) -> Tree:
+    """Return a tree whose values are lists, for a column that is written and never generalized."""
+    values = pl.concat([pl.Series([None], dtype=lists.dtype), lists.alias("")], rechunk=True)
+    size = len(values)
+    nodes = np.stack([np.arange(size), np.zeros(size)]).astype(np.int32)
+    names = pl.Series([None] * size, dtype=pl.String)
+    return Tree(values, "text", nodes, (names, pl.Series([labels.ANY])), np.arange(size, dtype=np.float64), True)

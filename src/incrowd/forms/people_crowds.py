@@ -35,7 +35,7 @@ def crowds_of_people(
     this one was made from. What the labels of each row stand for is told by `stands_for`; of crowds of several groups,
     models that ask for it know nothing.
     """
-    group_of = _number(counted, quasi)
+    group_of = number_rows(counted, quasi)
     histories, crowd, person = _crowds(person_of, group_of)
     number = len(histories)
     regions = None
@@ -107,7 +107,7 @@ def _people_by_value(person_of: Ints, codes: Codes) -> Ints:
     return np.bincount(distinct_pairs(person_of, codes, int(codes.max(initial=0)) + 1)[1]).astype(np.int64)
 
 
-def _number(counted: pl.DataFrame, columns: Sequence[str]) -> Ints:
+def number_rows(counted: pl.DataFrame, columns: Sequence[str]) -> Ints:
     """Number what the rows show in some columns."""
     keys = pl.DataFrame({f"q{place}": counted[name].alias("") for place, name in enumerate(columns)})
     numbered = keys.unique(maintain_order=True).with_row_index("number")

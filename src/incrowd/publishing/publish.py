@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
 
+from incrowd.common.arrays import Codes
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress, silent
 from incrowd.common.randomness import is_secure, randomness, sample_counts, words
 from incrowd.core.engine import Counted, MadeInParts, PartsTask, PublishedRows, empty_tally
 from incrowd.core.families import require_member
 from incrowd.core.form import Form, FormOutline
+from incrowd.core.items import ItemsOfPeople
 from incrowd.core.method import AnyMethod, Method
 from incrowd.core.model import (
     Guarantee,
@@ -27,19 +29,23 @@ from incrowd.core.model import (
     refuse_unverifiable,
 )
 from incrowd.core.people import People, PeopleNumbers, PlacedPeople
-from incrowd.core.people_placing import place_people
+from incrowd.core.people_placing import everybody_together, place_people
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import Showing
 from incrowd.core.sampling import as_rate, draw_sample
 from incrowd.core.schema import Schema
+from incrowd.core.set_method import SetMethod
+from incrowd.core.set_model import SetModel, split_models
 from incrowd.core.solutions import Solutions
 from incrowd.core.tally import Tally
 from incrowd.errors import ConformanceError, EmptyTable, RecipeError, SchemaError, TallyTooLarge, Unsatisfiable
-from incrowd.forms.generalized import ShowGeneralized
+from incrowd.forms.generalized import Generalized, ShowGeneralized
 from incrowd.forms.labelled_groups import present_values
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.private import PrivateMethod
+from incrowd.methods.sets.occurrence_recoding import OccurrenceRecoding
+from incrowd.publishing.items import ShownItems, require_recodable, show_items
 from incrowd.publishing.noisy_counts import SEEDED, noisy_counts_of, refuse_for_noisy_counts
 from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table
@@ -47,10 +53,11 @@ from incrowd.publishing.table import Table
 
 def publish(
     table: Table,
-    require: Model | Sequence[Model] = (),
+    require: Model | SetModel | Sequence[Model | SetModel] = (),
     *,
     method: AnyMethod | None = None,
     form: Showing | None = None,
+    items: SetMethod | None = None,
     sample: float | Fraction = 1,
     seed: int | None = None,
     pseudonym_key: PseudonymKey | None = None,
@@ -64,6 +71,7 @@ def publish(
     require : the models that the release must satisfy.
     method : finds who hides together (default: `Mondrian()`).
     form : how they are shown (default: the method's own, which is generalized values for most).
+    items : how sets of items are made safe, within the groups that the method finds (default: `OccurrenceRecoding()`).
     sample : below 1, each row is taken with that probability, independently, and the rest is not published.
     seed : makes chance repeatable: the same table gives the same release (default: the operating system's chance).
         Such a release is for tests: whoever knows or guesses the seed can undo what chance hides, so it is marked.
@@ -76,17 +84,20 @@ def publish(
     >>> release.rows_in == release.rows + release.withheld
     True
     """
-    models = tuple(require) if isinstance(require, Sequence) else (require,)
+    required = tuple(require) if isinstance(require, Sequence) else (require,)
+    models, of_sets = split_models(required)
     method = method or Mondrian()
     if seed is not None:
         require_whole("publish", "seed", seed, at_least=0)
     _refuse_impossible(table, models, method, form)
+    _refuse_impossible_sets(table, of_sets, method, items)
     rate, rng = as_rate(sample), randomness(seed)
     promise = _promised(method, form, rate, rng)
     models += tuple(model for model in method.guarantees if model not in models)
     key = None if method.private else pseudonym_key or (PseudonymKey.new() if table.schema.pseudonyms else None)
     population = None if method.private or table.population is None else table.population.source
-    job = _Job(table, models, method, form, rate, rng, key, progress)
+    recoder = (items or OccurrenceRecoding()) if of_sets else None
+    job = _Job(table, models, method, form, rate, rng, key, progress, of_sets, recoder)
     made = job.run()
     return Release(
         shown=made.form,
@@ -102,6 +113,8 @@ def publish(
         promise=promise,
         told=made.told,
         people=made.people,
+        item_method=recoder,
+        item_numbers=made.items,
         solutions=None if made.explored is None else made.explored.table(),
     )
 
@@ -109,7 +122,7 @@ def publish(
 def _refuse_impossible(table: Table, models: Sequence[Model], method: AnyMethod, form: Showing | None) -> None:
     """Refuse, before any work, what cannot be had."""
     require_member("methods", method)
-    if not models and not method.private and not method.guarantees:
+    if not models and not method.private and not method.guarantees and table.schema.quasi:
         raise RecipeError("nothing is required of the release.  Hint: ask for a model, such as KAnonymity(5).")
     refuse_unverifiable(models)
     for model in models:
@@ -119,6 +132,21 @@ def _refuse_impossible(table: Table, models: Sequence[Model], method: AnyMethod,
     if method.private:
         refuse_for_noisy_counts(method, models, form, table.schema)
     refuse_uncovered((*models, *method.guarantees), table.schema)
+
+
+def _refuse_impossible_sets(
+    table: Table, models: Sequence[SetModel], method: AnyMethod, items: SetMethod | None
+) -> None:
+    """Refuse, before any work, what cannot be had of sets of items."""
+    require_recodable(models, tuple(table.schema.items))
+    for model in models:
+        require_member("set_models", model)
+    if items is not None:
+        require_member("set_methods", items)
+        if not models:
+            raise RecipeError("items= is for tables with a column of items.  Hint: leave it out.")
+    if models and (method.private or method.promise(Fraction(1, 2)) is not None):
+        raise RecipeError(f"{method.name} publishes no sets of items.  Hint: use another method, such as Mondrian.")
 
 
 def _promised(method: AnyMethod, form: Showing | None, rate: Fraction, rng: np.random.Generator) -> Promise | None:
@@ -138,6 +166,7 @@ class _Made:
     rows: PublishedRows
     told: Mapping[str, Hierarchy] = field(default_factory=dict)
     people: PeopleNumbers | None = None
+    items: Mapping[str, Any] | None = None
     explored: Solutions | None = None
 
 
@@ -153,6 +182,8 @@ class _Job:
     rng: np.random.Generator
     key: PseudonymKey | None
     progress: Progress
+    set_models: tuple[SetModel, ...] = ()
+    set_method: SetMethod | None = None
 
     def run(self) -> _Made:
         """Count the table and make the release of it; a table that is too large is left to its engine."""
@@ -193,7 +224,7 @@ class _Job:
     def _grouped(self, counted: Counted) -> _Made:
         """Search for groups, show them, and check what is shown."""
         method, schema, people = cast("Method", self.method), self.table.schema, counted.people
-        if people is not None:
+        if people is not None and counted.items is None:
             self._refuse_several_rows(people)
         everybody = counted.tally if people is None else people.tally
         drawn = None if self.rate == 1 else draw_sample(everybody, self.rate, self.rng)
@@ -201,11 +232,14 @@ class _Job:
         # Only some methods make all groups at once, and can tell what holds of all of them together.
         searched = self.models if method.judges_all_groups else for_each_group(self.models)
         seen = schema if people is None or self._looks_at_values else replace(schema, sensitive={})
-        recoding = method.search(tally, seen, searched, rng=self.rng, progress=self.progress)
+        if schema.quasi:
+            recoding = method.search(tally, seen, searched, rng=self.rng, progress=self.progress)
+        else:
+            recoding = everybody_together(tally)
         drawn_parts = len(recoding.tuples)
         if drawn is not None:
             recoding = drawn.extend(recoding)
-        found_again = bool(schema.kept or schema.pseudonyms)
+        found_again = bool(schema.kept or schema.pseudonyms or schema.items)
         rows_tally, rows_in, placed = counted.tally, tally.rows, None
         if people is not None:
             placed, recoding = place_people(people, recoding, self.rng, apart=found_again)
@@ -221,9 +255,13 @@ class _Job:
             if wider is None:
                 raise
             form, guarantees = wider, self._verified(wider, tally, placed, own=own)
+        shown_items = None
+        if counted.items is not None and placed is not None:
+            form, shown_items = self._with_items(form, counted.items, placed)
+            guarantees = (*guarantees, *shown_items.guarantees)
         shuffle = None if drawn is None else int(words(self.rng, 1)[0])
         engine = self.table.engine
-        if found_again:
+        if schema.kept or schema.pseudonyms:
             if form.labelled is None:
                 raise SchemaError(
                     f"the form {form.name} has no labels that columns could be kept beside.  Hint: drop "
@@ -234,8 +272,30 @@ class _Job:
             rows = engine.rows_of(form)
         present = present_values(rows_tally, recoding)
         values = {name: counted.tally.trees[name].values.filter(pl.Series(codes)) for name, codes in present.items()}
+        told = _told(schema, values)
+        if shown_items is not None:
+            return _Made(form, guarantees, rows, told, items=shown_items.told, explored=recoding.explored)
         numbers = None if placed is None else PeopleNumbers(tally.rows, form.people_in_groups(placed))
-        return _Made(form, guarantees, rows, _told(schema, values), numbers, recoding.explored)
+        return _Made(form, guarantees, rows, told, numbers, explored=recoding.explored)
+
+    def _with_items(self, form: Form, items: ItemsOfPeople, people: PlacedPeople) -> tuple[Generalized, ShownItems]:
+        """Put the people's sets beside their labels, recoded within the groups that a reader sees."""
+        if not isinstance(form, Generalized):
+            raise SchemaError(f"the form {form.name} takes no sets of items.  Hint: publish generalized values.")
+        assert self.set_method is not None
+        shown = show_items(
+            items, form.seen(people), self._watched(people.people), self.set_models, self.set_method, self.progress
+        )
+        return form.with_items(people, items.column, shown.list_of, shown.lists), shown
+
+    def _watched(self, people: People) -> Codes | None:
+        """Return the sensitive value of each person, where a model of sets bounds how sure one may be of it."""
+        if all(model.max_share >= 1 for model in self.set_models):
+            return None
+        sensitive = tuple(self.table.schema.sensitive)
+        if len(sensitive) != 1:
+            raise SchemaError(f"{self.set_models[0]} is about one sensitive column, and there are {len(sensitive)}.")
+        return people.tally.column(sensitive[0])[people.tuple_of]
 
     def _refuse_several_rows(self, people: People) -> None:
         """Refuse what makes no sense, or would tell too much, where somebody has several rows."""

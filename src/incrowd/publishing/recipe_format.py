@@ -22,6 +22,7 @@ from incrowd.core.model import Guarantee, Model, verified_models
 from incrowd.core.recoding import Showing
 from incrowd.core.sampling import as_rate
 from incrowd.core.schema import Schema
+from incrowd.core.set_method import SetMethod
 from incrowd.core.source import Origin
 from incrowd.errors import IncrowdError, RecipeError, did_you_mean
 from incrowd.hierarchies.automatic import Automatic
@@ -30,10 +31,10 @@ from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.methods.mondrian import Mondrian
 
 VERSION = 1
-ROLES = ("quasi", "sensitive", "person", "person-pseudonym", "identifier", "pseudonym", "keep", "drop")
+ROLES = ("quasi", "sensitive", "items", "person", "person-pseudonym", "identifier", "pseudonym", "keep", "drop")
 _KEYS = (
     "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
-    "each_row_a_person",
+    "each_row_a_person", "items",
     "compare",  # other ways to publish the same table: see planning/compare/candidates.py
 )  # fmt: skip
 _SOURCE_KEYS = ("path", "url", "table", "query", "separator", "quote", "encoding", "missing", "exact_text")
@@ -101,6 +102,11 @@ class Publication(Protocol):
         """Whether the number of the table's rows must not be told."""
         ...
 
+    @property
+    def item_method(self) -> SetMethod | None:
+        """How sets of items were made safe, if there are any."""
+        ...
+
 
 @dataclass(frozen=True)
 class RecipeFields:
@@ -119,6 +125,8 @@ class RecipeFields:
     pseudonym_key: str | None = None
     population: Mapping[str, Any] = field(default_factory=dict)
     each_row_a_person: bool = False
+    item_method: SetMethod | None = None
+    item_separator: str | None = None
     base: Path = field(default_factory=Path)
     """The directory that relative paths start from."""
 
@@ -167,6 +175,10 @@ class RecipeFields:
         if not isinstance(data.get("each_row_a_person", False), bool):
             raise RecipeError(f"each_row_a_person is true or false, not {data['each_row_a_person']!r}.")
         as_rate(data.get("sample", 1))
+        items = _table("items", data.get("items", {}))
+        separator = items.pop("separator", None)
+        if separator is not None:
+            _require_texts("[items]", {"separator": separator})
         roles, hierarchies = read_columns(_table("columns", data.get("columns", {})), base)
         models = data.get("models", [])
         method = make_registered("methods", data["method"], base=base) if "method" in data else Mondrian()
@@ -176,7 +188,7 @@ class RecipeFields:
             source=source,
             roles=roles,
             hierarchies=hierarchies,
-            models=tuple(make_registered("models", model, base=base) for model in models),
+            models=tuple(make_model(model, base=base) for model in models),
             method=method,
             form=make_registered("forms", data["form"], base=base) if "form" in data else None,
             others=data.get("others"),
@@ -186,6 +198,8 @@ class RecipeFields:
             pseudonym_key=pseudonyms.get("key"),
             population=population,
             each_row_a_person=data.get("each_row_a_person", False),
+            item_method=make_registered("set_methods", items, base=base) if items else None,
+            item_separator=separator,
             base=base,
         )
 
@@ -200,6 +214,7 @@ class RecipeFields:
         roles = {
             **dict.fromkeys(schema.quasi, "quasi"),
             **dict.fromkeys(schema.sensitive, "sensitive"),
+            **dict.fromkeys(schema.items, "items"),
             **dict.fromkeys(schema.pseudonyms, "pseudonym"),
             **dict.fromkeys(schema.kept, "keep"),
             **dict.fromkeys(schema.removed, "drop"),
@@ -209,7 +224,7 @@ class RecipeFields:
         return cls(
             source=_described(release.source, stated_only=release.hides_rows),
             roles={name: roles[name] for name in release.source.columns},
-            hierarchies={**schema.quasi, **schema.sensitive} if own else release.hierarchies,
+            hierarchies=schema.hierarchies if own else release.hierarchies,
             models=verified_models(release.guarantees),
             method=release.method,
             form=release.asked_form,
@@ -219,6 +234,8 @@ class RecipeFields:
             pseudonym_key=None if release.pseudonym_key is None else str(release.pseudonym_key),
             population=_described(release.population, stated_only=release.hides_rows),
             each_row_a_person=schema.each_row_a_person,
+            item_method=release.item_method,
+            item_separator=schema.item_separator,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -246,6 +263,11 @@ class RecipeFields:
         data["method"] = {"name": self.method.name, **self.method.to_recipe()}
         if self.form is not None:
             data["form"] = {"name": self.form.name, **self.form.to_recipe()}
+        items = {} if self.item_method is None else {"name": self.item_method.name, **self.item_method.to_recipe()}
+        if self.item_separator is not None:
+            items["separator"] = self.item_separator
+        if items:
+            data["items"] = items
         if self.pseudonym_key is not None:
             data["pseudonyms"] = {"key": self.pseudonym_key}
         if self.output:
@@ -326,6 +348,13 @@ def _written_rate(rate: Fraction) -> str | int | float:
     if rate == 1:
         return 1
     return float(rate) if Fraction(str(float(rate))) == rate else str(rate)
+
+
+def make_model(described: Any, *, base: Path) -> Any:
+    """Make a model of groups, or of sets, from what a recipe says."""
+    name = described.get("name") if isinstance(described, Mapping) else described
+    family = "set_models" if isinstance(name, str) and name in registered("set_models") else "models"
+    return make_registered(family, described, base=base)
 
 
 def hierarchy_to_dict(hierarchy: Hierarchy) -> dict[str, Any]:

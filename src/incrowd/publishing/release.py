@@ -28,6 +28,7 @@ from incrowd.core.people import PeopleNumbers
 from incrowd.core.query import Query
 from incrowd.core.recoding import Showing
 from incrowd.core.schema import Schema
+from incrowd.core.set_method import SetMethod
 from incrowd.core.source import Origin
 from incrowd.core.tally import Tally
 from incrowd.errors import ConformanceError, QueryError, did_you_mean
@@ -91,6 +92,10 @@ class Release:
     """The crowds that hide people, where it was read from files that tell whose a row is."""
     people: PeopleNumbers | None = None
     """How many people are in it, where somebody has several rows: guarantees then count people."""
+    item_method: SetMethod | None = None
+    """How sets of items were made safe, where there are any."""
+    item_numbers: Mapping[str, Any] | None = None
+    """What was lost of them."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -130,7 +135,7 @@ class Release:
     @property
     def hierarchies(self) -> dict[str, Hierarchy]:
         """The hierarchies as its recipe tells them."""
-        return {**self.schema.quasi, **self.schema.sensitive, **self.told}
+        return {**self.schema.hierarchies, **self.told}
 
     @property
     def rows_in(self) -> int:
@@ -237,6 +242,7 @@ class Release:
                 "largest": int(sizes[-1]) if len(sizes) else 0,
                 "by size": size_distribution(sizes),
             },
+            **({} if self.item_numbers is None else {"items": dict(self.item_numbers)}),
             "form": self.shown.name,
             "seeded": self.seeded,
             "loss": self._losses() if self.promise is None else {},  # losses tell of rows that are not published

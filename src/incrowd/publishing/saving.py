@@ -17,6 +17,7 @@ from incrowd.common.writing import require_name, telling, write_secret
 from incrowd.core.engine import PublishedRows, ReleaseTexts
 from incrowd.core.families import registered
 from incrowd.core.formulas import neutralized
+from incrowd.core.items import lists_as_text
 from incrowd.core.release_directory import new_directory
 from incrowd.core.sink import Sink
 from incrowd.errors import FormulaWarning, OutputError
@@ -87,7 +88,10 @@ def save(
     chosen = format or natural_format(release)
     sink: Sink = registered("sinks")[chosen]()
     with new_directory(directory, force=force) as place:
-        rows = _for_spreadsheets(_reporting(release, progress), sink, texts)
+        batches = _reporting(release, progress)
+        if not sink.takes_lists:
+            batches = (lists_as_text(batch, release.schema.item_separator) for batch in batches)
+        rows = _for_spreadsheets(batches, sink, texts)
         sink.write(rows, place / f"data.{chosen}", separator=texts.separator)
         for name, table in texts.tables.items():
             others = _for_spreadsheets(iter([table]), sink, texts)

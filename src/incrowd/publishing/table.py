@@ -31,6 +31,7 @@ class Table:
             ("person", self.schema.person),
             ("quasi", self.schema.quasi),
             ("sensitive", self.schema.sensitive),
+            ("items", self.schema.items),
             ("pseudonyms", self.schema.pseudonyms),
             ("kept", self.schema.kept),
             ("removed", self.schema.removed),
@@ -42,8 +43,10 @@ class Table:
 def read(
     source: object,
     *,
-    quasi: Iterable[str],
+    quasi: Iterable[str] = (),
     sensitive: Iterable[str] = (),
+    items: Iterable[str] = (),
+    item_separator: str | None = None,
     person: str | Iterable[str] = (),
     identifiers: Iterable[str] = (),
     pseudonyms: Iterable[str] = (),
@@ -70,6 +73,9 @@ def read(
         PyArrow frame, or a frame of a cluster's (`incrowd list sources` and `incrowd list engines` tell all kinds).
     quasi : columns that outsiders may know, and so must be hidden in a crowd.
     sensitive : columns that must not be learnt about a person.
+    items : the column of sets of items (what somebody bought, the diagnoses of a patient), of which outsiders may know
+        a few: lists of a Parquet or Arrow file or a frame, or texts.
+    item_separator : what stands between the items of a set that is written as text (default: ";").
     person : the column that tells whose a row is, or several that tell it together, where somebody has several rows.
         All guarantees then count people. It is not published, unless it is also one of the `pseudonyms`.
     identifiers : columns that name people; they are not published.
@@ -91,12 +97,15 @@ def read(
     >>> read(pl.DataFrame({"age": [30, 41], "flu": [True, False]}), quasi=["age"], sensitive=["flu"])
     Table(quasi=['age'], sensitive=['flu'])
     """
-    options = ReadOptions(query, separator, quote, encoding, missing, exact_text)
+    items = tuple(items) if not isinstance(items, str) else items
+    options = ReadOptions(query, separator, quote, encoding, missing, exact_text, lists=tuple(items))
     engine = open_engine(source, options)
     schema = Schema.of(
         engine.source.columns,
         quasi=quasi,
         sensitive=sensitive,
+        items=items,
+        item_separator=item_separator,
         person=person,
         identifiers=identifiers,
         pseudonyms=pseudonyms,
@@ -106,7 +115,7 @@ def read(
         hierarchies=hierarchies,
         each_row_a_person=each_row_a_person,
     )
-    if not schema.quasi:
+    if not schema.quasi and not schema.items:
         raise SchemaError(
             "no column is a quasi-identifier.  Hint: name those that outsiders may know, such as age or zip."
         )

@@ -21,16 +21,21 @@ MOST_DIGITS = 38
 """As many digits as a decimal has that can be read."""
 
 
-def normalized(frame: pl.LazyFrame, *, missing: Sequence[str], where: str) -> pl.LazyFrame:
-    """Return the frame with categories as text, NaN and the words in `missing` as null, and −0.0 as 0.0."""
+def normalized(frame: pl.LazyFrame, options: ReadOptions, *, where: str) -> pl.LazyFrame:
+    """Return the frame with categories as text, NaN and the words for missing as null, and −0.0 as 0.0.
+
+    Columns that may hold lists hold lists of texts.
+    """
     schema = _schema(frame, where)
-    _refuse_nested(schema, where)
+    lists = [name for name, dtype in schema.items() if name in options.lists and _is_list(dtype)]
+    _refuse_nested(schema, where, allowed=lists)
+    frame = frame.with_columns(cs.by_name(*lists).as_expr().cast(pl.List(pl.String))) if lists else frame
     # A category is a coding of its own; and a column of nothing but nulls has no type to compare with labels.
     frame = frame.with_columns(cs.by_dtype(*_LABELS, pl.Null).cast(pl.String))
     numbers = cs.float()
     # Polars drops "+ 0.0", the usual way to lose the sign of a zero.
     frame = frame.with_columns(pl.when(numbers == 0).then(numbers.abs()).otherwise(numbers.fill_nan(None)))
-    return null_where(frame, missing)
+    return null_where(frame, options.missing)
 
 
 def opened_file(
@@ -44,7 +49,7 @@ def opened_file(
 ) -> OpenedTable:
     """Return a file's table, normalized; `found` is how it turned out to be written, `unchanged` watches the file."""
     where, found = str(path), dict(found or {})
-    frame = normalized(frame, missing=options.missing, where=where)
+    frame = normalized(frame, options, where=where)
     description = {"path": where, **found, **_told_missing(options)}
     found_out = tuple(key for key in found if options.dialect.get(key) is None)
     columns = tuple(frame.collect_schema().names())
@@ -57,14 +62,14 @@ def opened_file(
 
 def opened_answer(frame: pl.DataFrame, url: str, options: ReadOptions, *, where: str) -> OpenedTable:
     """Return a database's answer, normalized; it is in memory. The `url` must hold no password."""
-    lazy = normalized(frame.lazy(), missing=options.missing, where=where)
+    lazy = normalized(frame.lazy(), options, where=where)
     description = {"url": url, "query": options.query, **_told_missing(options)}
     return OpenedTable(lazy, tuple(lazy.collect_schema().names()), "sql", description, in_memory=True)
 
 
 def opened_frame(frame: pl.LazyFrame, native: str, options: ReadOptions, *, in_memory: bool = True) -> OpenedTable:
     """Return a frame of the caller's, normalized."""
-    lazy = normalized(frame, missing=options.missing, where=f"the {native} frame")
+    lazy = normalized(frame, options, where=f"the {native} frame")
     return OpenedTable(lazy, tuple(lazy.collect_schema().names()), native, {"frame": native}, in_memory)
 
 
@@ -103,10 +108,14 @@ def _schema(frame: pl.LazyFrame, where: str) -> pl.Schema:
         raise SourceError(f"{where}: its columns cannot be read ({type(error).__name__}).") from None
 
 
-def _refuse_nested(schema: pl.Schema, where: str) -> None:
+def _is_list(dtype: pl.DataType) -> bool:
+    return isinstance(dtype, (pl.List, pl.Array)) and _plain(dtype.inner)  # type: ignore[arg-type]
+
+
+def _refuse_nested(schema: pl.Schema, where: str, *, allowed: Sequence[str]) -> None:
     if not schema:
         raise SourceError(f"{where}: there are no columns.")
-    nested = [f"'{name}' ({_kind(dtype)})" for name, dtype in schema.items() if not _plain(dtype)]
+    nested = [f"'{name}' ({_kind(dtype)})" for name, dtype in schema.items() if not (_plain(dtype) or name in allowed)]
     if nested:
         noun = "column holds" if len(nested) == 1 else "columns hold"
         raise SourceError(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 import polars.selectors as cs
+from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.core.form import PublishedFiles
@@ -44,9 +45,11 @@ def count_lines(published: OpenedTable, schema: Schema) -> pl.DataFrame:
         if name not in published.columns:
             raise SchemaError(f"the published table has no column '{name}', which the description names.")
     with reading(published):
-        counted = (
-            published.frame.group_by(cs.by_name(*schema.tallied)).agg(pl.len().alias(COUNT)).collect(engine="streaming")
-        )
+        if schema.tallied:
+            lines = published.frame.group_by(cs.by_name(*schema.tallied)).agg(pl.len().alias(COUNT))
+        else:
+            lines = published.frame.select(pl.len().alias(COUNT)).filter(pl.col(COUNT) > 0)
+        counted = lines.collect(engine="streaming")
     if not counted.height:
         raise EmptyTable("the published table has columns but no rows.")
     return counted
@@ -71,23 +74,28 @@ def read_labels(counted: pl.DataFrame, schema: Schema, tally: Tally, *, known: b
         label_lists[name] = labels
         if not exact:
             widened.append(name)
-    label_codes = np.stack(numbers, axis=1).astype(np.int32)
+    label_codes = _matrix(numbers, counted.height)
     groups, first = group_tuples(label_codes, [len(label_lists[name]) for name in columns])
     shown = ShownGroups(
         columns,
         {name: label_lists[name].gather(label_codes[first, place]) for place, name in enumerate(columns)},
-        np.stack([low[label_codes[first, place]] for place, low in enumerate(lows)], axis=1),
-        np.stack([high[label_codes[first, place]] for place, high in enumerate(highs)], axis=1),
+        _matrix([low[label_codes[first, place]] for place, low in enumerate(lows)], len(first)),
+        _matrix([high[label_codes[first, place]] for place, high in enumerate(highs)], len(first)),
         np.zeros(0, dtype=np.int64),
     )
     secrets = [codes_of_labels(name, tally.trees[name], counted[name]) for name in schema.sensitive]
-    sensitive = np.stack(secrets, axis=1) if secrets else np.zeros((counted.height, 0), dtype=np.int32)
+    sensitive = _matrix(secrets, counted.height)
     counts = counted[COUNT].to_numpy().astype(np.int64)
     # Labels that read alike may be written in two ways: what is counted are lines of groups and values.
     lines = np.concatenate([groups[:, None].astype(np.int32), sensitive], axis=1)
     index, kept = group_tuples(lines, [max(len(first), 1), *(tally.trees[name].size for name in schema.sensitive)])
     totals = np.bincount(index, weights=counts, minlength=len(kept)).astype(np.int64)
     return ReadLines(shown, groups[kept], sensitive[kept], totals, widened)
+
+
+def _matrix(columns: Sequence[NDArray[np.integer]], rows: int) -> Codes:
+    """Put columns side by side, of which there may be none."""
+    return np.stack(columns, axis=1).astype(np.int32) if columns else np.zeros((rows, 0), dtype=np.int32)
 
 
 def number_labels(shown: pl.Series) -> tuple[Ints, pl.Series]:

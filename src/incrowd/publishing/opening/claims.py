@@ -9,6 +9,7 @@ from typing import Literal
 from incrowd.core.form import Form
 from incrowd.core.groups import Groups
 from incrowd.core.model import Guarantee, Model
+from incrowd.core.set_model import SetModel
 from incrowd.core.tally import Tally
 from incrowd.errors import IncrowdError, NeedsTable
 from incrowd.forms.verify import verify_groups
@@ -18,7 +19,7 @@ from incrowd.forms.verify import verify_groups
 class Claim:
     """A model that a release is said to satisfy, and whether its files bear that out."""
 
-    model: Model
+    model: Model | SetModel
     verdict: Literal["holds", "does not hold", "cannot be judged"]
     found: Guarantee | None = None
     """What holds, and how far."""

@@ -26,7 +26,7 @@ from incrowd.errors import RecipeError
 from incrowd.hierarchies.automatic import Automatic
 from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.hierarchy import Hierarchy
-from incrowd.publishing.recipe_format import read_columns
+from incrowd.publishing.recipe_format import make_model, read_columns
 
 _READING = ("separator", "quote", "encoding", "missing", "exact_text")
 
@@ -43,6 +43,7 @@ class Description:
     slices: Sequence[Sequence[str]] | None = None
     form: Any = None
     """The form that was asked for, where the release says so."""
+    item_separator: str | None = None
     is_recipe: bool = False
     """Whether this is a recipe, as every release of our own carries one."""
     spreadsheet_safe: bool = False
@@ -88,11 +89,12 @@ class Description:
         return cls(
             roles=roles,
             hierarchies=hierarchies,
-            models=tuple(make_registered("models", model, base=base) for model in models),
+            models=tuple(make_model(model, base=base) for model in models),
             method=make_registered("methods", data["method"], base=base) if "method" in data else None,
             reading={key: source[key] for key in _READING if key in source},
             slices=slices,
             form=make_registered("forms", data["form"], base=base) if "form" in data else None,
+            item_separator=_separator(data.get("items", {})),
             is_recipe="incrowd" in data,
             spreadsheet_safe=bool(data.get("output", {}).get("spreadsheet_safe", False)),
         )
@@ -103,6 +105,11 @@ class Description:
         return {
             key: value for made in (self.method, self.form) if made is not None for key, value in vars(made).items()
         }
+
+    @property
+    def items(self) -> str | None:
+        """The column of sets of items, if there is one."""
+        return next((name for name, role in self.roles.items() if role == "items"), None)
 
     @property
     def person(self) -> tuple[str, ...]:
@@ -121,12 +128,19 @@ class Description:
         for name, role in self.roles.items():
             if role in named:
                 named[role].append(name)
-        if not named["quasi"]:
+        if not named["quasi"] and self.items is None:
             raise RecipeError("no column is a quasi-identifier.  Hint: describe those that outsiders may know.")
         return Schema(
             {name: self.hierarchies.get(name, Automatic()) for name in named["quasi"]},
             {name: self.hierarchies.get(name, Exact()) for name in named["sensitive"]},
         )
+
+
+def _separator(items: object) -> str | None:
+    found = items.get("separator") if isinstance(items, Mapping) else None
+    if found is not None and not isinstance(found, str):
+        raise RecipeError("[items]: separator is a text.")
+    return found
 
 
 def _is_slices(value: object) -> bool:

@@ -27,7 +27,8 @@ from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Statement
 from incrowd.core.sampling import as_rate
 from incrowd.core.schema import Schema
-from incrowd.core.source import OpenedTable
+from incrowd.core.set_model import split_models
+from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.core.tally import Tally
 from incrowd.engines.local import LocalEngine
 from incrowd.errors import SchemaError, SourceError
@@ -35,11 +36,12 @@ from incrowd.forms.generalized import Generalized
 from incrowd.hierarchies.public import public_tree
 from incrowd.publishing.opening.claims import judge_claims, judge_claims_of_people
 from incrowd.publishing.opening.description import Description
+from incrowd.publishing.opening.items import judge_claims_of_sets
 from incrowd.publishing.opening.people import crowds_in_files, tells_of_people
 from incrowd.publishing.opening.summary import read_summary, require_agreement
 from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table
-from incrowd.sources import open_source, read_rows
+from incrowd.sources import open_source, open_table, read_rows
 
 
 @dataclass(frozen=True)
@@ -104,13 +106,15 @@ def open_release(
     # Other roles than the release's own make other groups.
     require_agreement(place, summary, form, groups=description is None)
     before = None if known is None else replace(known, rate=rate)
+    models, of_sets = split_models(described.models)
     crowds = None
     if tells_of_people(summary):
         people = None if counted is None or counted.people is None else replace(counted.people.tally, rate=rate)
         crowds = crowds_in_files(files, described.person_pseudonyms, people)
-        claims = judge_claims_of_people(described.models, crowds, people, all_rows=publishes_all(summary))
+        claims = judge_claims_of_people(models, crowds, people, all_rows=publishes_all(summary))
     else:
-        claims = judge_claims(described.models, form, before, all_rows=publishes_all(summary))
+        claims = judge_claims(models, form, before, all_rows=publishes_all(summary))
+    claims += judge_claims_of_sets(of_sets, files, described)
     return Release(
         shown=form,
         guarantees=(*(claim.found for claim in claims if claim.found is not None), *_stated(summary)),
@@ -124,6 +128,7 @@ def open_release(
         claims=claims,
         outside=_outside(files, form),
         marked_as_seeded=summary.get("seeded") is True,
+        item_numbers=summary.get("items"),
         counts_people=tells_of_people(summary),
         crowds=crowds,
     )
@@ -197,8 +202,9 @@ def _require_tables(place: Path, kind: type[Form], files: PublishedFiles, summar
 
 def _open(path: Path, described: Description) -> OpenedTable:
     if path.suffix.lower() != ".csv":
-        return open_source(str(path))
-    opened = open_source(str(path), **described.reading)
+        lists = () if described.items is None else (described.items,)
+        return open_table(str(path), ReadOptions(lists=lists))
+    opened = open_source(str(path), **described.reading)  # a CSV has no lists
     if not described.spreadsheet_safe:
         return opened
     frame = restored(opened.frame)

@@ -22,6 +22,7 @@ class ArrowSink(Sink):
     """Columns as they are in memory."""
 
     name: ClassVar[str] = "arrow"
+    takes_lists: ClassVar[bool] = True
     suffixes: ClassVar[tuple[str, ...]] = (".arrow", ".feather", ".ipc")
 
     def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:

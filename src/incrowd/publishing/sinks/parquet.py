@@ -18,6 +18,7 @@ class ParquetSink(Sink):
     """Compressed columns."""
 
     name: ClassVar[str] = "parquet"
+    takes_lists: ClassVar[bool] = True
     suffixes: ClassVar[tuple[str, ...]] = (".parquet",)
 
     def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:

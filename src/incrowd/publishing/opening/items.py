@@ -1,0 +1,52 @@
+"""Guarantees about sets of items, judged on the files of a release."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+import polars.selectors as cs
+
+from incrowd.core.form import PublishedFiles
+from incrowd.core.item_sets import ItemSets
+from incrowd.core.items import split_items
+from incrowd.core.set_model import SetModel
+from incrowd.errors import IncrowdError
+from incrowd.forms.people_crowds import number_rows
+from incrowd.publishing.items import sets_as_written, verify_items
+from incrowd.publishing.opening.claims import Claim
+from incrowd.publishing.opening.description import Description
+from incrowd.sources import reading
+
+
+def judge_claims_of_sets(
+    models: Sequence[SetModel], files: PublishedFiles, described: Description
+) -> tuple[Claim, ...]:
+    """Judge what a release claims of its sets."""
+    if not models:
+        return ()
+    if described.items is None or described.items not in files.data.columns:
+        reason = "there is no column of items"
+        return tuple(Claim(model, "does not hold", reason=reason) for model in models)
+    sets = _sets_in(files, described.items, described.item_separator)
+    found = []
+    for model in models:
+        try:
+            (guarantee,) = verify_items(sets, [model])
+        except IncrowdError:
+            found.append(Claim(model, "does not hold", reason="too few people show some of the items together"))
+        else:
+            found.append(Claim(model, "holds", guarantee))
+    return tuple(found)
+
+
+def _sets_in(files: PublishedFiles, column: str, separator: str | None) -> ItemSets:
+    quasi, sensitive = tuple(files.schema.quasi), tuple(files.schema.sensitive)
+    with reading(files.data):
+        rows = files.data.frame.select(cs.by_name(*quasi, *sensitive, column)).collect(engine="streaming")
+    lists = split_items(column, rows[column], separator).list.drop_nulls().fill_null([])
+    lists = pl.select(lists.list.eval(pl.element().filter(pl.element() != ""))).to_series()
+    parts = number_rows(rows, quasi) if quasi else None
+    values = number_rows(rows, sensitive).astype(np.int32) if len(sensitive) == 1 else None
+    return sets_as_written(lists, np.ones(rows.height, dtype=np.int64), parts, values)
