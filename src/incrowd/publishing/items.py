@@ -14,6 +14,7 @@ from incrowd.common.progress import Progress
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.items import ItemsOfPeople, written_sets
 from incrowd.core.model import Guarantee
+from incrowd.core.people import distinct_pairs
 from incrowd.core.set_method import SetMethod
 from incrowd.core.set_model import SetModel
 from incrowd.errors import ConformanceError, RecipeError, SchemaError
@@ -49,6 +50,8 @@ def show_items(
     sensitive value that models look at, where one does.
     """
     sets, entry = items.sets(len(group_of), group_of, sensitive)
+    if sets.parts is not None and not sets.parts.any():  # one group is no part
+        sets = replace(sets, parts=None)
     nodes = Nodes.of(items.tree)
     model = _strictest(require)
     recoding = recode_parts(method, sets, nodes, model, progress=progress)
@@ -114,13 +117,12 @@ def verify_items(sets: ItemSets, require: Sequence[SetModel]) -> tuple[Guarantee
 def sets_as_written(lists: pl.Series, counts: Ints, parts: Ints | None, sensitive: Codes | None = None) -> ItemSets:
     """Return lists of labels as sets of numbers, one for each label; `counts[i]` people show list i."""
     lengths = lists.list.len().to_numpy().astype(np.int64)
-    labels = lists.filter(pl.Series(lengths > 0)).explode()
-    codes: Codes = labels.rank("dense").to_numpy().astype(np.int32) if len(labels) else np.empty(0, dtype=np.int32)
-    keys = np.repeat(np.arange(len(lists)), lengths) * (int(codes.max(initial=0)) + 1) + codes
-    keys = np.unique(keys)
-    owner, item = keys // (int(codes.max(initial=0)) + 1), keys % (int(codes.max(initial=0)) + 1)
+    labels = lists.filter(pl.Series(lengths > 0)).explode().alias("")
+    number = labels.cast(pl.Enum(labels.unique())).to_physical().to_numpy().astype(np.int64) + 1
+    size = int(number.max(initial=0)) + 1
+    owner, item = distinct_pairs(np.repeat(np.arange(len(lists)), lengths), number, size)
     offsets = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(lists)))))
-    return ItemSets(offsets, item.astype(np.int32), counts, sensitive, parts)
+    return ItemSets(offsets, item, counts, sensitive, parts)
 
 
 def require_recodable(require: Sequence[SetModel], columns: Sequence[str]) -> None:
