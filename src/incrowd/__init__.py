@@ -41,6 +41,7 @@ _HOMES = {
     "publish": "publishing.publish",
     "publish_separately": "publishing.by_columns",
     "read": "publishing.table",
+    "read_tables": "publishing.linked",
     "DifferentialPrivacy": "models.differential_privacy",
     "LDiversity": "models.distinct_l_diversity",
 }

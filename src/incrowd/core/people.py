@@ -6,7 +6,7 @@ for all of that person's rows; so no two of them can be put together to find out
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Codes, Counts, Ints
+from incrowd.common.arrays import Bools, Codes, Counts, Ints
 from incrowd.common.keys import number_keys
 from incrowd.core.groups import WITHHELD
 from incrowd.core.tally import Tally, group_tuples
@@ -40,6 +40,10 @@ class People:
     counts: Counts
     tally: Tally
     tuple_of: Ints
+    sensitive: tuple[str, ...] = ()
+    """The columns whose values people must not be found to have."""
+    events: Mapping[str, tuple[Ints, Codes]] = field(default_factory=dict)
+    """Values that are in other tables: the distinct pairs of a person and a code, by column."""
     found_bounds: dict[str, tuple[Codes, Codes]] = field(default_factory=dict, repr=False)
     """What `bounds` has found already."""
 
@@ -55,6 +59,16 @@ class People:
     def rows_each(self) -> Counts:
         """How many rows each person has."""
         return np.add.reduceat(self.counts, self.offsets[:-1]) if len(self) else self.counts[:0]
+
+    def values_of(self, name: str, among: Bools) -> tuple[Ints, Codes]:
+        """Return the distinct pairs of a person and a value of a column, among some people."""
+        if name in self.events:
+            owner, codes = self.events[name]
+            kept = among[owner]
+            return owner[kept], codes[kept]
+        entries = among[self.owner]
+        codes = self.rows.column(name)[self.tuples[entries]]
+        return distinct_pairs(self.owner[entries], codes, self.rows.trees[name].size)
 
     def bounds(self, name: str) -> tuple[Codes, Codes]:
         """Return the lowest and the highest code that each person has in a column."""
@@ -175,14 +189,15 @@ def count_people(
     for place, name in enumerate(columns):
         of_rows = rows.column(name)[tuples]
         if name in sensitive:
-            codes[:, place], trees[name] = _values_or_sets(owner, of_rows, number, rows.trees[name])
+            codes[:, place], trees[name] = values_or_sets(owner, of_rows, number, rows.trees[name])
         else:
             bounds[name] = _bounds(of_rows, offsets)
             codes[:, place] = _middle(owner, of_rows, *bounds[name])
     tuple_of_person, first = group_tuples(codes, [trees[name].size for name in columns])
     people = np.bincount(tuple_of_person, minlength=len(first)).astype(np.int64)
     tally = replace(rows, columns=columns, codes=np.ascontiguousarray(codes[first]), counts=people, trees=trees)
-    return People(rows, offsets, tuples, totals, tally, tuple_of_person, bounds), merged
+    found = People(rows, offsets, tuples, totals, tally, tuple_of_person, tuple(sensitive), found_bounds=bounds)
+    return found, merged
 
 
 def _bounds(codes: Codes, offsets: NDArray[np.int64]) -> tuple[Codes, Codes]:
@@ -215,8 +230,11 @@ def distinct_pairs(owner: Ints, codes: Codes | Ints, size: int) -> tuple[Ints, C
     return keys // size, (keys % size).astype(np.int32)
 
 
-def _values_or_sets(owner: Ints, codes: Codes, owners: int, tree: Tree) -> tuple[Codes, Tree]:
-    """Return the one value of each owner, or a code for the set of them."""
+def values_or_sets(owner: Ints, codes: Codes, owners: int, tree: Tree) -> tuple[Codes, Tree]:
+    """Return the one value of each owner, or a code for the set of them, in a tree that knows these sets.
+
+    Who has no value has the missing one.
+    """
     owner, codes = distinct_pairs(owner, codes, tree.size)
     number = np.bincount(owner, minlength=owners)
     found = np.zeros(owners, dtype=np.int32)

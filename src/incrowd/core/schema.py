@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from incrowd.errors import SchemaError, did_you_mean, looks_like_data, similar_columns, some_columns
@@ -34,9 +34,18 @@ class Schema:
     """Columns of sets of items, of which an adversary may know a few; each with its hierarchy, if one was given."""
     item_separator: str | None = None
     """What stands between items where a set is written as text."""
+    events: Mapping[str, Hierarchy] = field(default_factory=dict)
+    """Sensitive columns of linked tables of events."""
+    event_items: tuple[str, ...] = ()
+    """Columns of items of such tables."""
     person: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     each_row_a_person: bool = False
+
+    @property
+    def searched(self) -> Schema:
+        """The schema as methods see it: sensitive values of events are people's own."""
+        return replace(self, sensitive={**self.sensitive, **self.events}) if self.events else self
 
     @property
     def hierarchies(self) -> dict[str, Hierarchy]:

@@ -163,9 +163,7 @@ class Generalized(Form):
     def _verify_people(self, require: Sequence[Model], before: Tally, placed: PlacedPeople) -> list[Guarantee]:
         seen, regions = self.seen(placed), self.group_regions()
         require_all_rows_inside(placed.people, seen, regions)
-        groups = groups_of_people(
-            placed.people, seen, len(self.shown), tuple(self.schema.sensitive), before=before, regions=lambda: regions
-        )
+        groups = groups_of_people(placed.people, seen, len(self.shown), before=before, regions=lambda: regions)
         return verify_groups(groups, require)
 
     @property

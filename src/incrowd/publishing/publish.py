@@ -38,6 +38,7 @@ from incrowd.core.set_method import SetMethod
 from incrowd.core.set_model import SetModel, split_models
 from incrowd.core.solutions import Solutions
 from incrowd.core.tally import Tally
+from incrowd.engines.linked import LinkedEngine, PublishedItems
 from incrowd.errors import ConformanceError, EmptyTable, RecipeError, SchemaError, TallyTooLarge, Unsatisfiable
 from incrowd.forms.generalized import Generalized, ShowGeneralized
 from incrowd.forms.labelled_groups import present_values
@@ -115,6 +116,7 @@ def publish(
         people=made.people,
         item_method=recoder,
         item_numbers=made.items,
+        linked=made.linked or {},
         solutions=None if made.explored is None else made.explored.table(),
     )
 
@@ -138,7 +140,7 @@ def _refuse_impossible_sets(
     table: Table, models: Sequence[SetModel], method: AnyMethod, items: SetMethod | None
 ) -> None:
     """Refuse, before any work, what cannot be had of sets of items."""
-    require_recodable(models, tuple(table.schema.items))
+    require_recodable(models, (*table.schema.items, *table.schema.event_items))
     for model in models:
         require_member("set_models", model)
     if items is not None:
@@ -167,6 +169,7 @@ class _Made:
     told: Mapping[str, Hierarchy] = field(default_factory=dict)
     people: PeopleNumbers | None = None
     items: Mapping[str, Any] | None = None
+    linked: Mapping[str, pl.DataFrame] | None = None
     explored: Solutions | None = None
 
 
@@ -224,14 +227,16 @@ class _Job:
     def _grouped(self, counted: Counted) -> _Made:
         """Search for groups, show them, and check what is shown."""
         method, schema, people = cast("Method", self.method), self.table.schema, counted.people
-        if people is not None and counted.items is None:
+        if people is not None and len(people) < counted.tally.rows:
             self._refuse_several_rows(people)
         everybody = counted.tally if people is None else people.tally
         drawn = None if self.rate == 1 else draw_sample(everybody, self.rate, self.rng)
         tally = everybody if drawn is None else drawn.tally
         # Only some methods make all groups at once, and can tell what holds of all of them together.
         searched = self.models if method.judges_all_groups else for_each_group(self.models)
-        seen = schema if people is None or self._looks_at_values else replace(schema, sensitive={})
+        seen = schema.searched
+        if people is not None and not self._looks_at_values:
+            seen = replace(seen, sensitive={})
         if schema.quasi:
             recoding = method.search(tally, seen, searched, rng=self.rng, progress=self.progress)
         else:
@@ -257,8 +262,10 @@ class _Job:
             form, guarantees = wider, self._verified(wider, tally, placed, own=own)
         shown_items = None
         if counted.items is not None and placed is not None:
-            form, shown_items = self._with_items(form, counted.items, placed)
+            shown_items = self._shown_items(form, counted.items, placed)
             guarantees = (*guarantees, *shown_items.guarantees)
+            if schema.items:
+                form = self._with_items(form, shown_items, placed)
         shuffle = None if drawn is None else int(words(self.rng, 1)[0])
         engine = self.table.engine
         if schema.kept or schema.pseudonyms:
@@ -273,26 +280,36 @@ class _Job:
         present = present_values(rows_tally, recoding)
         values = {name: counted.tally.trees[name].values.filter(pl.Series(codes)) for name, codes in present.items()}
         told = _told(schema, values)
-        if shown_items is not None:
-            return _Made(form, guarantees, rows, told, items=shown_items.told, explored=recoding.explored)
-        numbers = None if placed is None else PeopleNumbers(tally.rows, form.people_in_groups(placed))
-        return _Made(form, guarantees, rows, told, numbers, explored=recoding.explored)
+        lost = None if shown_items is None else shown_items.told
+        linked = None
+        if isinstance(engine, LinkedEngine) and placed is not None and self.key is not None:
+            published = None if shown_items is None else PublishedItems(shown_items.list_of, shown_items.lists)
+            linked = engine.linked(counted, placed, schema, self.key, published)
+        numbers = None
+        if placed is not None and (linked is not None or len(placed.people) < counted.tally.rows):
+            numbers = PeopleNumbers(tally.rows, form.people_in_groups(placed))
+        return _Made(form, guarantees, rows, told, numbers, lost, linked, recoding.explored)
 
-    def _with_items(self, form: Form, items: ItemsOfPeople, people: PlacedPeople) -> tuple[Generalized, ShownItems]:
-        """Put the people's sets beside their labels, recoded within the groups that a reader sees."""
+    def _shown_items(self, form: Form, items: ItemsOfPeople, people: PlacedPeople) -> ShownItems:
+        """Recode people's sets within the groups that a reader sees."""
         if not isinstance(form, Generalized):
             raise SchemaError(f"the form {form.name} takes no sets of items.  Hint: publish generalized values.")
         assert self.set_method is not None
-        shown = show_items(
+        return show_items(
             items, form.seen(people), self._watched(people.people), self.set_models, self.set_method, self.progress
         )
-        return form.with_items(people, items.column, shown.list_of, shown.lists), shown
+
+    def _with_items(self, form: Form, shown: ShownItems, people: PlacedPeople) -> Generalized:
+        """Put the people's sets beside their labels."""
+        assert isinstance(form, Generalized)
+        (column,) = self.table.schema.items
+        return form.with_items(people, column, shown.list_of, shown.lists)
 
     def _watched(self, people: People) -> Codes | None:
         """Return the sensitive value of each person, where a model of sets bounds how sure one may be of it."""
         if all(model.max_share >= 1 for model in self.set_models):
             return None
-        sensitive = tuple(self.table.schema.sensitive)
+        sensitive = tuple(self.table.schema.searched.sensitive)
         if len(sensitive) != 1:
             raise SchemaError(f"{self.set_models[0]} is about one sensitive column, and there are {len(sensitive)}.")
         return people.tally.column(sensitive[0])[people.tuple_of]

@@ -96,6 +96,8 @@ class Release:
     """How sets of items were made safe, where there are any."""
     item_numbers: Mapping[str, Any] | None = None
     """What was lost of them."""
+    linked: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    """Tables of events that its keys link to the people, by name."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -242,6 +244,7 @@ class Release:
                 "largest": int(sizes[-1]) if len(sizes) else 0,
                 "by size": size_distribution(sizes),
             },
+            **({"tables": {name: table.height for name, table in self.linked.items()}} if self.linked else {}),
             **({} if self.item_numbers is None else {"items": dict(self.item_numbers)}),
             "form": self.shown.name,
             "seeded": self.seeded,
@@ -265,7 +268,7 @@ class Release:
     @property
     def tables(self) -> Mapping[str, pl.DataFrame]:
         """What is published besides the rows, by name: some forms need more than one table."""
-        return self.shown.tables()
+        return {**self.shown.tables(), **self.linked}
 
     @property
     def hides_rows(self) -> bool:

@@ -115,7 +115,7 @@ def read(
         hierarchies=hierarchies,
         each_row_a_person=each_row_a_person,
     )
-    if not schema.quasi and not schema.items:
+    if not schema.quasi and not schema.items and not schema.person:  # a table of events has none
         raise SchemaError(
             "no column is a quasi-identifier.  Hint: name those that outsiders may know, such as age or zip."
         )

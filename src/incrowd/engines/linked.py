@@ -1,0 +1,249 @@
+"""Linked tables as one home of rows: a table of people, and tables of what happened to them, joined by a key.
+
+People are counted with the values of their events, as sets; each table is written by itself, under keys of the
+release's own. Cost: one pass over each table to count it, and one to write it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+import polars.selectors as cs
+
+from incrowd.common.arrays import Bools, Codes, Counts, Ints
+from incrowd.core.engine import Counted, Engine, PublishedRows
+from incrowd.core.form import Form
+from incrowd.core.items import ItemsOfPeople, code_items
+from incrowd.core.people import People, PlacedPeople, count_people, distinct_pairs, number_people, values_or_sets
+from incrowd.core.pseudonyms import PseudonymKey
+from incrowd.core.recoding import WITHHELD, Recoding
+from incrowd.core.schema import Schema
+from incrowd.core.source import OpenedTable, Origin, ReadOptions
+from incrowd.core.tally import code_column, code_table, group_tuples
+from incrowd.engines.local import LocalEngine
+from incrowd.errors import EmptyTable, SchemaError, SourceError
+from incrowd.hierarchies.tree import MISSING, Tree
+from incrowd.sources import reading
+
+
+@dataclass(frozen=True, eq=False)
+class EventTable:
+    """What happened to people, one row each time: who it was, sensitive values, items, and columns that are kept."""
+
+    source: OpenedTable
+    schema: Schema
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The columns that are published of it, the key apart."""
+        return (*self.schema.sensitive, *self.schema.kept)
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedEngine(Engine):
+    """A table of people, and tables of events."""
+
+    people: LocalEngine
+    events: Mapping[str, EventTable]
+    name: ClassVar[str] = "linked"
+    listed: ClassVar[bool] = False
+
+    @property
+    def source(self) -> Origin:  # type: ignore[override]
+        """Where the people come from."""
+        return self.people.source
+
+    @classmethod
+    def takes(cls, given: object) -> bool:
+        """Take nothing: linked tables are put together by `read_tables`."""
+        return False
+
+    @classmethod
+    def open(cls, given: Any, options: ReadOptions) -> LinkedEngine:
+        """Refuse: linked tables are put together by `read_tables`."""
+        raise SourceError("linked tables are opened by read_tables.")
+
+    def distinct(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
+        """Count distinct tuples of people."""
+        return self.people.distinct(columns)
+
+    def repeated(self, columns: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Look at the people alone."""
+        return self.people.repeated(columns)
+
+    def count(self, schema: Schema, population: Engine | None = None, *, values: bool = True) -> Counted:
+        """Count people with the values of their events, as sets."""
+        raw, counts = self.people.distinct(schema.found_again_by)
+        if raw.height == 0:
+            raise EmptyTable("the table of people has columns but no rows.")
+        tally, tuple_of = code_table(raw, counts, {**schema.quasi, **schema.sensitive}, texts=self.source.texts)
+        found = {name: self._owned(table, schema.person) for name, table in self.events.items()}
+        person_of = _numbered({"people": raw, **found}, schema.person, self.source)
+        whose = person_of.pop("people")
+        number = raw.height
+        if tally.rows > number or len(np.unique(whose)) < number:
+            raise SchemaError(
+                f"a person has one row in the table of people, and {schema.person[0]!r} repeats there.  "
+                "Hint: leave one row for each person, or read the rows as events."
+            )
+        _refuse_strangers(person_of, number)
+        people, places = count_people(tally, whose, tuple_of, counts, tuple(schema.sensitive), values=values)
+        people, items = self._with_events(people, found, person_of, values=values)
+        return Counted(tally, raw, places, people, items)
+
+    def _owned(self, table: EventTable, person: tuple[str, ...]) -> pl.DataFrame:
+        """Return who has which sensitive values and items in a table of events, each combination once."""
+        columns = (*person, *table.schema.sensitive, *table.schema.items)
+        return LocalEngine(table.source).distinct(columns)[0]
+
+    def _with_events(
+        self, people: People, found: Mapping[str, pl.DataFrame], person_of: Mapping[str, Ints], *, values: bool
+    ) -> tuple[People, ItemsOfPeople | None]:
+        number, trees, columns = len(people), dict(people.rows.trees), dict[str, Codes]()
+        events: dict[str, tuple[Ints, Codes]] = {}
+        items = None
+        searched: dict[str, Tree] = {}
+        for table_name, table in self.events.items():
+            rows, owner = found[table_name], person_of[table_name]
+            for name, hierarchy in table.schema.sensitive.items():
+                trees[name], codes = code_column(name, rows[name].alias(""), hierarchy, table.source.texts)
+                events[name] = _with_nobody_left_out(owner, codes, number, trees[name].size)
+                if values:
+                    columns[name], searched[name] = values_or_sets(*events[name], number, trees[name])
+            for name, given in table.schema.items.items():
+                lists = pl.DataFrame({"item": rows[name].cast(pl.String)}).select(pl.concat_list("item")).to_series()
+                items = code_items(name, lists, owner, given, table.source.texts)
+        rows_tally = replace(people.rows, trees=trees)
+        tally, tuple_of = people.tally, people.tuple_of
+        if columns:
+            names = tuple(sorted((*tally.columns, *columns)))
+            every = {name: tally.column(name)[tuple_of] for name in tally.columns} | columns
+            codes = np.stack([every[name] for name in names], axis=1).astype(np.int32)
+            of_columns = {**tally.trees, **searched}
+            tuple_of, first = group_tuples(codes, [of_columns[name].size for name in names])
+            counted = np.bincount(tuple_of, minlength=len(first)).astype(np.int64)
+            tally = replace(
+                tally, columns=names, codes=np.ascontiguousarray(codes[first]), counts=counted, trees=of_columns
+            )
+        sensitive = (*people.sensitive, *events)
+        return (
+            replace(people, rows=rows_tally, tally=tally, tuple_of=tuple_of, sensitive=sensitive, events=events),
+            items,
+        )
+
+    def rows_of(self, form: Form) -> PublishedRows:
+        """Make the people's rows from the form's counts."""
+        return self.people.rows_of(form)
+
+    def joined(
+        self, counted: Counted, recoding: Recoding, form: Form, key: PseudonymKey | None, *, shuffle: int | None
+    ) -> PublishedRows:
+        """Find the people's rows again in their table."""
+        return self.people.joined(counted, recoding, form, key, shuffle=shuffle)
+
+    def linked(
+        self, counted: Counted, placed: PlacedPeople, schema: Schema, key: PseudonymKey, items: PublishedItems | None
+    ) -> dict[str, pl.DataFrame]:
+        """Return the rows of published people in each table of events, under the keys that people have."""
+        assert counted.people is not None
+        # Entry i of the people is row i of `raw`, since everybody has one.
+        published = np.zeros(len(counted.people), dtype=bool)
+        published[counted.people.owner[counted.tuple_of]] = True
+        published &= placed.group_of != WITHHELD
+        names = _names_of_people(counted, schema.person)
+        return {
+            name: self._published(table, schema, names.filter(pl.Series(published)), key, items, published)
+            for name, table in self.events.items()
+        }
+
+    def _published(
+        self,
+        table: EventTable,
+        schema: Schema,
+        names: pl.DataFrame,
+        key: PseudonymKey,
+        items: PublishedItems | None,
+        published: Bools,
+    ) -> pl.DataFrame:
+        keys = [f"k{place}" for place in range(len(schema.person))]
+        if table.schema.items:
+            assert items is not None
+            (column,) = table.schema.items
+            owners = names.with_columns(lists=items.lists.gather(items.list_of[published]))
+            rows = owners.explode("lists").drop_nulls("lists")
+            shown = rows.select(keys).with_columns(pl.Series(column, rows["lists"]))
+            written: tuple[str, ...] = (column,)
+        else:
+            written = table.written
+            columns = [cs.by_name(name).as_expr().alias(f"e{place}") for place, name in enumerate(written)]
+            whose = [cs.by_name(name).as_expr().alias(ours) for name, ours in zip(schema.person, keys, strict=True)]
+            with reading(table.source):
+                found = table.source.frame.select(*whose, *columns).collect(engine="streaming")
+            found = found.with_columns(pl.col(ours).cast(names.schema[ours]) for ours in keys)
+            found = found.join(names, on=keys, how="semi")
+            shown = found.rename({f"e{place}": name for place, name in enumerate(written)})
+        coded = [key.pseudonyms(shown[ours]).alias(name) for ours, name in zip(keys, schema.person, strict=True)]
+        told = pl.DataFrame([*coded, *(shown[name] for name in written)])
+        return told.sort(told.columns)  # by what is shown: nothing is left of the order of the rows
+
+
+@dataclass(frozen=True, eq=False)
+class PublishedItems:
+    """The lists that people show: person p that at the place `list_of[p]`."""
+
+    list_of: Ints
+    lists: pl.Series = field(repr=False)
+
+
+def _names_of_people(counted: Counted, person: Sequence[str]) -> pl.DataFrame:
+    """Return the key of each person, in the order of their numbers."""
+    assert counted.people is not None
+    order = np.empty(len(counted.people), dtype=np.int64)
+    order[counted.people.owner[counted.tuple_of]] = np.arange(len(counted.tuple_of))
+    return pl.DataFrame([counted.raw[name].gather(order).alias(f"k{place}") for place, name in enumerate(person)])
+
+
+def _numbered(tables: Mapping[str, pl.DataFrame], person: Sequence[str], source: Origin) -> dict[str, Ints]:
+    """Number the people of several tables, one and the same person alike."""
+    of_people = tables["people"]
+    together = {}
+    for name in person:
+        kind = of_people[name].dtype
+        try:
+            columns = [table[name].cast(kind).alias(name) for table in tables.values()]
+        except pl.exceptions.PolarsError:
+            raise SchemaError(f"the key '{name}' is not of the same kind in all tables.") from None
+        together[name] = pl.concat(columns)
+    numbers = number_people(pl.DataFrame(together), person, source.texts)
+    ends = np.cumsum([table.height for table in tables.values()])
+    # People come first, each with one row: the others are numbered as these are.
+    first = numbers[: ends[0]]
+    distinct = np.unique(first)
+    place = np.searchsorted(distinct, numbers)
+    known = distinct[np.minimum(place, len(distinct) - 1)] == numbers
+    place = np.where(known, place, -1)
+    return dict(zip(tables, np.split(place, ends[:-1]), strict=True))
+
+
+def _refuse_strangers(person_of: Mapping[str, Ints], number: int) -> None:
+    for name, owner in person_of.items():
+        strangers = int(np.count_nonzero(owner < 0))
+        if strangers:
+            raise SchemaError(
+                f"table '{name}' has rows of people who are not in the table of people.  "
+                "Hint: add them, or leave their rows out."
+            )
+
+
+def _with_nobody_left_out(owner: Ints, codes: Codes, number: int, size: int) -> tuple[Ints, Codes]:
+    """Return distinct pairs of a person and a value; who has none has the missing one."""
+    without = np.ones(number, dtype=bool)
+    without[owner] = False
+    lacking = np.flatnonzero(without)
+    return distinct_pairs(
+        np.concatenate([owner, lacking]), np.concatenate([codes, np.full(len(lacking), MISSING, dtype=np.int32)]), size
+    )

@@ -1,0 +1,98 @@
+"""Linked tables: people, and what happened to them, in tables of their own that a key joins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from incrowd.core.schema import Schema
+from incrowd.engines.linked import EventTable, LinkedEngine
+from incrowd.engines.local import LocalEngine
+from incrowd.errors import SchemaError
+from incrowd.publishing.table import Table
+
+RESERVED = ("data", "people", "sensitive", "recipe", "summary")
+"""Names that a table of events cannot have: files of a release are called so."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedTables(Table):
+    """A table of people, and tables of events; see `read_tables`."""
+
+    def __repr__(self) -> str:
+        return f"LinkedTables(people={super().__repr__()}, events={list(_engine(self).events)})"
+
+
+def read_tables(people: Table, **events: Table) -> LinkedTables:
+    """Join a table of people with tables of what happened to them: visits, purchases, ratings.
+
+    Parameters
+    ----------
+    people : one row for each person, as `read` opens it, with `person` naming the key.
+    events : tables by name, each with the same key as `person`; their columns are sensitive, kept, dropped, or items.
+
+    What an adversary may know of a person are quasi-identifiers of `people` and a few items of a table of events. All
+    tables are published again, under keys that the release makes up: stable from one release to the next only if a
+    pseudonym key is given to `publish`. What is kept of events is published as it is, outside of every guarantee.
+
+    >>> import polars as pl
+    >>> import incrowd as ic
+    >>> patients = pl.DataFrame({"pid": [1, 2, 3, 4], "age": [30, 31, 50, 51]})
+    >>> visits = pl.DataFrame({"pid": [1, 1, 2, 3, 4], "disease": ["flu", "cold", "flu", "cold", "gout"]})
+    >>> tables = read_tables(
+    ...     ic.read(patients, person="pid", quasi=["age"]), visits=ic.read(visits, person="pid", sensitive=["disease"])
+    ... )
+    >>> release = ic.publish(tables, [ic.KAnonymity(2)])
+    >>> release.rows, release.tables["visits"].height
+    (4, 5)
+    """
+    if not events:
+        raise SchemaError("there is no table of events.  Hint: read_tables(people=…, visits=…).")
+    schema = people.schema
+    if not schema.person:
+        raise SchemaError('the table of people does not say who is who.  Hint: read it with person="…", its key.')
+    if not isinstance(people.engine, LocalEngine):
+        raise SchemaError(f"the engine {people.engine.name} has no linked tables.  Hint: read them on one machine.")
+    tables: dict[str, EventTable] = {}
+    taken = set(schema.published) | set(schema.person)
+    for name, table in events.items():
+        tables[name] = _event_table(name, table, schema)
+        twice = taken & {*table.schema.sensitive, *table.schema.items}
+        if twice:
+            raise SchemaError(f"column '{min(twice)}' is in two tables.  Hint: rename it in one of them.")
+        taken |= {*table.schema.sensitive, *table.schema.items}
+    if sum(len(table.schema.items) for table in tables.values()) + len(schema.items) > 1:
+        raise SchemaError("one table has one column of items, since an adversary may know items of several together.")
+    linked = replace(
+        schema,
+        pseudonyms=(*schema.person, *(name for name in schema.pseudonyms if name not in schema.person)),
+        removed=tuple(name for name in schema.removed if name not in schema.person),
+        events={name: hierarchy for table in tables.values() for name, hierarchy in table.schema.sensitive.items()},
+        event_items=tuple(name for table in tables.values() for name in table.schema.items),
+    )
+    return LinkedTables(LinkedEngine(people.engine, tables), linked, people.population)
+
+
+def _event_table(name: str, table: Table, people: Schema) -> EventTable:
+    schema = table.schema
+    if name in RESERVED:
+        raise SchemaError(f"a table of events is not called '{name}', since a file of the release is.")
+    if schema.person != people.person:
+        raise SchemaError(
+            f"table '{name}' has the key {list(schema.person)}, and that of people is {list(people.person)}.  "
+            "Hint: read both with the same person=, renaming columns where they differ."
+        )
+    if schema.quasi:
+        raise SchemaError(
+            f"table '{name}' has quasi-identifiers.  Hint: what an adversary may know of events are items; quasi-"
+            "identifiers are those of people."
+        )
+    if schema.items and (schema.sensitive or schema.kept):
+        raise SchemaError(f"table '{name}' has items, and so no other column but its key.  Hint: drop the others.")
+    if not isinstance(table.engine, LocalEngine):
+        raise SchemaError(f"the engine {table.engine.name} has no linked tables.  Hint: read them on one machine.")
+    return EventTable(table.engine.source, schema)
+
+
+def _engine(tables: LinkedTables) -> LinkedEngine:
+    assert isinstance(tables.engine, LinkedEngine)
+    return tables.engine
