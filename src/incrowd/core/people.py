@@ -247,3 +247,35 @@ def values_or_sets(owner: Ints, codes: Codes, owners: int, tree: Tree) -> tuple[
     set_of, sets = number_sets(renumbered[owner[in_sets]], codes[in_sets], tree.size)
     found[several] = tree.size + set_of
     return found, replace(tree, sets=sets)
+
+
+def with_nobody_left_out(owner: Ints, codes: Codes, number: int, size: int) -> tuple[Ints, Codes]:
+    """Return distinct pairs of a person and a value; who has none has the missing one."""
+    without = np.ones(number, dtype=bool)
+    without[owner] = False
+    lacking = np.flatnonzero(without)
+    return distinct_pairs(
+        np.concatenate([owner, lacking]), np.concatenate([codes, np.full(len(lacking), MISSING, dtype=np.int32)]), size
+    )
+
+
+def number_in_all(tables: Mapping[str, pl.DataFrame], person: Sequence[str], texts: TextRules) -> dict[str, Ints]:
+    """Number the people of several tables, the first of which has everybody; who is not in that one is -1."""
+    of_people = next(iter(tables.values()))
+    together = {}
+    for name in person:
+        kind = of_people[name].dtype
+        try:
+            columns = [table[name].cast(kind).alias(name) for table in tables.values()]
+        except pl.exceptions.PolarsError:
+            raise SchemaError(f"the key '{name}' is not of the same kind in all tables.") from None
+        together[name] = pl.concat(columns)
+    numbers = number_people(pl.DataFrame(together), person, texts)
+    ends = np.cumsum([table.height for table in tables.values()])
+    # People come first, each with one row: the others are numbered as these are.
+    first = numbers[: ends[0]]
+    distinct = np.unique(first)
+    place = np.searchsorted(distinct, numbers)
+    known = distinct[np.minimum(place, len(distinct) - 1)] == numbers
+    place = np.where(known, place, -1)
+    return dict(zip(tables, np.split(place, ends[:-1]), strict=True))

@@ -18,7 +18,14 @@ from incrowd.common.arrays import Bools, Codes, Counts, Ints
 from incrowd.core.engine import Counted, Engine, PublishedRows
 from incrowd.core.form import Form
 from incrowd.core.items import ItemsOfPeople, code_items
-from incrowd.core.people import People, PlacedPeople, count_people, distinct_pairs, number_people, values_or_sets
+from incrowd.core.people import (
+    People,
+    PlacedPeople,
+    count_people,
+    number_in_all,
+    values_or_sets,
+    with_nobody_left_out,
+)
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.schema import Schema
@@ -26,7 +33,7 @@ from incrowd.core.source import OpenedTable, Origin, ReadOptions
 from incrowd.core.tally import code_column, code_table, group_tuples
 from incrowd.engines.local import LocalEngine
 from incrowd.errors import EmptyTable, SchemaError, SourceError
-from incrowd.hierarchies.tree import MISSING, Tree
+from incrowd.hierarchies.tree import Tree
 from incrowd.sources import reading
 
 
@@ -82,7 +89,7 @@ class LinkedEngine(Engine):
             raise EmptyTable("the table of people has columns but no rows.")
         tally, tuple_of = code_table(raw, counts, {**schema.quasi, **schema.sensitive}, texts=self.source.texts)
         found = {name: self._owned(table, schema.person) for name, table in self.events.items()}
-        person_of = _numbered({"people": raw, **found}, schema.person, self.source)
+        person_of = number_in_all({"people": raw, **found}, schema.person, self.source.texts)
         whose = person_of.pop("people")
         number = raw.height
         if tally.rows > number or len(np.unique(whose)) < number:
@@ -111,7 +118,7 @@ class LinkedEngine(Engine):
             rows, owner = found[table_name], person_of[table_name]
             for name, hierarchy in table.schema.sensitive.items():
                 trees[name], codes = code_column(name, rows[name].alias(""), hierarchy, table.source.texts)
-                events[name] = _with_nobody_left_out(owner, codes, number, trees[name].size)
+                events[name] = with_nobody_left_out(owner, codes, number, trees[name].size)
                 if values:
                     columns[name], searched[name] = values_or_sets(*events[name], number, trees[name])
             for name, given in table.schema.items.items():
@@ -207,28 +214,6 @@ def _names_of_people(counted: Counted, person: Sequence[str]) -> pl.DataFrame:
     return pl.DataFrame([counted.raw[name].gather(order).alias(f"k{place}") for place, name in enumerate(person)])
 
 
-def _numbered(tables: Mapping[str, pl.DataFrame], person: Sequence[str], source: Origin) -> dict[str, Ints]:
-    """Number the people of several tables, one and the same person alike."""
-    of_people = tables["people"]
-    together = {}
-    for name in person:
-        kind = of_people[name].dtype
-        try:
-            columns = [table[name].cast(kind).alias(name) for table in tables.values()]
-        except pl.exceptions.PolarsError:
-            raise SchemaError(f"the key '{name}' is not of the same kind in all tables.") from None
-        together[name] = pl.concat(columns)
-    numbers = number_people(pl.DataFrame(together), person, source.texts)
-    ends = np.cumsum([table.height for table in tables.values()])
-    # People come first, each with one row: the others are numbered as these are.
-    first = numbers[: ends[0]]
-    distinct = np.unique(first)
-    place = np.searchsorted(distinct, numbers)
-    known = distinct[np.minimum(place, len(distinct) - 1)] == numbers
-    place = np.where(known, place, -1)
-    return dict(zip(tables, np.split(place, ends[:-1]), strict=True))
-
-
 def _refuse_strangers(person_of: Mapping[str, Ints], number: int) -> None:
     for name, owner in person_of.items():
         strangers = int(np.count_nonzero(owner < 0))
@@ -237,13 +222,3 @@ def _refuse_strangers(person_of: Mapping[str, Ints], number: int) -> None:
                 f"table '{name}' has rows of people who are not in the table of people.  "
                 "Hint: add them, or leave their rows out."
             )
-
-
-def _with_nobody_left_out(owner: Ints, codes: Codes, number: int, size: int) -> tuple[Ints, Codes]:
-    """Return distinct pairs of a person and a value; who has none has the missing one."""
-    without = np.ones(number, dtype=bool)
-    without[owner] = False
-    lacking = np.flatnonzero(without)
-    return distinct_pairs(
-        np.concatenate([owner, lacking]), np.concatenate([codes, np.full(len(lacking), MISSING, dtype=np.int32)]), size
-    )

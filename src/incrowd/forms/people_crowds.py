@@ -7,14 +7,14 @@ crowd that hides that person.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
-from incrowd.common.arrays import Codes, Ints
+from incrowd.common.arrays import Ints
 from incrowd.core.groups import Groups, Histogram, LazyHistograms, Regions, histogram
-from incrowd.core.people import distinct_pairs
+from incrowd.core.people import distinct_pairs, with_nobody_left_out
 from incrowd.core.tally import Tally
 from incrowd.forms.verify import codes_of_values
 from incrowd.hierarchies.value_sets import ValueSets, number_sets
@@ -28,12 +28,13 @@ def crowds_of_people(
     *,
     before: Tally | None = None,
     stands_for: Regions | None = None,
+    events: Mapping[str, tuple[Ints, pl.Series]] | None = None,
 ) -> Groups:
     """Return the crowds of a table of distinct rows, in people; `person_of` tells whose each row is.
 
     There is one crowd for each set of groups that somebody's rows are in. `before` counts the people of the table that
     this one was made from. What the labels of each row stand for is told by `stands_for`; of crowds of several groups,
-    models that ask for it know nothing.
+    models that ask for it know nothing. `events` are values of linked tables, each with whose it is, by column.
     """
     group_of = number_rows(counted, quasi)
     histories, crowd, person = _crowds(person_of, group_of)
@@ -44,9 +45,15 @@ def crowds_of_people(
         row_of[group_of] = np.arange(len(group_of))
         regions = stands_for.of(row_of[histories.codes])
     trees, codes = codes_of_values(counted, sensitive, before)
+    pairs = {name: distinct_pairs(person_of, codes[name], trees[name].size) for name in sensitive}
+    for name, (whose, shown) in (events or {}).items():
+        of_events, found = codes_of_values(pl.DataFrame({name: shown}), [name], before)
+        trees |= of_events
+        pairs[name] = with_nobody_left_out(whose, found[name], int(person_of.max(initial=-1)) + 1, trees[name].size)
+    names = tuple(pairs)
 
     def count(name: str) -> Histogram:
-        owner, values = distinct_pairs(person_of, codes[name], trees[name].size)
+        owner, values = pairs[name]
         starts = np.searchsorted(owner, np.arange(int(person_of.max(initial=-1)) + 2))
         entry, place = expand(starts, person)
         return histogram(crowd[entry], values[place], np.ones(len(entry), dtype=np.int64), number)
@@ -54,10 +61,10 @@ def crowds_of_people(
     people = len(np.unique(person_of)) if before is None else (before.drawn_from or before).rows
     return Groups(
         np.bincount(crowd, minlength=number).astype(np.int64),
-        LazyHistograms(tuple(sensitive), count),
-        {name: _people_by_value(person_of, codes[name]) for name in sensitive}
+        LazyHistograms(names, count),
+        {name: np.bincount(pairs[name][1], minlength=trees[name].size).astype(np.int64) for name in names}
         if before is None
-        else {name: before.table_counts(name) for name in sensitive},
+        else {name: before.table_counts(name) for name in names},
         trees,
         table=before,
         regions=None if regions is None else lambda: regions,
@@ -101,10 +108,6 @@ def expand(starts: Ints, chosen: Ints) -> tuple[Ints, Ints]:
     which = np.repeat(np.arange(len(chosen)), lengths)
     nth = np.arange(len(which)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return which, starts[chosen][which] + nth
-
-
-def _people_by_value(person_of: Ints, codes: Codes) -> Ints:
-    return np.bincount(distinct_pairs(person_of, codes, int(codes.max(initial=0)) + 1)[1]).astype(np.int64)
 
 
 def number_rows(counted: pl.DataFrame, columns: Sequence[str]) -> Ints:

@@ -117,6 +117,7 @@ def publish(
         item_method=recoder,
         item_numbers=made.items,
         linked=made.linked or {},
+        event_tables=table.engine.events if isinstance(table.engine, LinkedEngine) else {},
         solutions=None if made.explored is None else made.explored.table(),
     )
 

@@ -12,8 +12,16 @@ from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.sampling import as_rate
 from incrowd.engines import open_in_session
 from incrowd.errors import RecipeError
+from incrowd.publishing.linked import read_tables
 from incrowd.publishing.publish import publish
-from incrowd.publishing.recipe_format import ROLES, SQLITE, RecipeFields, is_relative_sqlite, is_remote
+from incrowd.publishing.recipe_format import (
+    ROLES,
+    SQLITE,
+    RecipeFields,
+    TableFields,
+    is_relative_sqlite,
+    is_remote,
+)
 from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table, read
 from incrowd.sources import open_source
@@ -26,24 +34,31 @@ class Recipe(RecipeFields):
     def table(self, session: object | None = None) -> Table:
         """Open the source, on this machine or in a session of another engine, and give its columns their roles."""
         location, options, population = self._opened(session)
-        named: dict[str, list[str]] = {role: [] for role in ROLES}
-        for name, role in self.roles.items():
-            named[role].append(name)
-        return read(
+        table = read(
             location,
-            quasi=named["quasi"],
-            sensitive=named["sensitive"],
-            items=named["items"],
+            **_roles(self.roles),
             item_separator=self.item_separator,
-            person=[*named["person"], *named["person-pseudonym"]],
-            identifiers=named["identifier"],
-            pseudonyms=[*named["person-pseudonym"], *named["pseudonym"]],
-            keep=named["keep"],
-            drop=named["drop"],
             others=self.others,  # type: ignore[arg-type]
             hierarchies=self.hierarchies,
             population=population,
             each_row_a_person=self.each_row_a_person,
+            **options,
+        )
+        if not self.tables:
+            return table
+        if session is not None:
+            raise RecipeError("linked tables are read on this machine.  Hint: leave out --engine.")
+        return read_tables(
+            table, **{name: self._event_table(name, described) for name, described in self.tables.items()}
+        )
+
+    def _event_table(self, name: str, described: TableFields) -> Table:
+        location, options = self._located(f"tables.{name}", described.source)
+        return read(
+            location,
+            **_roles(described.roles),
+            others=described.others,  # type: ignore[arg-type]
+            hierarchies=described.hierarchies,
             **options,
         )
 
@@ -99,3 +114,20 @@ class Recipe(RecipeFields):
             pseudonym_key=key,
             progress=progress,
         )
+
+
+def _roles(roles: Mapping[str, str]) -> dict[str, Any]:
+    """Return columns by role, as `read` takes them."""
+    named: dict[str, list[str]] = {role: [] for role in ROLES}
+    for name, role in roles.items():
+        named[role].append(name)
+    return {
+        "quasi": named["quasi"],
+        "sensitive": named["sensitive"],
+        "items": named["items"],
+        "person": [*named["person"], *named["person-pseudonym"]],
+        "identifiers": named["identifier"],
+        "pseudonyms": [*named["person-pseudonym"], *named["pseudonym"]],
+        "keep": named["keep"],
+        "drop": named["drop"],
+    }

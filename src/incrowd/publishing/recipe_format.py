@@ -34,7 +34,7 @@ VERSION = 1
 ROLES = ("quasi", "sensitive", "items", "person", "person-pseudonym", "identifier", "pseudonym", "keep", "drop")
 _KEYS = (
     "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
-    "each_row_a_person", "items",
+    "each_row_a_person", "items", "tables",
     "compare",  # other ways to publish the same table: see planning/compare/candidates.py
 )  # fmt: skip
 _SOURCE_KEYS = ("path", "url", "table", "query", "separator", "quote", "encoding", "missing", "exact_text")
@@ -103,9 +103,89 @@ class Publication(Protocol):
         ...
 
     @property
+    def event_tables(self) -> Mapping[str, LinkedSource]:
+        """Tables of events, by name."""
+        ...
+
+    @property
     def item_method(self) -> SetMethod | None:
         """How sets of items were made safe, if there are any."""
         ...
+
+
+class LinkedSource(Protocol):
+    """A table of events, as far as a recipe tells of it."""
+
+    @property
+    def source(self) -> Origin:
+        """Where it was."""
+        ...
+
+    @property
+    def schema(self) -> Schema:
+        """The role of every column."""
+        ...
+
+
+@dataclass(frozen=True)
+class TableFields:
+    """What a recipe says of a table of events: where it is, and its columns' roles."""
+
+    source: Mapping[str, Any]
+    roles: Mapping[str, str]
+    hierarchies: Mapping[str, Hierarchy]
+    others: str | None = None
+
+    @classmethod
+    def from_dict(cls, name: str, described: object, base: Path) -> Self:
+        """Read the table `[tables.NAME]`."""
+        data = _table(f"tables.{name}", described)
+        _refuse_unknown(f"[tables.{name}]", data, (*_SOURCE_KEYS, "columns", "others"))
+        source = _read_source(
+            f"tables.{name}", {f"tables.{name}": {key: data[key] for key in data if key in _SOURCE_KEYS}}
+        )
+        roles, hierarchies = read_columns(_table(f"tables.{name}.columns", data.get("columns", {})), base)
+        return cls(source, roles, hierarchies, data.get("others"))
+
+    @classmethod
+    def of(cls, table: LinkedSource) -> Self:
+        """Write down a table of events."""
+        roles = roles_in(table.schema)
+        return cls(
+            _described(table.source, stated_only=False),
+            {name: roles[name] for name in table.source.columns},
+            table.schema.hierarchies,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as a table of a recipe."""
+        others = {} if self.others is None else {"others": self.others}
+        return {**self.source, **others, "columns": columns_to_dict(self.roles, self.hierarchies)}
+
+
+def roles_in(schema: Schema) -> dict[str, str]:
+    """Return the role of every column, as recipes call them."""
+    return {
+        **dict.fromkeys(schema.quasi, "quasi"),
+        **dict.fromkeys(schema.sensitive, "sensitive"),
+        **dict.fromkeys(schema.items, "items"),
+        **dict.fromkeys(schema.pseudonyms, "pseudonym"),
+        **dict.fromkeys(schema.kept, "keep"),
+        **dict.fromkeys(schema.removed, "drop"),
+        **dict.fromkeys(schema.identifiers, "identifier"),
+        **{name: "person-pseudonym" if name in schema.pseudonyms else "person" for name in schema.person},
+    }
+
+
+def columns_to_dict(roles: Mapping[str, str], hierarchies: Mapping[str, Hierarchy]) -> dict[str, Any]:
+    """Return columns with their roles and hierarchies, as tables of a recipe."""
+    columns: dict[str, Any] = {}
+    for name, role in roles.items():
+        columns[name] = {"role": role}
+        hierarchy = hierarchies.get(name)
+        if hierarchy is not None and hierarchy != _DEFAULT_HIERARCHY.get(role):
+            columns[name]["hierarchy"] = hierarchy_to_dict(hierarchy)
+    return columns
 
 
 @dataclass(frozen=True)
@@ -127,6 +207,8 @@ class RecipeFields:
     each_row_a_person: bool = False
     item_method: SetMethod | None = None
     item_separator: str | None = None
+    tables: Mapping[str, TableFields] = field(default_factory=dict)
+    """Tables of events that the people's key links to them."""
     base: Path = field(default_factory=Path)
     """The directory that relative paths start from."""
 
@@ -200,6 +282,10 @@ class RecipeFields:
             each_row_a_person=data.get("each_row_a_person", False),
             item_method=make_registered("set_methods", items, base=base) if items else None,
             item_separator=separator,
+            tables={
+                name: TableFields.from_dict(name, described, base)
+                for name, described in _table("tables", data.get("tables", {})).items()
+            },
             base=base,
         )
 
@@ -211,16 +297,7 @@ class RecipeFields:
         who is published.
         """
         schema = release.schema
-        roles = {
-            **dict.fromkeys(schema.quasi, "quasi"),
-            **dict.fromkeys(schema.sensitive, "sensitive"),
-            **dict.fromkeys(schema.items, "items"),
-            **dict.fromkeys(schema.pseudonyms, "pseudonym"),
-            **dict.fromkeys(schema.kept, "keep"),
-            **dict.fromkeys(schema.removed, "drop"),
-            **dict.fromkeys(schema.identifiers, "identifier"),
-            **{name: "person-pseudonym" if name in schema.pseudonyms else "person" for name in schema.person},
-        }
+        roles = roles_in(schema)
         return cls(
             source=_described(release.source, stated_only=release.hides_rows),
             roles={name: roles[name] for name in release.source.columns},
@@ -236,16 +313,12 @@ class RecipeFields:
             each_row_a_person=schema.each_row_a_person,
             item_method=release.item_method,
             item_separator=schema.item_separator,
+            tables={name: TableFields.of(table) for name, table in release.event_tables.items()},
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as nested tables."""
-        columns: dict[str, Any] = {}
-        for name, role in self.roles.items():
-            columns[name] = {"role": role}
-            hierarchy = self.hierarchies.get(name)
-            if hierarchy is not None and hierarchy != _DEFAULT_HIERARCHY.get(role):
-                columns[name]["hierarchy"] = hierarchy_to_dict(hierarchy)
+        columns = columns_to_dict(self.roles, self.hierarchies)
         data: dict[str, Any] = {"incrowd": VERSION}
         if self.others is not None:
             data["others"] = self.others
@@ -273,6 +346,8 @@ class RecipeFields:
         if self.output:
             data["output"] = dict(self.output)
         data["columns"] = columns
+        if self.tables:
+            data["tables"] = {name: table.to_dict() for name, table in self.tables.items()}
         return data
 
     def to_toml(self) -> str:
@@ -304,6 +379,7 @@ class RecipeFields:
         return replace(
             self,
             source=moved_source(self.source),
+            tables={name: replace(table, source=moved_source(table.source)) for name, table in self.tables.items()},
             population=moved_source(self.population),
             output=output,
             pseudonym_key=key,

@@ -36,6 +36,7 @@ from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.metrics.in_summary import label_losses
 from incrowd.publishing.notebook import release_html
 from incrowd.publishing.opening.claims import Claim
+from incrowd.publishing.recipe_format import LinkedSource
 from incrowd.publishing.saving import Format, save, save_recipe
 from incrowd.report.numbers import number
 from incrowd.sources.frames import as_native
@@ -98,6 +99,8 @@ class Release:
     """What was lost of them."""
     linked: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """Tables of events that its keys link to the people, by name."""
+    event_tables: Mapping[str, LinkedSource] = field(default_factory=dict)
+    """Where these come from."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 

@@ -32,6 +32,14 @@ _READING = ("separator", "quote", "encoding", "missing", "exact_text")
 
 
 @dataclass(frozen=True)
+class LinkedColumns:
+    """The columns of a linked table that guarantees speak of."""
+
+    sensitive: tuple[str, ...]
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Description:
     """Roles and hierarchies of a published table's columns, and what is claimed of it."""
 
@@ -44,6 +52,8 @@ class Description:
     form: Any = None
     """The form that was asked for, where the release says so."""
     item_separator: str | None = None
+    tables: Mapping[str, LinkedColumns] = field(default_factory=dict)
+    """Linked tables of events, by name."""
     is_recipe: bool = False
     """Whether this is a recipe, as every release of our own carries one."""
     spreadsheet_safe: bool = False
@@ -95,6 +105,7 @@ class Description:
             slices=slices,
             form=make_registered("forms", data["form"], base=base) if "form" in data else None,
             item_separator=_separator(data.get("items", {})),
+            tables=_linked(data.get("tables", {}), base),
             is_recipe="incrowd" in data,
             spreadsheet_safe=bool(data.get("output", {}).get("spreadsheet_safe", False)),
         )
@@ -105,6 +116,12 @@ class Description:
         return {
             key: value for made in (self.method, self.form) if made is not None for key, value in vars(made).items()
         }
+
+    @property
+    def event_items(self) -> tuple[str, str] | None:
+        """The linked table with a column of items, and that column, if there is one."""
+        found = ((name, column) for name, table in self.tables.items() for column in table.items)
+        return next(found, None)
 
     @property
     def items(self) -> str | None:
@@ -134,6 +151,20 @@ class Description:
             {name: self.hierarchies.get(name, Automatic()) for name in named["quasi"]},
             {name: self.hierarchies.get(name, Exact()) for name in named["sensitive"]},
         )
+
+
+def _linked(tables: object, base: Path) -> dict[str, LinkedColumns]:
+    if not isinstance(tables, Mapping):
+        raise RecipeError(f"[tables] is a table, not {type(tables).__name__}.")
+    found = {}
+    for name, described in tables.items():
+        columns = described.get("columns", {}) if isinstance(described, Mapping) else {}
+        roles, _ = read_columns(columns if isinstance(columns, Mapping) else {}, base)
+        found[name] = LinkedColumns(
+            tuple(column for column, role in roles.items() if role == "sensitive"),
+            tuple(column for column, role in roles.items() if role == "items"),
+        )
+    return found
 
 
 def _separator(items: object) -> str | None:

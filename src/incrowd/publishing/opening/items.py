@@ -11,6 +11,7 @@ import polars.selectors as cs
 from incrowd.core.form import PublishedFiles
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.items import split_items
+from incrowd.core.people import number_in_all
 from incrowd.core.set_model import SetModel
 from incrowd.errors import IncrowdError
 from incrowd.forms.people_crowds import number_rows
@@ -26,10 +27,10 @@ def judge_claims_of_sets(
     """Judge what a release claims of its sets."""
     if not models:
         return ()
-    if described.items is None or described.items not in files.data.columns:
+    sets = _sets(files, described)
+    if sets is None:
         reason = "there is no column of items"
         return tuple(Claim(model, "does not hold", reason=reason) for model in models)
-    sets = _sets_in(files, described.items, described.item_separator)
     found = []
     for model in models:
         try:
@@ -39,6 +40,32 @@ def judge_claims_of_sets(
         else:
             found.append(Claim(model, "holds", guarantee))
     return tuple(found)
+
+
+def _sets(files: PublishedFiles, described: Description) -> ItemSets | None:
+    if described.items is not None and described.items in files.data.columns:
+        return _sets_in(files, described.items, described.item_separator)
+    if described.event_items is not None and described.event_items[0] in files.others:
+        return _sets_of_events(files, *described.event_items, described.person_pseudonyms)
+    return None
+
+
+def _sets_of_events(files: PublishedFiles, table: str, column: str, person: tuple[str, ...]) -> ItemSets:
+    """Return the sets of a linked table; people who show nothing are there without an item."""
+    quasi, sensitive = tuple(files.schema.quasi), tuple(files.schema.sensitive)
+    with reading(files.data):
+        people = files.data.frame.select(cs.by_name(*quasi, *sensitive, *person)).collect(engine="streaming")
+    events = files.others[table]
+    with reading(events):
+        rows = events.frame.select(cs.by_name(*person, column)).collect(engine="streaming")
+    owner = number_in_all({"": people, table: rows}, person, files.data.texts)
+    order = np.argsort(owner[""])
+    labels = pl.DataFrame({"owner": owner[table], "label": rows[column].alias("")}).drop_nulls()
+    lists = labels.group_by("owner").agg("label")
+    every = pl.DataFrame({"owner": np.arange(people.height)}).join(lists, on="owner", how="left", maintain_order="left")
+    parts = number_rows(people, quasi)[order] if quasi else None
+    values = number_rows(people, sensitive).astype(np.int32)[order] if len(sensitive) == 1 else None
+    return sets_as_written(every["label"].fill_null([]), np.ones(people.height, dtype=np.int64), parts, values)
 
 
 def _sets_in(files: PublishedFiles, column: str, separator: str | None) -> ItemSets:

@@ -99,9 +99,10 @@ def open_release(
     rate, rows_in = _sampled(summary, known)
     kinds = published_forms().values() if kind is None else [kind]
     others = {name for one in kinds for name in one.other_tables} if is_there(place) and place.is_dir() else set()
+    others |= set(described.tables)
     files = _files(place, others, described, summary, known, rows_in, external)
     kind = kind or next((kind for kind in published_forms().values() if kind.recognizes(files)), Generalized)
-    _require_tables(place, kind, files, summary)
+    _require_tables(place, kind, described.tables, files, summary)
     form, notes = kind.read_back(files)
     # Other roles than the release's own make other groups.
     require_agreement(place, summary, form, groups=description is None)
@@ -110,7 +111,8 @@ def open_release(
     crowds = None
     if tells_of_people(summary):
         people = None if counted is None or counted.people is None else replace(counted.people.tally, rate=rate)
-        crowds = crowds_in_files(files, described.person_pseudonyms, people)
+        events = {name: table.sensitive for name, table in described.tables.items() if table.sensitive}
+        crowds = crowds_in_files(files, described.person_pseudonyms, people, events)
         claims = judge_claims_of_people(models, crowds, people, all_rows=publishes_all(summary))
     else:
         claims = judge_claims(models, form, before, all_rows=publishes_all(summary))
@@ -194,8 +196,10 @@ def _file(place: Path, name: str) -> Path | None:
     return found[0] if found else None
 
 
-def _require_tables(place: Path, kind: type[Form], files: PublishedFiles, summary: dict[str, Any]) -> None:
-    for name in kind.other_tables if summary else ():
+def _require_tables(
+    place: Path, kind: type[Form], linked: Collection[str], files: PublishedFiles, summary: dict[str, Any]
+) -> None:
+    for name in (*kind.other_tables, *linked) if summary else ():
         if name not in files.others:
             raise SourceError(f"{place} is not all of a release: there is no table '{name}' in it.")
 

@@ -10,7 +10,8 @@ import polars.selectors as cs
 
 from incrowd.core.form import PublishedFiles
 from incrowd.core.groups import Groups
-from incrowd.core.people import number_people
+from incrowd.core.people import number_in_all
+from incrowd.core.source import OpenedTable
 from incrowd.core.tally import Tally
 from incrowd.forms.people_crowds import crowds_of_people
 from incrowd.forms.verify import COUNT, read_regions
@@ -22,10 +23,13 @@ def tells_of_people(summary: Mapping[str, Any]) -> bool:
     return "people" in summary
 
 
-def crowds_in_files(files: PublishedFiles, person: tuple[str, ...], before: Tally | None) -> Groups | None:
+def crowds_in_files(
+    files: PublishedFiles, person: tuple[str, ...], before: Tally | None, events: Mapping[str, tuple[str, ...]]
+) -> Groups | None:
     """Return the crowds that hide people, as the files show them; None where these do not tell who is who.
 
-    `before` counts the people of the table before, if that is known.
+    `before` counts the people of the table before, if that is known; `events` are the sensitive columns of linked
+    tables, by the names of these.
     """
     if not person or not set(person) <= set(files.data.columns):
         return None
@@ -35,5 +39,16 @@ def crowds_in_files(files: PublishedFiles, person: tuple[str, ...], before: Tall
         counted = files.data.frame.group_by(columns).agg(pl.len().alias(COUNT)).collect(engine="streaming")
     quasi, sensitive = tuple(schema.quasi), tuple(schema.sensitive)
     regions = None if before is None else read_regions(counted, quasi, before)
-    person_of = number_people(counted, person, files.data.texts)
-    return crowds_of_people(counted, quasi, sensitive, person_of, before=before, stands_for=regions)
+    linked = {name: _distinct(files.others[name], (*person, *columns)) for name, columns in events.items()}
+    person_of = number_in_all({"": counted, **linked}, person, files.data.texts)
+    values = {
+        column: (person_of[name], linked[name][column].alias(""))
+        for name, columns in events.items()
+        for column in columns
+    }
+    return crowds_of_people(counted, quasi, sensitive, person_of[""], before=before, stands_for=regions, events=values)
+
+
+def _distinct(table: OpenedTable, columns: tuple[str, ...]) -> pl.DataFrame:
+    with reading(table):
+        return table.frame.select(cs.by_name(*columns)).unique().collect(engine="streaming")
