@@ -42,6 +42,7 @@ _HOMES = {
     "publish_separately": "publishing.by_columns",
     "read": "publishing.table",
     "read_tables": "publishing.linked",
+    "split_rows": "publishing.linked",
     "DifferentialPrivacy": "models.differential_privacy",
     "LDiversity": "models.distinct_l_diversity",
 }

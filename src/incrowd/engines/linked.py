@@ -56,6 +56,8 @@ class LinkedEngine(Engine):
 
     people: LocalEngine
     events: Mapping[str, EventTable]
+    split: str | None = None
+    """What the events are called, where one flat table was split into people and events."""
     name: ClassVar[str] = "linked"
     listed: ClassVar[bool] = False
 

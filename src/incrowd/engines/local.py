@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -90,6 +90,27 @@ class LocalEngine(Engine):
         owners = pl.DataFrame({name: found[ours].explode() for name, ours in zip(person, names, strict=True)})
         places = np.repeat(np.arange(len(counts)), counts)
         return OwnedTuples(raw, counts, owners, places, np.ones(len(places), dtype=np.int64))
+
+    def changing(self, columns: Sequence[str], person: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns that are not the same in all rows of a person."""
+        ours, keys = _numbers(list(columns)), [f"p{place}" for place in range(len(person))]
+        if not columns:
+            return ()
+        whose = [cs.by_name(name).as_expr().alias(key) for name, key in zip(person, keys, strict=True)]
+        with reading(self.source):
+            most = (
+                self.source.frame.select(*_numbered(list(columns)), *whose)
+                .group_by(keys)
+                .agg(pl.col(name).n_unique() for name in ours)
+                .select(pl.col(name).max() for name in ours)
+                .collect(engine="streaming")
+            )
+        return tuple(name for name, number in zip(columns, most.row(0), strict=True) if (number or 0) > 1)
+
+    def only(self, columns: Sequence[str], *, distinct: bool) -> LocalEngine:
+        """Return some of the columns, with equal rows once where only distinct ones are wanted."""
+        frame = self.source.frame.select(cs.by_name(*columns))
+        return LocalEngine(replace(self.source, frame=frame.unique() if distinct else frame, columns=tuple(columns)))
 
     def owned_sets(self, schema: Schema) -> OwnedTuples:
         """Return the rows one by one: hardly two people have the same set."""

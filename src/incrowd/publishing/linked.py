@@ -72,6 +72,61 @@ def read_tables(people: Table, **events: Table) -> LinkedTables:
     return LinkedTables(LinkedEngine(people.engine, tables), linked, people.population)
 
 
+def split_rows(table: Table, events: str = "events") -> LinkedTables:
+    """Split a flat table, in which people have several rows, into people and their events.
+
+    Columns that are the same in all rows of a person are the person's; all others are those of events. Quasi-
+    identifiers are the person's, so a table in which one of them changes from row to row is refused.
+
+    Parameters
+    ----------
+    table : as `read` opens it, with `person` telling whose a row is.
+    events : what the table of events is called (default: "events").
+
+    >>> import polars as pl
+    >>> import incrowd as ic
+    >>> visits = pl.DataFrame({"pid": [1, 1, 2], "age": [30, 30, 31], "disease": ["flu", "cold", "flu"]})
+    >>> split_rows(ic.read(visits, person="pid", quasi=["age"], sensitive=["disease"]), "visits")
+    LinkedTables(people=Table(person=['pid'], quasi=['age'], pseudonyms=['pid']), events=['visits'])
+    """
+    schema, engine = table.schema, table.engine
+    if not schema.person:
+        raise SchemaError('nothing tells whose a row is.  Hint: read the table with person="…".')
+    if not isinstance(engine, LocalEngine):
+        raise SchemaError(f"the engine {engine.name} has no linked tables.  Hint: read them on one machine.")
+    used = (*schema.quasi, *schema.sensitive, *schema.items, *schema.kept)
+    changing = engine.changing(used, schema.person)
+    for name in (*schema.quasi, *(name for name in schema.pseudonyms if name not in schema.person)):
+        if name in changing:
+            raise SchemaError(
+                f"'{name}' changes from row to row of a person, and quasi-identifiers are the person's.  Hint: make it "
+                "an item, which an adversary may know a few of, or keep or drop it."
+            )
+    own = tuple(name for name in (*schema.person, *used) if name not in changing)
+    of_people = replace(
+        schema,
+        sensitive={name: given for name, given in schema.sensitive.items() if name not in changing},
+        items={name: given for name, given in schema.items.items() if name not in changing},
+        kept=tuple(name for name in schema.kept if name not in changing),
+        removed=tuple(name for name in schema.person if name not in schema.pseudonyms),
+        identifiers=(),
+    )
+    of_events = replace(
+        schema,
+        quasi={},
+        sensitive={name: given for name, given in schema.sensitive.items() if name in changing},
+        items={name: given for name, given in schema.items.items() if name in changing},
+        kept=tuple(name for name in schema.kept if name in changing),
+        pseudonyms=(),
+        removed=schema.person,
+        identifiers=(),
+    )
+    people = Table(engine.only(own, distinct=True), of_people, table.population)
+    rows = Table(engine.only((*schema.person, *changing), distinct=False), of_events)
+    linked = read_tables(people, **{events: rows})
+    return replace(linked, engine=replace(_engine(linked), split=events))
+
+
 def _event_table(name: str, table: Table, people: Schema) -> EventTable:
     schema = table.schema
     if name in RESERVED:

@@ -118,6 +118,7 @@ def publish(
         item_numbers=made.items,
         linked=made.linked or {},
         event_tables=table.engine.events if isinstance(table.engine, LinkedEngine) else {},
+        split=table.engine.split if isinstance(table.engine, LinkedEngine) else None,
         solutions=None if made.explored is None else made.explored.table(),
     )
 

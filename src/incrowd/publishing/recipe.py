@@ -12,7 +12,7 @@ from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.sampling import as_rate
 from incrowd.engines import open_in_session
 from incrowd.errors import RecipeError
-from incrowd.publishing.linked import read_tables
+from incrowd.publishing.linked import read_tables, split_rows
 from incrowd.publishing.publish import publish
 from incrowd.publishing.recipe_format import (
     ROLES,
@@ -44,6 +44,8 @@ class Recipe(RecipeFields):
             each_row_a_person=self.each_row_a_person,
             **options,
         )
+        if self.split is not None:
+            return split_rows(table, self.split)
         if not self.tables:
             return table
         if session is not None:

@@ -34,7 +34,7 @@ VERSION = 1
 ROLES = ("quasi", "sensitive", "items", "person", "person-pseudonym", "identifier", "pseudonym", "keep", "drop")
 _KEYS = (
     "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
-    "each_row_a_person", "items", "tables",
+    "each_row_a_person", "items", "tables", "split",
     "compare",  # other ways to publish the same table: see planning/compare/candidates.py
 )  # fmt: skip
 _SOURCE_KEYS = ("path", "url", "table", "query", "separator", "quote", "encoding", "missing", "exact_text")
@@ -100,6 +100,11 @@ class Publication(Protocol):
     @property
     def hides_rows(self) -> bool:
         """Whether the number of the table's rows must not be told."""
+        ...
+
+    @property
+    def split(self) -> str | None:
+        """What the events are called, where a flat table was split."""
         ...
 
     @property
@@ -209,6 +214,8 @@ class RecipeFields:
     item_separator: str | None = None
     tables: Mapping[str, TableFields] = field(default_factory=dict)
     """Tables of events that the people's key links to them."""
+    split: str | None = None
+    """What the events are called, where a flat table is split into people and events."""
     base: Path = field(default_factory=Path)
     """The directory that relative paths start from."""
 
@@ -256,6 +263,8 @@ class RecipeFields:
             require_whole("the recipe", "seed", data["seed"], at_least=0)
         if not isinstance(data.get("each_row_a_person", False), bool):
             raise RecipeError(f"each_row_a_person is true or false, not {data['each_row_a_person']!r}.")
+        if "split" in data:
+            _require_texts("the recipe", {"split": data["split"]})
         as_rate(data.get("sample", 1))
         items = _table("items", data.get("items", {}))
         separator = items.pop("separator", None)
@@ -282,6 +291,7 @@ class RecipeFields:
             each_row_a_person=data.get("each_row_a_person", False),
             item_method=make_registered("set_methods", items, base=base) if items else None,
             item_separator=separator,
+            split=data.get("split"),
             tables={
                 name: TableFields.from_dict(name, described, base)
                 for name, described in _table("tables", data.get("tables", {})).items()
@@ -298,9 +308,11 @@ class RecipeFields:
         """
         schema = release.schema
         roles = roles_in(schema)
+        for table in release.event_tables.values() if release.split else ():
+            roles |= {name: role for name, role in roles_in(table.schema).items() if name not in schema.person}
         return cls(
             source=_described(release.source, stated_only=release.hides_rows),
-            roles={name: roles[name] for name in release.source.columns},
+            roles=roles if release.split else {name: roles[name] for name in release.source.columns},
             hierarchies=schema.hierarchies if own else release.hierarchies,
             models=verified_models(release.guarantees),
             method=release.method,
@@ -313,7 +325,11 @@ class RecipeFields:
             each_row_a_person=schema.each_row_a_person,
             item_method=release.item_method,
             item_separator=schema.item_separator,
-            tables={name: TableFields.of(table) for name, table in release.event_tables.items()},
+            tables={}
+            if release.split
+            else {name: TableFields.of(table) for name, table in release.event_tables.items()},
+            split=release.split,
+            others="drop" if release.split else None,  # what is dropped is in neither table
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -324,6 +340,8 @@ class RecipeFields:
             data["others"] = self.others
         if self.each_row_a_person:
             data["each_row_a_person"] = True
+        if self.split is not None:
+            data["split"] = self.split
         if self.seed is not None:
             data["seed"] = self.seed
         if self.sample != 1:

@@ -101,6 +101,8 @@ class Release:
     """Tables of events that its keys link to the people, by name."""
     event_tables: Mapping[str, LinkedSource] = field(default_factory=dict)
     """Where these come from."""
+    split: str | None = None
+    """What the events are called, where a flat table was split into people and events."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 

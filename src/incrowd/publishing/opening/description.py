@@ -14,8 +14,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,8 @@ class Description:
     item_separator: str | None = None
     tables: Mapping[str, LinkedColumns] = field(default_factory=dict)
     """Linked tables of events, by name."""
+    split: str | None = None
+    """What the table of events is called, where a flat table was split into people and events."""
     is_recipe: bool = False
     """Whether this is a recipe, as every release of our own carries one."""
     spreadsheet_safe: bool = False
@@ -106,6 +108,7 @@ class Description:
             form=make_registered("forms", data["form"], base=base) if "form" in data else None,
             item_separator=_separator(data.get("items", {})),
             tables=_linked(data.get("tables", {}), base),
+            split=data.get("split") if isinstance(data.get("split"), str) else None,
             is_recipe="incrowd" in data,
             spreadsheet_safe=bool(data.get("output", {}).get("spreadsheet_safe", False)),
         )
@@ -116,6 +119,18 @@ class Description:
         return {
             key: value for made in (self.method, self.form) if made is not None for key, value in vars(made).items()
         }
+
+    def settled(self, columns: Collection[str]) -> Description:
+        """Return it as files tell it: of a flat table that was split, what people's `columns` lack is that of events."""
+        if self.split is None:
+            return self
+        elsewhere = {name: role for name, role in self.roles.items() if name not in columns}
+        linked = LinkedColumns(
+            tuple(name for name, role in elsewhere.items() if role == "sensitive"),
+            tuple(name for name, role in elsewhere.items() if role == "items"),
+        )
+        roles = {name: role for name, role in self.roles.items() if name in columns}
+        return replace(self, roles=roles, tables={self.split: linked})
 
     @property
     def event_items(self) -> tuple[str, str] | None:

@@ -91,6 +91,8 @@ def open_release(
     place = Path(place)
     _require_there(place)
     described = _described(place, description)
+    if described.split is not None and (data := _file(place, "data")) is not None:
+        described = described.settled(_open(data, described).columns)
     summary = read_summary(place, required=description is None and described.is_recipe)
     kind = published_forms().get(str(summary.get("form")))
     private = kind is not None and kind.private
