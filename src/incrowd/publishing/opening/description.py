@@ -121,7 +121,7 @@ class Description:
         }
 
     def settled(self, columns: Collection[str]) -> Description:
-        """Return it as files tell it: of a flat table that was split, what people's `columns` lack is that of events."""
+        """Return it as files tell it: of a table that was split, what people's `columns` lack is that of events."""
         if self.split is None:
             return self
         elsewhere = {name: role for name, role in self.roles.items() if name not in columns}
