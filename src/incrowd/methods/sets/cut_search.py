@@ -73,6 +73,8 @@ class CutSearch:
         self._stamp = 0
         occurrences = np.concatenate(([0], np.cumsum(self.sets.item_counts(nodes.size))))
         self._occurrences = (occurrences[nodes.highs] - occurrences[nodes.lows]).astype(np.float64)
+        # Penalties are fractions: a gain that is nothing but rounding would be taken again and again.
+        self._least = 1e-9 * (1.0 + self._occurrences[nodes.root])
         values = self.sets.sensitive
         self._watch = self.model.max_share < 1 and values is not None
         self._sensitive = np.full(len(self.sets), -1, dtype=np.int32) if values is None else values
@@ -102,8 +104,8 @@ class CutSearch:
                 self._offer(queue, node)
             tried = []
             while queue:
-                promise, node, looked = heapq.heappop(queue)
-                if looked == version and -promise > 0:
+                _, node, looked = heapq.heappop(queue)
+                if looked == version:
                     step = self._pending.pop(node)
                 else:
                     found = self._best(node)
@@ -159,7 +161,7 @@ class CutSearch:
             ways.append(children)
         if self.hidden[node] and (self.generalize or not len(children)):
             ways.append(np.array([node]))
-        steps = [step for step in (self._look(node, fresh) for fresh in ways) if step is not None and step.gain > 0]
+        steps = [step for step in (self._look(node, fresh) for fresh in ways) if step is not None]
         return max(steps, key=lambda step: step.gain, default=None)
 
     def _look(self, node: int, fresh: Ints) -> Step | None:
@@ -178,7 +180,7 @@ class CutSearch:
         dropped = np.zeros(len(node_of_slot), dtype=bool)
         written = self._written(slots, low, high)
         for size in range(1, self.model.known_items + 1):
-            while gain > 0:
+            while gain > self._least:
                 conflicts, more = self._conflicts(written, many, len(node_of_slot), size)
                 if not len(conflicts):
                     break
@@ -190,7 +192,7 @@ class CutSearch:
                 written = without(*written, new, many)
                 if not more:
                     break
-        if gain <= 0:
+        if gain <= self._least:
             return None
         return Step(node, fresh, node_of_slot[dropped], gain)
 
