@@ -145,8 +145,8 @@ class CutSearch:
         return bool(self.shown[self.nodes.lows[node]] == node)
 
     def _offer(self, queue: list[tuple[float, int, int]], node: int) -> None:
-        """Put a node into the queue with the most that a step there could gain."""
-        if self._in_cut(node) and self._occurrences[node] > 0:
+        """Put a node into the queue with the most that a step there could gain; not where too few people have it."""
+        if self._in_cut(node) and self._occurrences[node] >= max(self.model.min_people, 1):
             now = 1.0 if self.hidden[node] else self.nodes.penalties[node]
             if now > 0:
                 heapq.heappush(queue, (-float(now * self._occurrences[node]), node, -1))
