@@ -64,7 +64,7 @@ def basket_codes(
         if value < 0:
             raise ValueError(f"{name} is too small")
     world = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
-    popularity = ((np.arange(kinds) + OFFSET) ** -FALL)[world.permutation(kinds)]
+    popularity = np.power(np.arange(kinds) + OFFSET, -FALL, dtype=np.float64)[world.permutation(kinds)]
     parts = []
     for number, start in enumerate(range(0, people, BLOCK_PEOPLE)):
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1, number)))

@@ -224,10 +224,10 @@ def _peel_by_more(
         first, stop = starts[depth, at[depth]], starts[depth, at[depth] + 1]
         number = 0
         for index in range(first, stop):
-            place = np.int64(lists[depth, index])
-            owner = owners[place]
+            last = np.int64(lists[depth, index])
+            owner = owners[last]
             if inside[owner]:
-                for later in range(place + 1, offsets[owner + 1]):
+                for later in range(last + 1, offsets[owner + 1]):
                     label = items[later]
                     if totals[label] == 0:
                         touched[number] = label
@@ -245,10 +245,10 @@ def _peel_by_more(
             bad += unsafe
         if bad > 0:
             for index in range(first, stop):
-                place = np.int64(lists[depth, index])
-                owner = owners[place]
+                last = np.int64(lists[depth, index])
+                owner = owners[last]
                 if inside[owner]:
-                    for later in range(place + 1, offsets[owner + 1]):
+                    for later in range(last + 1, offsets[owner + 1]):
                         if totals[items[later]] > 0:
                             inside[owner] = False
                             out += 1

@@ -73,6 +73,8 @@ class CutSearch:
         self._stamp = 0
         occurrences = np.concatenate(([0], np.cumsum(self.sets.item_counts(nodes.size))))
         self._occurrences = (occurrences[nodes.highs] - occurrences[nodes.lows]).astype(np.float64)
+        # Penalties are fractions: a gain that is nothing but rounding would be taken again and again.
+        self._least = 1e-9 * (1.0 + self._occurrences[nodes.root])
         values = self.sets.sensitive
         self._watch = self.model.max_share < 1 and values is not None
         self._sensitive = np.full(len(self.sets), -1, dtype=np.int32) if values is None else values
@@ -102,8 +104,8 @@ class CutSearch:
                 self._offer(queue, node)
             tried = []
             while queue:
-                promise, node, looked = heapq.heappop(queue)
-                if looked == version and -promise > 0:
+                _, node, looked = heapq.heappop(queue)
+                if looked == version:
                     step = self._pending.pop(node)
                 else:
                     found = self._best(node)
@@ -143,8 +145,8 @@ class CutSearch:
         return bool(self.shown[self.nodes.lows[node]] == node)
 
     def _offer(self, queue: list[tuple[float, int, int]], node: int) -> None:
-        """Put a node into the queue with the most that a step there could gain."""
-        if self._in_cut(node) and self._occurrences[node] > 0:
+        """Put a node into the queue with the most that a step there could gain; not where too few people have it."""
+        if self._in_cut(node) and self._occurrences[node] >= max(self.model.min_people, 1):
             now = 1.0 if self.hidden[node] else self.nodes.penalties[node]
             if now > 0:
                 heapq.heappush(queue, (-float(now * self._occurrences[node]), node, -1))
@@ -159,7 +161,7 @@ class CutSearch:
             ways.append(children)
         if self.hidden[node] and (self.generalize or not len(children)):
             ways.append(np.array([node]))
-        steps = [step for step in (self._look(node, fresh) for fresh in ways) if step is not None and step.gain > 0]
+        steps = [step for step in (self._look(node, fresh) for fresh in ways) if step is not None]
         return max(steps, key=lambda step: step.gain, default=None)
 
     def _look(self, node: int, fresh: Ints) -> Step | None:
@@ -178,7 +180,7 @@ class CutSearch:
         dropped = np.zeros(len(node_of_slot), dtype=bool)
         written = self._written(slots, low, high)
         for size in range(1, self.model.known_items + 1):
-            while gain > 0:
+            while gain > self._least:
                 conflicts, more = self._conflicts(written, many, len(node_of_slot), size)
                 if not len(conflicts):
                     break
@@ -190,7 +192,7 @@ class CutSearch:
                 written = without(*written, new, many)
                 if not more:
                     break
-        if gain <= 0:
+        if gain <= self._least:
             return None
         return Step(node, fresh, node_of_slot[dropped], gain)
 

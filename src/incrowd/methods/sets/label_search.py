@@ -75,6 +75,7 @@ def _order(sets: ItemSets, nodes: Nodes, model: SetModel, labels: Codes, frequen
 def _leads(sets: ItemSets, labels: Codes) -> Bools:
     """Mark one place of each label of each set."""
     keys = sets.owners * (int(labels.max(initial=0)) + 1) + labels
-    leads = np.zeros(len(labels), dtype=bool)
+    leads: Bools = np.zeros(len(labels), dtype=bool)
     leads[np.unique(keys, return_index=True)[1]] = True
-    return leads & (labels != NOTHING)
+    leads[labels == NOTHING] = False
+    return leads
