@@ -57,19 +57,29 @@ def about(surveyed: Survey, columns: Sequence[ColumnProfile]) -> Iterator[str]:
         yield "No column looks like a quasi-identifier: give that role to what outsiders may know about a person."
     if not roles["sensitive"]:
         yield "No column looks sensitive by its name: give that role to what nobody should learn about a person."
-    yield from _several_rows_per_person(surveyed, roles["identifier"])
+    yield from _several_rows_per_person(surveyed, columns)
     yield from _missing_markers(surveyed)
 
 
-def _several_rows_per_person(surveyed: Survey, identifiers: Sequence[ColumnProfile]) -> Iterator[str]:
+def _several_rows_per_person(surveyed: Survey, columns: Sequence[ColumnProfile]) -> Iterator[str]:
+    found = [column for column in columns if column.role == "person"]
+    if found:
+        yield (
+            f"Does {listed([found[0].name])} tell whose a row is? It looks so: guarantees then count people, not rows. "
+            "If it does not, change its role; and where each row is a person of its own, say each_row_a_person = true."
+        )
+        return
     repeated = [
         column.name
-        for column in identifiers
-        if column.concept in ("person id", "official number") and column.distinct < 0.9 * surveyed.rows - column.missing
+        for column in columns
+        if column.role == "identifier"
+        and column.concept in ("person id", "official number")
+        and column.distinct < 0.9 * surveyed.rows - column.missing
     ]
     if repeated and surveyed.rows >= PROPOSED_K:
         yield (
-            f"By {listed(repeated)} a person has several rows: {PROPOSED_K} rows that look alike may be one person's."
+            f"By {listed(repeated)} a person has several rows: {PROPOSED_K} rows that look alike may be one person's. "
+            'If that is so, its role is "person".'
         )
 
 

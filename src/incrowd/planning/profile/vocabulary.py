@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Role = Literal["identifier", "quasi", "sensitive", "drop", "keep"]
+Role = Literal["identifier", "person", "quasi", "sensitive", "drop", "keep"]
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ _SQLITE = "sqlite:///"
 _ROLES = (
     ("quasi", "outsiders may know it: it is generalized along its hierarchy"),
     ("sensitive", "nobody should learn it: it is published, in diverse groups"),
+    ("person", "it tells whose a row is, where somebody has several rows: guarantees count people"),
     ("identifier", "it points at one person: it is not published"),
     ("pseudonym", "an identifier that is published under a code"),
     ("drop", "it is not published"),

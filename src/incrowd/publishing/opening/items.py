@@ -72,7 +72,8 @@ def _sets_in(files: PublishedFiles, column: str, separator: str | None) -> ItemS
     quasi, sensitive = tuple(files.schema.quasi), tuple(files.schema.sensitive)
     with reading(files.data):
         rows = files.data.frame.select(cs.by_name(*quasi, *sensitive, column)).collect(engine="streaming")
-    lists = split_items(column, rows[column], separator).list.drop_nulls().fill_null([])
+    is_text = rows[column].dtype == pl.String
+    lists = split_items(column, rows[column], separator if is_text else None).list.drop_nulls().fill_null([])
     lists = pl.select(lists.list.eval(pl.element().filter(pl.element() != ""))).to_series()
     parts = number_rows(rows, quasi) if quasi else None
     values = number_rows(rows, sensitive).astype(np.int32) if len(sensitive) == 1 else None

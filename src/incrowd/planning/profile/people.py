@@ -1,0 +1,48 @@
+"""Which column tells whose a row is, found by structure and not by its name.
+
+Somebody who has several rows is the same in some columns of all of them: the year of birth, the sex. So a column is
+taken to tell people apart if its values repeat, and two other columns that have nothing to do with each other are the
+same wherever it is. (A zip code also goes with one town and one county, but a town goes with one county as well.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from incrowd.planning.profile.separation import CodedRows, measure
+from incrowd.planning.profile.survey import Survey
+
+FEWEST_PEOPLE = 20
+"""Of fewer values it cannot be said whether they are people."""
+MOST_ROWS_EACH = 1000
+"""Values that are there more often on average are no people."""
+
+
+def person_column(surveyed: Survey) -> tuple[str, list[str]] | None:
+    """Return the column that tells whose a row is, and columns that stay the same within its values, if there is one.
+
+    Of several such columns, the one with the fewest values is taken: whoever it takes for one person is one by the
+    others, too.
+    """
+    rows = surveyed.coded  # all of them: a sample of rows has few of each person's
+    groups = {name: measure(rows, [name]).groups for name in surveyed.columns}
+    found = []
+    for name, facts in surveyed.columns.items():
+        if facts.missing or not FEWEST_PEOPLE <= groups[name] < rows.rows or rows.rows > MOST_ROWS_EACH * groups[name]:
+            continue
+        others = [other for other in surveyed.columns if other != name and 1 < groups[other] < groups[name]]
+        same = [other for other in others if measure(rows, [name, other]).groups == groups[name]]
+        if _unrelated(rows, same, groups):
+            found.append((groups[name], name, same))
+    if not found:
+        return None
+    _, name, same = min(found)
+    return name, same
+
+
+def _unrelated(rows: CodedRows, columns: Sequence[str], groups: dict[str, int]) -> bool:
+    """Whether two of the columns have nothing to do with each other: neither goes with one value of the other."""
+    return any(
+        measure(rows, [one, two]).groups > max(groups[one], groups[two]) for one, two in combinations(columns, 2)
+    )

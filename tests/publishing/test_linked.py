@@ -1,0 +1,191 @@
+"""Linked tables, and flat ones that are split: a naive adversary joins the published files and counts people."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter, defaultdict
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import incrowd as ic
+
+PEOPLE = 400
+
+
+@pytest.fixture
+def tables() -> dict[str, pl.DataFrame]:
+    rng = np.random.default_rng(5)
+    names = [f"P{number:03}" for number in range(PEOPLE)]
+    people = pl.DataFrame(
+        {
+            "pid": names,
+            "age": rng.integers(20, 80, PEOPLE),
+            "sex": rng.choice(["F", "M"], PEOPLE),
+            "blood": rng.choice(["A", "B", "0"], PEOPLE),
+        }
+    )
+    visits = pl.DataFrame(
+        {
+            "pid": rng.choice(names, 1500),
+            "disease": rng.choice(list("abcdefghij"), 1500),
+            "ward": rng.choice(["x", "y"], 1500),
+        }
+    )
+    bought = pl.DataFrame({"pid": rng.choice(names, 1200), "item": [f"i{n % 20}" for n in rng.zipf(1.6, 1200)]})
+    return {"people": people, "visits": visits, "bought": bought}
+
+
+def linked(tables: dict[str, pl.DataFrame]) -> ic.Table:
+    return ic.read_tables(
+        ic.read(tables["people"], person="pid", quasi=["age", "sex"], sensitive=["blood"]),
+        visits=ic.read(tables["visits"], person="pid", sensitive=["disease"], keep=["ward"]),
+        bought=ic.read(tables["bought"], person="pid", items=["item"]),
+    )
+
+
+def lines(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_a_naive_adversary_who_joins_the_files(tables: dict[str, pl.DataFrame], tmp_path: Path) -> None:
+    models = [ic.KAnonymity(8), ic.ProbabilisticLDiversity(1.4), ic.KmAnonymity(3, m=2)]
+    ic.publish(linked(tables), models).save(tmp_path / "out")
+    people, visits, bought = (lines(tmp_path / "out" / f"{name}.csv") for name in ("data", "visits", "bought"))
+    assert len(people) == PEOPLE
+    assert len(visits) == 1500
+    group_of = {row["pid"]: (row["age"], row["sex"]) for row in people}
+    assert len(group_of) == PEOPLE
+    members = Counter(group_of.values())
+    assert min(members.values()) >= 8
+    held: dict[tuple, set[str]] = defaultdict(set)
+    for row in visits:
+        held[group_of[row["pid"]], "disease", row["disease"]].add(row["pid"])
+    for row in people:
+        held[group_of[row["pid"]], "blood", row["blood"]].add(row["pid"])
+    assert max(len(who) / members[group] for (group, _, _), who in held.items()) <= 1 / 1.4
+    sets: dict[str, set[str]] = defaultdict(set)
+    for row in bought:
+        sets[row["pid"]].add(row["item"])
+    known = Counter(
+        (group_of[pid], together)
+        for pid, labels in sets.items()
+        for size in (1, 2)
+        for together in combinations(sorted(labels), size)
+    )
+    assert min(known.values()) >= 3
+    # Neither the source's keys nor its order are told.
+    assert not set(group_of) & set(tables["people"]["pid"])
+    found = {model.statement: model.satisfied for model in ic.check(tmp_path / "out").models}
+    assert found == {str(model): True for model in models}
+
+
+def test_what_people_have_is_what_they_had(tables: dict[str, pl.DataFrame]) -> None:
+    release = ic.publish(linked(tables), [ic.KAnonymity(5), ic.KmAnonymity(2, m=1)])
+    had = tables["people"].join(tables["visits"], on="pid", how="left").group_by("pid", "blood").agg("disease", "ward")
+    has = release.to_polars().join(release.tables["visits"], on="pid", how="left").group_by("pid", "blood")
+    as_set = [
+        sorted((blood, *sorted(map(str, zip(diseases, wards, strict=True)))) for _, blood, diseases, wards in rows)
+        for rows in (had.iter_rows(), has.agg("disease", "ward").iter_rows())
+    ]
+    assert as_set[0] == as_set[1]
+
+
+def test_keys_are_stable_only_if_asked(tables: dict[str, pl.DataFrame]) -> None:
+    keys = [set(ic.publish(linked(tables), [ic.KAnonymity(5), ic.KmAnonymity(2)]).to_polars()["pid"]) for _ in "ab"]
+    assert not keys[0] & keys[1]
+    key = ic.PseudonymKey.new()
+    keys = [
+        set(ic.publish(linked(tables), [ic.KAnonymity(5), ic.KmAnonymity(2)], pseudonym_key=key).to_polars()["pid"])
+        for _ in "ab"
+    ]
+    assert keys[0] == keys[1]
+
+
+def test_recipes_name_linked_tables(tables: dict[str, pl.DataFrame], tmp_path: Path) -> None:
+    for name, table in tables.items():
+        table.write_csv(tmp_path / f"{name}.csv")
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(
+        """
+incrowd = 1
+[source]
+path = "people.csv"
+[[models]]
+name = "k-anonymity"
+k = 6
+[[models]]
+name = "km-anonymity"
+k = 3
+m = 2
+[items]
+name = "subtree-generalization"
+[columns]
+pid = "person"
+age = "quasi"
+sex = "quasi"
+blood = "sensitive"
+[tables.visits]
+path = "visits.csv"
+others = "drop"
+columns = { pid = "person", disease = "sensitive" }
+[tables.bought]
+path = "bought.csv"
+columns = { pid = "person", item = "items" }
+"""
+    )
+    release = ic.Recipe.load(recipe).run()
+    release.save(tmp_path / "out")
+    again = ic.Recipe.load(tmp_path / "out" / "recipe.toml").run()
+    for made in (release, again):
+        assert made.tables["visits"].columns == ["pid", "disease"]
+        assert [str(found.model) for found in made.guarantees] == ["6-anonymity", "3^2-anonymity"]
+
+
+def test_a_flat_table_is_split_by_itself(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    person = np.repeat(np.arange(200), 4)
+    flat = pl.DataFrame(
+        {
+            "nr": person + 5000,
+            "age": np.repeat(rng.integers(20, 80, 200), 4),
+            "blood": np.repeat(rng.choice(["A", "B"], 200), 4),
+            "disease": rng.choice(list("abcdef"), 800),
+            "day": rng.integers(1, 28, 800),
+        }
+    )
+    source = tmp_path / "visits.csv"
+    flat.write_csv(source)
+    table = ic.read(source, person="nr", quasi=["age"], sensitive=["blood", "disease"], keep=["day"])
+    release = ic.publish(ic.split_rows(table, "visits"), [ic.KAnonymity(5), ic.ProbabilisticLDiversity(1.2)])
+    assert release.to_polars().columns == ["nr", "age", "blood"]
+    assert release.tables["visits"].columns == ["nr", "disease", "day"]
+    assert (release.rows, release.tables["visits"].height) == (200, 800)
+    release.save(tmp_path / "out")
+    assert [model.satisfied for model in ic.check(tmp_path / "out").models] == [True, True]
+    again = ic.Recipe.load(tmp_path / "out" / "recipe.toml").run()
+    assert again.to_polars().columns == ["nr", "age", "blood"]
+
+
+def test_mistakes(tables: dict[str, pl.DataFrame]) -> None:
+    people = ic.read(tables["people"], person="pid", quasi=["age", "sex"], sensitive=["blood"])
+    visits = ic.read(tables["visits"], person="pid", sensitive=["disease"], others="drop")
+    with pytest.raises(ic.errors.SchemaError, match="no table of events"):
+        ic.read_tables(people)
+    with pytest.raises(ic.errors.SchemaError, match="does not say who is who"):
+        ic.read_tables(ic.read(tables["people"], quasi=["age"], others="drop"), visits=visits)
+    with pytest.raises(ic.errors.SchemaError, match="not called 'data'"):
+        ic.read_tables(people, data=visits)
+    twice = ic.read(pl.concat([tables["people"], tables["people"]]), person="pid", quasi=["age", "sex"], others="drop")
+    with pytest.raises(ic.errors.SchemaError, match="one row in the table of people"):
+        ic.publish(ic.read_tables(twice, visits=visits), ic.KAnonymity(2))
+    few = ic.read(tables["people"].head(50), person="pid", quasi=["age", "sex"], sensitive=["blood"])
+    with pytest.raises(ic.errors.SchemaError, match="not in the table of people"):
+        ic.publish(ic.read_tables(few, visits=visits), ic.KAnonymity(2))
+    changing = ic.read(tables["visits"], person="pid", quasi=["ward"], sensitive=["disease"])
+    with pytest.raises(ic.errors.SchemaError, match="changes from row to row"):
+        ic.split_rows(changing)
