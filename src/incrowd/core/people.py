@@ -106,8 +106,7 @@ def number_people(raw: pl.DataFrame, columns: Sequence[str], texts: TextRules) -
     """Number the people that some columns name, in the order of these names; return whose each row is."""
     named = {}
     for place, name in enumerate(columns):
-        names = raw[name].alias("")
-        names = one_spelling(texts.read(names)) if names.dtype == pl.String else names
+        names = names_as_read(raw[name].alias(""), texts)
         if names.null_count():
             raise SchemaError(
                 f"column '{name}' tells whose a row is, and some rows have no value there.  "
@@ -118,6 +117,11 @@ def number_people(raw: pl.DataFrame, columns: Sequence[str], texts: TextRules) -
     numbered = people.unique().sort(pl.all()).with_row_index("number")
     found = people.join(numbered, on=list(named), how="left", maintain_order="left")
     return found["number"].to_numpy().astype(np.int64)
+
+
+def names_as_read(names: pl.Series, texts: TextRules) -> pl.Series:
+    """Return one text for each person whom a column names, however the name is spelt."""
+    return one_spelling(texts.read(names)) if names.dtype == pl.String else names
 
 
 def count_people(

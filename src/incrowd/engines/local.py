@@ -14,6 +14,7 @@ from incrowd.common.arrays import Bools, Counts, Ints
 from incrowd.core.engine import Counted, Engine, PublishedRows
 from incrowd.core.form import Form
 from incrowd.core.labelled import Labelled
+from incrowd.core.people import names_as_read
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.source import OpenedTable, ReadOptions
@@ -128,13 +129,18 @@ class JoinedRows(PublishedRows):
         carried = [number[name] for name in sorted((*schema.kept, *schema.pseudonyms))]
         lookup = pl.DataFrame([counted.raw[name].alias(f"c{place}") for place, name in enumerate(known)])
         lookup = lookup.with_columns(tuple=pl.Series(counted.tuple_of.astype(np.uint32)))
+        # Somebody whose name is spelt in two ways has one pseudonym.
+        read = {number[name]: name for name in schema.pseudonyms if name in schema.person}
+        spelt = [names_as_read(counted.raw[name], self.source.texts).alias(at) for at, name in read.items()]
+        lookup = lookup.with_columns(spelt)
         frame = self.source.frame.select(_numbered([*known, *schema.kept, *schema.pseudonyms]))
         for groups in self._scans():
             chosen = np.zeros(len(form.tally), dtype=bool)
             chosen[recoding.tuples[_among(groups, form.shown.group_of)]] = True
             with reading(self.source):
                 rows = (
-                    frame.join(lookup.filter(chosen[counted.tuple_of]).lazy(), on=_numbers(known), nulls_equal=True)
+                    frame.drop(list(read))
+                    .join(lookup.filter(chosen[counted.tuple_of]).lazy(), on=_numbers(known), nulls_equal=True)
                     .drop(_numbers(known))
                     .collect(engine="streaming")
                 )
