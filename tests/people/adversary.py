@@ -285,7 +285,9 @@ OF_VALUES: Mapping[str, Callable[[Row, Sequence[Crowd]], Verdict]] = {
 }
 
 
-def judge(claim: Row, crowds: Sequence[set[Person]], seen: Published, table: Sequence[tuple[Row, Person]]) -> str | None:
+def judge(
+    claim: Row, crowds: Sequence[set[Person]], seen: Published, table: Sequence[tuple[Row, Person]]
+) -> str | None:
     """Return what is wrong with a claim about people, or nothing; `table` are the rows before, and whose each is."""
     name, asked = claim["model"], claim["parameters"]
     if name in OF_SIZES:

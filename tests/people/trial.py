@@ -1,4 +1,4 @@
-"""Publish a table in which people have several rows, in each way that tells whose a row is, and let the adversary judge.
+"""Publish a table in which people have several rows, in each way to tell whose a row is, and let the adversary judge.
 
 Published are: the table with the number of each row kept beside it, so that nobody can be mistaken; the same with the
 person under a pseudonym; and the same with neither. With one seed, all three must show the same.

@@ -27,6 +27,8 @@ class AnyMethod(Named, Protocol):
     """Whether it makes all groups at once, and so can judge what holds of all of them together."""
     one_row_each: ClassVar[bool] = False
     """Whether nobody may have several rows: it is made for a form of which that is true."""
+    promises_of_rows: ClassVar[bool] = False
+    """Whether what its own making promises is about single rows, and so about people only if these have one each."""
 
     @property
     def allows_empty(self) -> bool:

@@ -75,10 +75,11 @@ class LocalEngine(Engine):
         """Count the different values of each column: one scan for all of them."""
         if not columns:
             return {}
-        every = pl.all()
+        every, read = pl.all(), self.source.texts.read
         with reading(self.source):
             found = (
                 self.source.frame.select(_numbered(list(columns)))
+                .with_columns(cs.string().map_batches(read, return_dtype=pl.String, is_elementwise=True))
                 .select(every.drop_nulls().n_unique().name.prefix("different "), every.count())
                 .collect(engine="streaming")
             )

@@ -230,6 +230,12 @@ class _Job:
                     f"rows somebody has, and some of the {len(people):,} people have several.  Hint: publish "
                     "generalized values, or a table with one row for each person."
                 )
+        if self.method.promises_of_rows:
+            raise SchemaError(
+                f"{self.method.name} promises that one row more or less makes little difference, and some people have "
+                "several rows, which labels and numbers of rows would tell of.  Hint: publish a table with one row for "
+                "each person, or choose a method without such a promise."
+            )
 
     def _verified(self, form: Form, tally: Tally, people: PlacedPeople | None, *, own: Showing) -> Sequence[Guarantee]:
         """Check every model on what is shown. A method answers for the form it is made for; another one may show more
@@ -256,6 +262,8 @@ class _Job:
 
     def _in_parts(self, found: TallyTooLarge) -> MadeInParts:
         table = self.table
+        if table.schema.person:  # parts are counted in rows
+            raise found
         task = PartsTask(
             table.schema, self.models, self.method, self.form, self.rate, table.population is not None, self.key,
             self.progress, found.tuples, found.limit,

@@ -36,7 +36,7 @@ from incrowd.hierarchies.public import public_tree
 from incrowd.publishing.opening.claims import judge_claims, judge_claims_of_people
 from incrowd.publishing.opening.description import Description
 from incrowd.publishing.opening.people import crowds_in_files, tells_of_people
-from incrowd.publishing.opening.summary import read_summary, require_agreement
+from incrowd.publishing.opening.summary import read_summary, require_agreement, require_people
 from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table
 from incrowd.sources import open_source, read_rows
@@ -105,9 +105,12 @@ def open_release(
     require_agreement(place, summary, form, groups=description is None)
     before = None if known is None else replace(known, rate=rate)
     crowds = None
-    if tells_of_people(summary):
+    counts_people = tells_of_people(summary) or (not summary and bool(described.person))
+    if counts_people:
         people = None if counted is None or counted.people is None else replace(counted.people.tally, rate=rate)
         crowds = crowds_in_files(files, described.person_pseudonyms, people)
+        if crowds is not None:
+            require_people(place, summary, crowds)
         claims = judge_claims_of_people(described.models, crowds, people, all_rows=publishes_all(summary))
     else:
         claims = judge_claims(described.models, form, before, all_rows=publishes_all(summary))
@@ -124,7 +127,7 @@ def open_release(
         claims=claims,
         outside=_outside(files, form),
         marked_as_seeded=summary.get("seeded") is True,
-        counts_people=tells_of_people(summary),
+        counts_people=counts_people,
         crowds=crowds,
     )
 
