@@ -132,9 +132,10 @@ def _own_bounds(case: Case, seen: Published) -> str | None:
         for bound in {bound for row in seen.rows for bound in bounds(row[name])}:
             below, above = set(), set()
             for person in set(seen.whose):
-                values = [row[name] for row in before[person] if row[name] is not None]
-                below |= {person} if any(value < bound for value in values) else set()
-                above |= {person} if any(value >= bound for value in values) else set()
+                values = [row[name] for row in before[person]]
+                # A missing value is on the side of the small ones: whoever reads `>=21` may be missing below.
+                below |= {person} if any(value is None or value < bound for value in values) else set()
+                above |= {person} if any(value is not None and value >= bound for value in values) else set()
             if min(len(below), len(above)) < 2:
                 return f"only one person has values beyond the bound {bound} of {name}"
     return None

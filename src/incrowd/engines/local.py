@@ -132,7 +132,7 @@ class JoinedRows(PublishedRows):
         lookup = lookup.with_columns(tuple=pl.Series(counted.tuple_of.astype(np.uint32)))
         # Somebody whose name is spelt in two ways has one pseudonym.
         read = {number[name]: name for name in schema.pseudonyms if name in schema.person}
-        spelt = [names_as_read(counted.raw[name], self.source.texts).alias(at) for at, name in read.items()]
+        spelt = [names_as_read(counted.raw[name].alias(""), self.source.texts).alias(at) for at, name in read.items()]
         lookup = lookup.with_columns(spelt)
         frame = self.source.frame.select(_numbered([*known, *schema.kept, *schema.pseudonyms]))
         for groups in self._scans():
