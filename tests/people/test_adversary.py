@@ -32,7 +32,7 @@ one_row = st.fixed_dictionaries(
 
 @st.composite
 def frames(draw: st.DrawFn, *, most_people: int = 12) -> pl.DataFrame:
-    """Make people with 1 to 6 rows; of some, the rows differ in quasi-identifiers, of others in sensitive values only."""
+    """Make people with 1 to 6 rows each; the rows of some differ in sensitive values only."""
     rows: list[dict[str, Any]] = []
     for number in range(draw(st.integers(1, most_people))):
         first = draw(one_row)

@@ -148,6 +148,7 @@ class _Job:
 
     def run(self) -> _Made:
         """Count the table and make the release of it; a table that is too large is left to its engine."""
+        self._refuse_unknown_people()
         try:
             counted = self._count()
         except TallyTooLarge as found:
@@ -156,7 +157,6 @@ class _Job:
         return self._noisy(counted) if self.method.private else self._grouped(counted)
 
     def _count(self) -> Counted:
-        self._refuse_unknown_people()
         schema, population = self.method.counted_as(self.table.schema), self.table.population
         self.progress("reading", 0.0)
         try:
