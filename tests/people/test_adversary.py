@@ -123,6 +123,40 @@ def test_one_person_and_people_who_are_all_alike(rows: list[str], method: Callab
         Case(frame, ["pid"], ["age"], ["ill"], method(), [ic.KAnonymity(people + 1)]).publish()
 
 
+@settings(max_examples=30, deadline=None, derandomize=True, database=None)
+@given(frame=frames(), k=st.integers(1, 3), level=st.integers(0, 2))
+def test_fixed_levels_publish_people_of_whom_enough_are_alike(frame: pl.DataFrame, k: int, level: int) -> None:
+    # Everybody keeps to one age, so that labels do not overlap, and whose a row is can be told without being published.
+    frame = frame.with_columns(pl.col("age").fill_null(20).first().over("pid"))
+    width = (1, 5, 10)[level]
+    alike: dict[tuple[int, frozenset[object]], list[int]] = {}
+    for (person,), own in frame.group_by(["pid"]):
+        alike.setdefault((own["age"][0] // width, frozenset(own["ill"])), []).append(person)  # type: ignore[arg-type]
+    shown = {person for people in alike.values() if len(people) >= k for person in people}
+    table = ic.read(
+        frame,
+        quasi=["age"],
+        sensitive=["ill"],
+        person="pid",
+        drop=["city", "dose", ROW],
+        hierarchies={"age": ic.Intervals(widths=(5, 10))},
+    )
+    method = ic.KDGS(k, levels={"age": level})
+    if not shown:
+        with pytest.raises(Unsatisfiable):
+            ic.publish(table, method=method)
+        return
+    release = ic.publish(table, method=method)
+    expected = frame.filter(pl.col("pid").is_in(shown))
+    assert release.rows == expected.height
+    assert sorted(map(str, release.to_polars()["ill"])) == sorted(map(str, expected["ill"]))
+    rarest = min(
+        len({row["pid"] for row in expected.to_dicts() if (row["age"] // width, row["ill"]) == (at, value)})
+        for at, value in {(row["age"] // width, row["ill"]) for row in expected.to_dicts()}
+    )
+    assert release.guarantees[0].achieved == rarest >= k
+
+
 _ELSEWHERE = """
 import random, sys
 from pathlib import Path
