@@ -95,12 +95,12 @@ def test_one_row() -> None:
 
 
 def test_all_null_column() -> None:
-    people("".join(["name,age,ill\n", *("x,,flu\n" for _ in range(5))]))
+    people("".join(["name,age,ill\n", *(f"x{place},,flu\n" for place in range(5))]))
     assert published()["age"].to_list() == [None] * 5
 
 
 def test_constant_column() -> None:
-    people("".join(["name,age,ill\n", *("x,31,flu\n" for _ in range(5))]))
+    people("".join(["name,age,ill\n", *(f"x{place},31,flu\n" for place in range(5))]))
     assert published()["age"].to_list() == ["31"] * 5
 
 

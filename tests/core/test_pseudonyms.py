@@ -51,7 +51,7 @@ def test_identifiers_of_any_kind(identifiers: list, texts: list) -> None:
 
 def table(**roles: object) -> ic.Table:
     people = pl.DataFrame({"age": [31, 32, 41, 43] * 5, "name": [f"Anna{place % 7}" for place in range(20)]})
-    return ic.read(people, quasi=["age"], pseudonyms=["name"], **roles)  # type: ignore[arg-type]
+    return ic.read(people, quasi=["age"], person="name", pseudonyms=["name"], **roles)  # type: ignore[arg-type]
 
 
 def test_one_key_links_releases_and_two_keys_do_not() -> None:

@@ -232,7 +232,8 @@ def test_sensitive_numbers_of_a_csv_file_are_those_of_the_table(tmp_path: Path) 
 
 def test_columns_that_no_guarantee_speaks_of_are_told_from_the_files(tmp_path: Path) -> None:
     CENSUS.head(300).write_csv(tmp_path / "people.csv")
-    table = ic.read(tmp_path / "people.csv", quasi=["age", "sex"], keep=["education"], pseudonyms=["occupation"])
+    roles = {"quasi": ["age", "sex"], "keep": ["education"], "pseudonyms": ["occupation"], "each_row_a_person": True}
+    table = ic.read(tmp_path / "people.csv", **roles)  # type: ignore[arg-type]
     data = ic.publish(table, ic.KAnonymity(5)).save(tmp_path / "out")
     assert ic.check(tmp_path / "out").outside == ("occupation", "education")
     assert any("speaks of: occupation, education" in warning for warning in ic.open_release(data.parent).warnings)

@@ -6,7 +6,7 @@ import itertools
 import sqlite3
 import stat
 import tomllib
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -129,12 +129,12 @@ def test_any_column_name_and_seed_come_back(names: list[str], seed: int | None) 
 
 
 @pytest.mark.parametrize("name", ["^a.*$", "*", "group", "count of rows", "", "c0", 'a "b"', "a.b", "Größe"])
-@pytest.mark.parametrize("role", ["quasi", "sensitive", "keep", "pseudonym"])
+@pytest.mark.parametrize("role", ["quasi", "sensitive", "keep", "pseudonym", "person-pseudonym"])
 def test_nasty_column_names_go_all_the_way(tmp_path: Path, name: str, role: str) -> None:
     table = pl.DataFrame({"age": [1, 1, 2, 2], name: ["x", "y", "x", "y"]})
     table.write_parquet(tmp_path / "people.parquet")
     recipe = Recipe({"path": "people.parquet"}, {"age": "quasi", name: role}, {}, (ic.KAnonymity(2),), base=tmp_path)
-    release = again(recipe).run()
+    release = again(replace(recipe, each_row_a_person=role == "pseudonym")).run()
     assert sorted(release.data.columns) == sorted(["age", name])
     release.save(tmp_path / "out")
     assert Recipe.load(tmp_path / "out" / "recipe.toml").roles == {"age": "quasi", name: role}

@@ -96,7 +96,7 @@ def test_words_that_are_missing(kind: str, tmp_path: Path) -> None:
 
 def test_kept_columns_and_pseudonyms_stay_as_they_are() -> None:
     frame = FRAME.with_columns(k=pl.col("s"), p=pl.col("s"))
-    table = ic.read(frame, quasi=["q"], sensitive=["s"], keep=["k"], pseudonyms=["p"])
+    table = ic.read(frame, quasi=["q"], sensitive=["s"], keep=["k"], pseudonyms=["p"], each_row_a_person=True)
     found = ic.publish(table, ic.KAnonymity(2)).to_polars()
     assert set(found["k"]) == {*SPELLINGS, "flu"}
     assert found["p"].n_unique() == len({*SPELLINGS, "flu"})

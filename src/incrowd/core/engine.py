@@ -195,6 +195,7 @@ class Engine(Named, Protocol):
         hierarchies = {**schema.quasi, **schema.sensitive}
         people = people_counts = None
         if population is not None:
+            _refuse_several_rows_each(population, schema.person)
             people, people_counts = population.distinct(tuple(schema.quasi))
             if people.height == 0:
                 raise EmptyTable("the population has columns but no rows.")
@@ -265,9 +266,11 @@ class Engine(Named, Protocol):
         found = {}
         for name in columns:
             raw, counts = self.distinct((name,))
-            known = raw[name].is_not_null().to_numpy()
-            if (counts[known] > 1).any():
-                found[name] = int(np.count_nonzero(known)), int(counts[known].sum())
+            names = self.source.texts.read(raw[name].alias(""))
+            known = names.is_not_null().to_numpy()
+            different, rows = names.drop_nulls().n_unique(), int(counts[known].sum())
+            if different < rows:
+                found[name] = different, rows
         return found
 
     def rows_of(self, form: Form) -> PublishedRows:
@@ -292,6 +295,18 @@ def empty_tally(schema: Schema) -> Tally:
     """Return the tally of a table without rows."""
     nobody = pl.DataFrame(schema=dict.fromkeys(schema.tallied, pl.String))
     return code_table(nobody, np.empty(0, dtype=np.int64), {**schema.quasi, **schema.sensitive})[0]
+
+
+def _refuse_several_rows_each(population: Engine, person: Sequence[str]) -> None:
+    """Refuse a population that is seen to have several rows of one person: models would take each for another one."""
+    if not person or not set(person) <= set(population.source.columns):
+        return
+    raw, counts = population.distinct(tuple(person))
+    if int(number_people(raw, person, population.source.texts).max(initial=-1)) + 1 < int(counts.sum()):
+        raise SchemaError(
+            "some people of the population have several rows, and each row of it is taken for a person.  Hint: give a "
+            "population with one row for each person."
+        )
 
 
 def _as_the_table_spells(people: pl.DataFrame, raw: pl.DataFrame) -> pl.DataFrame:

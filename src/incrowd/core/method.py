@@ -29,6 +29,8 @@ class AnyMethod(Named, Protocol):
     """Whether it looks at sensitive values also where no model does."""
     one_row_each: ClassVar[bool] = False
     """Whether nobody may have several rows: it is made for a form of which that is true."""
+    promises_of_rows: ClassVar[bool] = False
+    """Whether what its own making promises is about single rows, and so about people only if these have one each."""
 
     @property
     def allows_empty(self) -> bool:

@@ -162,6 +162,11 @@ def _names(distinct: pl.Series, texts: TextRules) -> pl.Series:
     return one_spelling(names) if names.str.contains("[.eE+]").any() else names
 
 
+def names_as_read(names: pl.Series, texts: TextRules) -> pl.Series:
+    """Return one text for each person whom a column names, however the name is spelt."""
+    return one_spelling(texts.read(names)) if names.dtype == pl.String else names
+
+
 def count_people(
     rows: Tally,
     person_of: Ints,

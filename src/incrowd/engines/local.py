@@ -14,6 +14,7 @@ from incrowd.common.arrays import Bools, Counts, Ints
 from incrowd.core.engine import Counted, Engine, OwnedTuples, PublishedRows
 from incrowd.core.form import Form
 from incrowd.core.labelled import Labelled
+from incrowd.core.people import names_as_read
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.schema import Schema
@@ -128,10 +129,11 @@ class LocalEngine(Engine):
         """Count the different values of each column: one scan for all of them."""
         if not columns:
             return {}
-        every = pl.all()
+        every, read = pl.all(), self.source.texts.read
         with reading(self.source):
             found = (
                 self.source.frame.select(_numbered(list(columns)))
+                .with_columns(cs.string().map_batches(read, return_dtype=pl.String, is_elementwise=True))
                 .select(every.drop_nulls().n_unique().name.prefix("different "), every.count())
                 .collect(engine="streaming")
             )
@@ -182,13 +184,18 @@ class JoinedRows(PublishedRows):
         carried = [number[name] for name in sorted((*schema.kept, *schema.pseudonyms))]
         lookup = pl.DataFrame([counted.raw[name].alias(f"c{place}") for place, name in enumerate(known)])
         lookup = lookup.with_columns(tuple=pl.Series(counted.tuple_of.astype(np.uint32)))
+        # Somebody whose name is spelt in two ways has one pseudonym.
+        read = {number[name]: name for name in schema.pseudonyms if name in schema.person}
+        spelt = [names_as_read(counted.raw[name].alias(""), self.source.texts).alias(at) for at, name in read.items()]
+        lookup = lookup.with_columns(spelt)
         frame = self.source.frame.select(_numbered([*known, *schema.kept, *schema.pseudonyms]))
         for groups in self._scans():
             chosen = np.zeros(len(form.tally), dtype=bool)
             chosen[recoding.tuples[_among(groups, form.shown.group_of)]] = True
             with reading(self.source):
                 rows = (
-                    frame.join(lookup.filter(chosen[counted.tuple_of]).lazy(), on=_numbers(known), nulls_equal=True)
+                    frame.drop(list(read))
+                    .join(lookup.filter(chosen[counted.tuple_of]).lazy(), on=_numbers(known), nulls_equal=True)
                     .drop(_numbers(known))
                     .collect(engine="streaming")
                 )

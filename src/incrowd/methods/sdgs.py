@@ -85,6 +85,7 @@ class SDGS(Method):
     scheme: Literal["fixed", "chosen"] = "fixed"
     scheme_epsilon: Exact | None = None
     name: ClassVar[str] = "sdgs"
+    promises_of_rows: ClassVar[bool] = True  # of several rows, a wider label or their number would tell
 
     def __post_init__(self) -> None:
         require_whole(self.name, "k", self.k, at_least=1)

@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Floats
 from incrowd.common.parameters import require_whole
 from incrowd.core.groups import Groups, one_value_each
 from incrowd.core.model import Model, all_satisfied, histograms, smallest
@@ -35,7 +36,7 @@ class DistinctLDiversity(Model):
     column: str | None = None
     name: ClassVar[str] = "distinct-l-diversity"
     monotone: ClassVar[bool] = True
-    hereditary: ClassVar[bool] = True
+    hereditary: ClassVar[bool] = True  # if people have one value each
     holds_in_buckets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -60,6 +61,17 @@ class DistinctLDiversity(Model):
         """Return the fewest different values in any group."""
         found = histograms(groups, self.column).values()
         return smallest(one_value_each(h, groups.sizes).distinct.astype(np.float64) for h in found)
+
+    def least_failing(self, groups: Groups) -> Floats:
+        """Return 1 for groups whose parts all fail: they have too few values, or one that everybody has.
+
+        Where people have several values, a part may satisfy what the whole group does not: of {ab}, {ab}, {c} and {d},
+        who are taken for two values, the last three are taken for three.
+        """
+        failing = np.zeros(len(groups), dtype=bool)
+        for found in histograms(groups, self.column).values():
+            failing |= (found.distinct < self.l) | ((found.largest == groups.sizes) & (self.l > 1))
+        return failing.astype(np.float64)
 
     def __str__(self) -> str:
         return f"distinct {self.l}-diversity" + (f" of {self.column}" if self.column else "")

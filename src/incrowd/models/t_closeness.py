@@ -84,8 +84,8 @@ class TCloseness(Model):
         share f of these it holds that f + (1 − f)·t ≥ distance.
         """
         share = np.zeros(len(groups))
-        if any(groups.several_values(name) for name in histograms(groups, self.column)):
-            return share
+        if any(groups.shares(name).sum() > 1 + _ROUNDING for name in histograms(groups, self.column)):
+            return share  # somebody of the table has several values
         if self.distance == "equal":
             for name, histogram in histograms(groups, self.column).items():
                 share = np.maximum(share, least_failing_by_values(groups, name, histogram, self.t))

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from incrowd.common.arrays import Ints
+from incrowd.common.arrays import Counts, Ints
 from incrowd.common.paths import is_there
 from incrowd.common.plain import finite, size_distribution
 from incrowd.core.families import require_member
@@ -128,7 +128,7 @@ def check(
     for model in require:
         require_member("models", model)
     if is_saved_release(source):
-        if quasi or sensitive:
+        if quasi or sensitive or person:
             raise SchemaError(
                 f"{source} is a release, which tells itself what its columns are.  Hint: name no columns, or check its "
                 "data file alone."
@@ -146,7 +146,8 @@ def check(
     if original is not None:
         quasi = original.schema.quasi if quasi is None else quasi
         sensitive = original.schema.sensitive if sensitive is None else sensitive
-        person = person or tuple(name for name in original.schema.person if name in opened.columns)
+        told = set(original.schema.person) <= set(opened.columns)  # by some of them, several people would be one
+        person = person or (original.schema.person if told else ())
     schema = Schema.of(opened.columns, quasi=quasi or (), sensitive=sensitive or (), person=person, others="drop")
     if not schema.quasi:
         raise SchemaError("no column is a quasi-identifier.  Hint: name those that outsiders may know.")
@@ -160,8 +161,11 @@ def check(
     counted = counted.with_columns(texts).group_by(columns).agg(cs.by_name(COUNT).sum()) if texts else counted
     names = tuple(schema.quasi), tuple(schema.sensitive)
     before = None
-    if original is not None and require:
+    if original is not None and (require or original.schema.person):
         known = original.engine.count(original.schema, original.population)
+        if known.people is not None and not schema.person:
+            asked = judge_claims_of_people(require, None, None, all_rows=False)
+            return _not_known(groups_of(counted, *names).sizes, asked)
         before = known.tally if known.people is None else known.people.tally
         before = replace(before, rate=as_rate(sample))  # who was in the sample is not known, and need not be
     regions = None if before is None else read_regions(counted, names[0], before)
@@ -209,12 +213,15 @@ def _check_people_of_release(release: Release, asked: Sequence[Claim]) -> Check:
     """Judge a release by the crowds that hide people; where its files do not tell whose a row is, by nothing."""
     models = tuple(_check_claim(claim) for claim in (*release.claims, *asked))
     if release.crowds is None:
-        sizes = release.form.group_sizes
-        return Check(
-            release.rows, len(sizes), None, None, size_distribution(sizes), {}, models, outside=release.outside
-        )
+        return replace(_not_known(release.form.group_sizes, ()), models=models, outside=release.outside)
     found = check_groups(release.crowds)
     return replace(found, rows=release.rows, people=found.rows, models=models, outside=release.outside)
+
+
+def _not_known(sizes: Counts, asked: Sequence[Claim]) -> Check:
+    """Tell what is known where people have several rows and nobody tells whose a row is: numbers of rows alone."""
+    models = tuple(_check_claim(claim) for claim in asked)
+    return Check(int(sizes.sum()), len(sizes), None, None, size_distribution(sizes), {}, models)
 
 
 def _check_claim(claim: Claim) -> ModelCheck:

@@ -192,6 +192,7 @@ class _Job:
 
     def run(self) -> _Made:
         """Count the table and make the release of it; a table that is too large is left to its engine."""
+        self._refuse_unknown_people()
         try:
             counted = self._count()
         except TallyTooLarge as found:
@@ -200,7 +201,6 @@ class _Job:
         return self._noisy(counted) if self.method.private else self._grouped(counted)
 
     def _count(self) -> Counted:
-        self._refuse_unknown_people()
         schema, population = self.method.counted_as(self.table.schema), self.table.population
         self.progress("reading", 0.0)
         try:
@@ -325,6 +325,12 @@ class _Job:
                     f"rows somebody has, and some of the {len(people):,} people have several.  Hint: publish "
                     "generalized values, or a table with one row for each person."
                 )
+        if self.method.promises_of_rows:
+            raise SchemaError(
+                f"{self.method.name} promises that one row more or less makes little difference, and some people have "
+                "several rows, which labels and numbers of rows would tell of.  Hint: publish a table with one row for "
+                "each person, or choose a method without such a promise."
+            )
 
     def _verified(self, form: Form, tally: Tally, people: PlacedPeople | None, *, own: Showing) -> Sequence[Guarantee]:
         """Check every model on what is shown. A method answers for the form it is made for; another one may show more
@@ -351,6 +357,8 @@ class _Job:
 
     def _in_parts(self, found: TallyTooLarge) -> MadeInParts:
         table = self.table
+        if table.schema.person:  # parts are counted in rows
+            raise found
         task = PartsTask(
             table.schema, self.models, self.method, self.form, self.rate, table.population is not None, self.key,
             self.progress, found.tuples, found.limit,

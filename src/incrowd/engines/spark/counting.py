@@ -14,13 +14,15 @@ import polars as pl
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
+from pyspark.sql import types as T
 
 from incrowd.common.arrays import Counts
 from incrowd.engines.spark.arrow_batches import to_polars
 from incrowd.errors import SourceError, TallyTooLarge
+from incrowd.hierarchies.texts import NO_NUMBER
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
     from incrowd.engines.spark.source import SparkSource
 
@@ -55,6 +57,29 @@ def distinct_tuples(source: SparkSource, columns: Sequence[str]) -> tuple[pl.Dat
     if found is None:
         raise too_large(tuples, limit)
     return found.drop(COUNT).rename(dict(zip(found.columns, columns, strict=False))), found[COUNT].to_numpy()
+
+
+def repeated_names(source: SparkSource, columns: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Return, of columns in which a value is there twice, how many different values how many rows have.
+
+    Texts are compared without the spaces around them, as elsewhere; letters that can be written in two ways are not.
+    """
+    found = {}
+    for name in columns:
+        column = _name_as_read(source, name)
+        with running():
+            different, rows = source.rows.agg(F.countDistinct(column), F.count(column)).first()  # type: ignore[misc]
+        if different < rows:
+            found[name] = int(different), int(rows)
+    return found
+
+
+def _name_as_read(source: SparkSource, name: str) -> Column:
+    column = F.col(source.number(name))
+    if source.texts.exact or not isinstance(source.rows.schema[source.number(name)].dataType, T.StringType):
+        return column
+    text = F.regexp_replace(column, r"(?U)^\s+|\s+$", "")
+    return F.when(~text.isin("", *NO_NUMBER, *source.texts.missing), text)
 
 
 def too_large(tuples: int, limit: int, why: str = "") -> TallyTooLarge:

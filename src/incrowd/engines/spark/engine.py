@@ -76,6 +76,12 @@ class SparkEngine(Engine):
 
         return distinct_tuples(self.source, columns)
 
+    def repeated(self, columns: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Count the different values of each column on Spark: of names there may be more than the driver can hold."""
+        from incrowd.engines.spark.counting import repeated_names
+
+        return repeated_names(self.source, columns)
+
     def rows_of(self, form: Form) -> PublishedRows:
         """Make the rows from the form's counts: here in batches, or on Spark as a frame."""
         from incrowd.engines.spark.frame import rows_of

@@ -20,6 +20,7 @@ from pyspark.sql import types as T
 from incrowd.common.arrays import Ints
 from incrowd.core.engine import Counted
 from incrowd.core.labelled import Labelled
+from incrowd.core.people import names_as_read
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.engines.dealing import group_of_tuple, hash_of, secrets_of
 from incrowd.engines.spark.arrow_batches import to_arrow, to_spark
@@ -49,8 +50,7 @@ class Placing:
 
     def marked(self) -> DataFrame:
         """Return the published rows, and a mark for each; their order says nothing of the table's."""
-        form, schema = self.form, self.form.schema
-        rows = with_pseudonyms(self.source.rows, [self.source.number(name) for name in schema.pseudonyms], self.key)
+        form, schema, rows = self.form, self.form.schema, self.source.rows
         placed = self._dealt(rows) if self._groups is None else self._looked_up(rows, self._groups)
         shown = {
             **{name: self.source.number(name) for name in (*schema.pseudonyms, *schema.kept)},
@@ -115,17 +115,26 @@ class Placing:
         )
 
     def _join(self, rows: DataFrame, facts: pl.DataFrame) -> DataFrame:
-        """Give each row what is known of its tuple; rows of other tuples are left out."""
-        tallied = self.form.schema.tallied
-        numbers = [self.source.number(name) for name in tallied]
-        raw = self.counted.raw.select(
-            *(self.counted.raw[name].alias(f"r{place}") for place, name in enumerate(tallied))
-        ).with_columns(tuple=pl.Series(self.counted.tuple_of))
+        """Give each row what is known of its tuple, and pseudonyms; rows of other tuples are left out."""
+        schema, counted, number = self.form.schema, self.counted.raw, self.source.number
+        known = {f"r{place}": name for place, name in enumerate(schema.found_again_by)}
+        # Somebody whose name is spelt in two ways has one pseudonym.
+        spelt = {f"p{place}": name for place, name in enumerate(schema.pseudonyms) if name in schema.person}
+        raw = pl.DataFrame(
+            {
+                **{at: counted[name] for at, name in known.items()},
+                **{at: names_as_read(counted[name].alias(""), self.source.texts) for at, name in spelt.items()},
+                "tuple": pl.Series(self.counted.tuple_of),
+            }
+        )
         lookup = raw.join(facts, on="tuple", how="inner")
-        fields = {f"r{place}": rows.schema[number].dataType for place, number in enumerate(numbers)}
+        fields = {at: rows.schema[number(name)].dataType for at, name in {**known, **spelt}.items()}
         found = lookup_frame(self.source.session, lookup, fields)
-        same = [F.col(number).eqNullSafe(F.col(f"r{place}")) for place, number in enumerate(numbers)]
-        return rows.join(found, on=same).drop(*fields, *numbers)
+        same = [F.col(number(name)).eqNullSafe(F.col(at)) for at, name in known.items()]
+        joined = rows.join(found, on=same).drop(*known, *map(number, known.values()))
+        joined = joined.withColumnsRenamed({at: number(name) for at, name in spelt.items()})
+        # Before anything is ordered: nothing that is published may follow the order of the identifiers.
+        return with_pseudonyms(joined, [number(name) for name in schema.pseudonyms], self.key)
 
 
 def marks(tuples: Ints) -> Ints:

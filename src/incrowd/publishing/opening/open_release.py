@@ -38,7 +38,7 @@ from incrowd.publishing.opening.claims import judge_claims, judge_claims_of_peop
 from incrowd.publishing.opening.description import Description
 from incrowd.publishing.opening.items import judge_claims_of_sets
 from incrowd.publishing.opening.people import crowds_in_files, tells_of_people
-from incrowd.publishing.opening.summary import read_summary, require_agreement
+from incrowd.publishing.opening.summary import read_summary, require_agreement, require_people
 from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table
 from incrowd.sources import open_source, open_table, read_rows
@@ -111,10 +111,13 @@ def open_release(
     before = None if known is None else replace(known, rate=rate)
     models, of_sets = split_models(described.models)
     crowds = None
-    if tells_of_people(summary):
+    counts_people = tells_of_people(summary) or (not summary and bool(described.person))
+    if counts_people:
         people = None if counted is None or counted.people is None else replace(counted.people.tally, rate=rate)
         events = {name: table.sensitive for name, table in described.tables.items() if table.sensitive}
         crowds = crowds_in_files(files, described.person_pseudonyms, people, events)
+        if crowds is not None:
+            require_people(place, summary, crowds)
         claims = judge_claims_of_people(models, crowds, people, all_rows=publishes_all(summary))
     else:
         claims = judge_claims(models, form, before, all_rows=publishes_all(summary))
@@ -133,7 +136,7 @@ def open_release(
         outside=_outside(files, form),
         marked_as_seeded=summary.get("seeded") is True,
         item_numbers=summary.get("items"),
-        counts_people=tells_of_people(summary),
+        counts_people=counts_people,
         crowds=crowds,
     )
 

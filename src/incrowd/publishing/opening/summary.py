@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from incrowd.core.families import published_forms
 from incrowd.core.form import Form
+from incrowd.core.groups import Groups
 from incrowd.errors import SourceError
 
 SUMMARY = "summary.json"
@@ -54,6 +55,28 @@ def require_agreement(place: Path, summary: Mapping[str, Any], form: Form, *, gr
             "rows in the smallest group": summary["groups"]["smallest"],
             "rows in the largest group": summary["groups"]["largest"],
         }
+    _require_equal(place, told, found)
+
+
+def require_people(place: Path, summary: Mapping[str, Any], crowds: Groups) -> None:
+    """Refuse people who are not those that the summary tells of; each of these is in one crowd."""
+    sizes, people = crowds.sizes, summary.get("people")
+    if people is None:
+        return
+    found = {
+        "people": int(sizes.sum()),
+        "people in the smallest group": int(sizes.min(initial=people["published"])),
+        "people in the largest group": int(sizes.max(initial=0)),
+    }
+    told = {
+        "people": people["published"],
+        "people in the smallest group": people["in the smallest group"],
+        "people in the largest group": people["in the largest group"],
+    }
+    _require_equal(place, told, found)
+
+
+def _require_equal(place: Path, told: Mapping[str, int], found: Mapping[str, int]) -> None:
     for what, number in found.items():
         if told[what] != number:
             raise SourceError(
@@ -68,9 +91,12 @@ def _require_sound(path: Path, summary: object) -> None:
     _whole(path, "rows: published", rows.get("published"))
     for key in ("in", "withheld", "left out by sampling"):
         _whole(path, f"rows: {key}", rows.get(key, 0))
-    people = _table(path, "people", told.get("people", {}))
-    for key in ("in", "published", "withheld"):
-        _whole(path, f"people: {key}", people.get(key, 0))
+    if "people" in told:
+        people = _table(path, "people", told["people"])
+        for key in ("published", "in the smallest group", "in the largest group"):
+            _whole(path, f"people: {key}", people.get(key))
+        for key in ("in", "withheld"):
+            _whole(path, f"people: {key}", people.get(key, 0))
     rate = rows.get("sampling rate", 1)
     if not _is_number(rate) or not 0 < rate <= 1:
         _refuse(path, "rows: sampling rate", "a number above 0 and at most 1")

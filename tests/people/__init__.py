@@ -1,0 +1,1 @@
+"""People with several rows each: what a release says of them, judged by counting them one by one."""
