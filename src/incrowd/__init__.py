@@ -45,7 +45,7 @@ _HOMES = {
     "LDiversity": "models.distinct_l_diversity",
 }
 _MODULES = ("datasets", "errors")
-_FAMILIES = ("models", "methods", "forms", "hierarchies", "attacks", "metrics")
+_FAMILIES = ("models", "methods", "forms", "hierarchies", "dates", "attacks", "metrics")
 
 
 def __getattr__(name: str) -> Any:

@@ -323,6 +323,7 @@ def _about(release: Audited) -> dict[str, Any]:
             "quasi-identifiers": list(schema.quasi),
             "sensitive": list(schema.sensitive),
             "kept": list(schema.kept),
+            "dates": list(schema.dates),
             "pseudonyms": list(schema.pseudonyms),
         },
         "seeded": release.seeded,

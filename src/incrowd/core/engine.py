@@ -28,6 +28,7 @@ from incrowd.core.recoding import Recoding, Showing
 from incrowd.core.schema import Schema
 from incrowd.core.source import Origin, ReadOptions
 from incrowd.core.tally import Tally, code_table
+from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import EmptyTable, SourceError
 
 
@@ -127,6 +128,8 @@ class Engine(Named, Protocol):
     """Whether it is asked only when no other engine takes what was given."""
     has_catalogue: ClassVar[bool] = False
     """Whether it knows tables by name."""
+    treats_dates: ClassVar[bool] = False
+    """Whether it publishes dates after a treatment."""
     has_file_systems: ClassVar[bool] = False
     """Whether it reads and writes file systems of its own, such as `hdfs://…`."""
 
@@ -186,7 +189,7 @@ class Engine(Named, Protocol):
             several = int(person_of.max(initial=-1)) + 1 < tally.rows
             if several:  # or a person is a row
                 found, tuple_of = count_people(tally, person_of, tuple_of, counts, tuple(schema.sensitive))
-        if schema.kept or schema.pseudonyms:
+        if schema.found_again:
             return Counted(tally, raw, tuple_of, found)
         return Counted(tally, pl.DataFrame(), tuple_of[:0], found)  # no row will be looked for again
 
@@ -200,6 +203,10 @@ class Engine(Named, Protocol):
                 found[name] = int(np.count_nonzero(known)), int(counts[known].sum())
         return found
 
+    def require_dates(self, dates: Mapping[str, DateTreatment]) -> None:
+        """Refuse, in words that quote no value, columns that hold anything but dates that can be treated."""
+        return
+
     def rows_of(self, form: Form) -> PublishedRows:
         """Return the published rows of a form whose counts hold all there is to publish."""
         ...
@@ -207,7 +214,7 @@ class Engine(Named, Protocol):
     def joined(
         self, counted: Counted, recoding: Recoding, form: Form, key: PseudonymKey | None, *, shuffle: int | None
     ) -> PublishedRows:
-        """Return the published rows with columns that are kept, or under a pseudonym: found again in the table.
+        """Return the published rows with columns that are kept, dates, or under a pseudonym: found again in the table.
 
         Of rows that only such columns tell apart, `shuffle` decides which ones a sample takes: the same each time.
         """

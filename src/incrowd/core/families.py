@@ -19,6 +19,7 @@ from incrowd.core.model import Model
 from incrowd.core.recoding import Showing
 from incrowd.core.sink import Sink
 from incrowd.core.source import Source
+from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import RecipeError, did_you_mean
 from incrowd.hierarchies.hierarchy import Hierarchy
 
@@ -31,6 +32,7 @@ FAMILIES = {
         Family("metrics", "incrowd.metrics", Metric, "metric"),
         Family("attacks", "incrowd.attacks", Attack, "attack"),
         Family("hierarchies", "incrowd.hierarchies", Hierarchy, "hierarchy"),
+        Family("dates", "incrowd.dates", DateTreatment, "treatment"),
         Family("sources", "incrowd.sources", Source, "source"),
         Family("sinks", "incrowd.publishing.sinks", Sink, "sink"),
         Family("engines", "incrowd.engines", Engine, "engine"),
@@ -42,7 +44,8 @@ _PUBLISHED_FORMS = Family("forms", "incrowd.forms", Form, "form", beside=(Showin
 def registered(family: str) -> Mapping[str, Any]:
     """Return the classes of a family by name, with plugins.
 
-    Families are `models`, `methods`, `forms`, `metrics`, `attacks`, `hierarchies`, `sources`, `sinks` and `engines`.
+    Families are `models`, `methods`, `forms`, `metrics`, `attacks`, `hierarchies`, `dates`, `sources`, `sinks` and
+    `engines`.
 
     >>> registered("models")["k-anonymity"](5)
     KAnonymity(k=5)

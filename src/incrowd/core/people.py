@@ -104,6 +104,11 @@ class PlacedPeople:
 
 def number_people(raw: pl.DataFrame, columns: Sequence[str], texts: TextRules) -> Ints:
     """Number the people that some columns name, in the order of these names; return whose each row is."""
+    return name_people(raw, columns, texts)[0]
+
+
+def name_people(raw: pl.DataFrame, columns: Sequence[str], texts: TextRules) -> tuple[Ints, pl.DataFrame]:
+    """Number people, and return beside that their names: one row for each of them, one column for each of `columns`."""
     named = {}
     for place, name in enumerate(columns):
         names = raw[name].alias("")
@@ -117,7 +122,7 @@ def number_people(raw: pl.DataFrame, columns: Sequence[str], texts: TextRules) -
     people = pl.DataFrame(named)
     numbered = people.unique().sort(pl.all()).with_row_index("number")
     found = people.join(numbered, on=list(named), how="left", maintain_order="left")
-    return found["number"].to_numpy().astype(np.int64)
+    return found["number"].to_numpy().astype(np.int64), numbered.drop("number")
 
 
 def count_people(

@@ -23,6 +23,7 @@ from incrowd.core.recoding import Showing
 from incrowd.core.sampling import as_rate
 from incrowd.core.schema import Schema
 from incrowd.core.source import Origin
+from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import IncrowdError, RecipeError, did_you_mean
 from incrowd.hierarchies.automatic import Automatic
 from incrowd.hierarchies.flat import Exact
@@ -30,7 +31,7 @@ from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.methods.mondrian import Mondrian
 
 VERSION = 1
-ROLES = ("quasi", "sensitive", "person", "person-pseudonym", "identifier", "pseudonym", "keep", "drop")
+ROLES = ("quasi", "sensitive", "person", "person-pseudonym", "identifier", "pseudonym", "date", "keep", "drop")
 _KEYS = (
     "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
     "each_row_a_person",
@@ -119,6 +120,7 @@ class RecipeFields:
     pseudonym_key: str | None = None
     population: Mapping[str, Any] = field(default_factory=dict)
     each_row_a_person: bool = False
+    dates: Mapping[str, DateTreatment] = field(default_factory=dict)
     base: Path = field(default_factory=Path)
     """The directory that relative paths start from."""
 
@@ -167,7 +169,7 @@ class RecipeFields:
         if not isinstance(data.get("each_row_a_person", False), bool):
             raise RecipeError(f"each_row_a_person is true or false, not {data['each_row_a_person']!r}.")
         as_rate(data.get("sample", 1))
-        roles, hierarchies = read_columns(_table("columns", data.get("columns", {})), base)
+        roles, hierarchies, dates = read_columns(_table("columns", data.get("columns", {})), base)
         models = data.get("models", [])
         method = make_registered("methods", data["method"], base=base) if "method" in data else Mondrian()
         if not isinstance(models, list) or not (models or method.private or method.guarantees):
@@ -186,6 +188,7 @@ class RecipeFields:
             pseudonym_key=pseudonyms.get("key"),
             population=population,
             each_row_a_person=data.get("each_row_a_person", False),
+            dates=dates,
             base=base,
         )
 
@@ -202,6 +205,7 @@ class RecipeFields:
             **dict.fromkeys(schema.sensitive, "sensitive"),
             **dict.fromkeys(schema.pseudonyms, "pseudonym"),
             **dict.fromkeys(schema.kept, "keep"),
+            **dict.fromkeys(schema.dates, "date"),
             **dict.fromkeys(schema.removed, "drop"),
             **dict.fromkeys(schema.identifiers, "identifier"),
             **{name: "person-pseudonym" if name in schema.pseudonyms else "person" for name in schema.person},
@@ -219,6 +223,7 @@ class RecipeFields:
             pseudonym_key=None if release.pseudonym_key is None else str(release.pseudonym_key),
             population=_described(release.population, stated_only=release.hides_rows),
             each_row_a_person=schema.each_row_a_person,
+            dates=schema.dates,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -229,6 +234,8 @@ class RecipeFields:
             hierarchy = self.hierarchies.get(name)
             if hierarchy is not None and hierarchy != _DEFAULT_HIERARCHY.get(role):
                 columns[name]["hierarchy"] = hierarchy_to_dict(hierarchy)
+            if name in self.dates:
+                columns[name]["date"] = {"kind": self.dates[name].name, **self.dates[name].to_recipe()}
         data: dict[str, Any] = {"incrowd": VERSION}
         if self.others is not None:
             data["others"] = self.others
@@ -339,23 +346,33 @@ def hierarchy_from_dict(data: Mapping[str, Any], *, base: Path = Path()) -> Hier
     return made
 
 
-def read_columns(columns: Mapping[str, Any], base: Path) -> tuple[dict[str, str], dict[str, Hierarchy]]:
-    """Read the role of every column, and the hierarchy of those that have one."""
+def read_columns(
+    columns: Mapping[str, Any], base: Path
+) -> tuple[dict[str, str], dict[str, Hierarchy], dict[str, DateTreatment]]:
+    """Read the role of every column, and the hierarchy or the treatment of dates of those that have one."""
     roles: dict[str, str] = {}
     hierarchies: dict[str, Hierarchy] = {}
+    dates: dict[str, DateTreatment] = {}
     for name, described in columns.items():
         column = {"role": described} if isinstance(described, str) else _table(f"columns.{name}", described)
-        _refuse_unknown(f"column '{name}'", column, ("role", "hierarchy"))
+        _refuse_unknown(f"column '{name}'", column, ("role", "hierarchy", "date"))
         role = column.get("role")
         if role not in ROLES:
             raise RecipeError(f"column '{name}': its role is one of {', '.join(ROLES)}, not {role!r}.")
         roles[name] = role
-        if "hierarchy" in column:
-            try:
+        if (role == "date") != ("date" in column):
+            raise RecipeError(
+                f"column '{name}': the role \"date\" goes with what becomes of the dates.  Hint: "
+                'role = "date" and date = { kind = "truncate", to = "month" }.'
+            )
+        try:
+            if "hierarchy" in column:
                 hierarchies[name] = hierarchy_from_dict(_table("hierarchy", column["hierarchy"]), base=base)
-            except IncrowdError as error:
-                raise RecipeError(f"column '{name}': {error}") from error
-    return roles, hierarchies
+            if "date" in column:
+                dates[name] = make_registered("dates", _table("date", column["date"]), key="kind", base=base)
+        except IncrowdError as error:
+            raise RecipeError(f"column '{name}': {error}") from error
+    return roles, hierarchies, dates
 
 
 def _table(name: str, value: object) -> dict[str, Any]:

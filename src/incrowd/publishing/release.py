@@ -289,6 +289,9 @@ class Release:
             found.append(f"Columns that no guarantee speaks of: {', '.join(self.outside)}.")
         if self.schema.kept:
             found.append(f"Columns published as they are, outside of every guarantee: {', '.join(self.schema.kept)}.")
+        if self.schema.dates:
+            told = [f"{name} ({treatment.still_tells()})" for name, treatment in self.schema.dates.items()]
+            found.append(f"Dates, outside of every guarantee: {'; '.join(told)}.")
         if self.schema.pseudonyms:
             found.append(f"Pseudonyms link the rows of one person to each other: {', '.join(self.schema.pseudonyms)}.")
         if self.people is not None or self.counts_people:

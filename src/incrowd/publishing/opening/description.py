@@ -22,6 +22,7 @@ from typing import Any
 from incrowd.core.families import make_registered
 from incrowd.core.model import Model
 from incrowd.core.schema import Schema
+from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import RecipeError
 from incrowd.hierarchies.automatic import Automatic
 from incrowd.hierarchies.flat import Exact
@@ -47,6 +48,8 @@ class Description:
     """Whether this is a recipe, as every release of our own carries one."""
     spreadsheet_safe: bool = False
     """Whether cells that a spreadsheet would run were made plain text."""
+    dates: Mapping[str, DateTreatment] = field(default_factory=dict)
+    """What became of columns of dates."""
 
     @classmethod
     def load(cls, path: str | Path) -> Description:
@@ -72,7 +75,7 @@ class Description:
             raise RecipeError(
                 'the columns are not described.  Hint: [columns] with age = "quasi", disease = "sensitive".'
             )
-        roles, hierarchies = read_columns(columns, base)
+        roles, hierarchies, dates = read_columns(columns, base)
         source, models, slices = data.get("source", {}), data.get("models", []), data.get("slices")
         if not isinstance(source, Mapping):
             raise RecipeError(f"[source] is a table, not {type(source).__name__}.")
@@ -94,6 +97,7 @@ class Description:
             slices=slices,
             form=make_registered("forms", data["form"], base=base) if "form" in data else None,
             is_recipe="incrowd" in data,
+            dates=dates,
             spreadsheet_safe=bool(data.get("output", {}).get("spreadsheet_safe", False)),
         )
 
