@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from incrowd.common.arrays import Ints
+from incrowd.common.arrays import Codes, Ints
 from incrowd.core.people import name_people
 from incrowd.core.pseudonyms import PseudonymKey, identifier_text
 from incrowd.core.schema import Schema
 from incrowd.dates.column import DateColumn
-from incrowd.dates.treatment import Whose
+from incrowd.dates.treatment import DateTreatment, Whose, Window
 from incrowd.hierarchies.texts import TextRules
 
 
@@ -52,3 +52,46 @@ def treated(
     names = {*schema.dates, *(other for treatment in schema.dates.values() for other in treatment.looks_at)}
     dates = {name: DateColumn.read(name, column(name), texts) for name in sorted(names)}
     return {name: treatment.treat(dates[name], dates, whose) for name, treatment in schema.dates.items()}
+
+
+@dataclass(frozen=True)
+class DateFacts:
+    """What is known of a release's dates: what became of each column, and what tells whose a row is.
+
+    `person` are columns of the table before; `linked_by` are those of the release by which rows of one person are
+    known to be one person's, if there are any.
+    """
+
+    treatments: Mapping[str, DateTreatment] = field(default_factory=dict)
+    person: tuple[str, ...] = ()
+    linked_by: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, schema: Schema) -> DateFacts:
+        """Return those of a release that is made with a schema."""
+        linked = set(schema.person) <= set(schema.pseudonyms)
+        return cls(schema.dates, schema.person, schema.person if linked else ())
+
+
+@dataclass(frozen=True, eq=False)
+class DatedRows:
+    """A column of dates in a release, row by row, and people of whom an adversary knows one true date.
+
+    Published row i is in group `groups[i]` and of history `histories[i]`; `dates` are texts that sort as the calendar
+    does, missing where a row has no date, `clocks` times of day, and `values` what is published. Person j has the codes
+    `tuples[j]` in the columns that may be known, and the true date may be published as anything in `window`.
+    """
+
+    column: str
+    linked: bool
+    """Whether rows of one person are known to be one person's: otherwise each row is a history of its own."""
+    keeps_intervals: bool
+    groups: Ints
+    histories: Ints
+    dates: pl.Series
+    clocks: pl.Series
+    values: pl.Series
+    tuples: Codes
+    window: Window
+    known_share: float
+    """How many histories with a date are published, for each one that the table has."""
