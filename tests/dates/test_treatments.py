@@ -528,3 +528,11 @@ def test_the_order_of_published_rows_is_that_of_published_dates() -> None:
     frame = visits().with_columns(age=pl.lit(30), ill=pl.lit("flu"))
     release = ic.publish(read(frame, {"paid": ic.ShiftDates(300)}, keep=[]), ic.KAnonymity(3))
     assert release.to_polars()["paid"].is_sorted()
+
+
+def test_an_engine_that_treats_no_dates_refuses_them_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("incrowd.engines.local.LocalEngine.treats_dates", False)
+    with pytest.raises(
+        SchemaError, match="the engine local publishes no dates with a treatment, and column 'visit' has"
+    ):
+        published(visits(), {"visit": ic.TruncateDates()})
