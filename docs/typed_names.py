@@ -13,7 +13,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-FAMILIES = ("models", "methods", "forms", "hierarchies", "attacks", "metrics")
+FAMILIES = ("models", "methods", "forms", "hierarchies", "dates", "attacks", "metrics")
 
 
 class TypedNames(BuildHookInterface[Any]):

@@ -37,6 +37,7 @@ IN_PYTHON: tuple[Any, ...] = (
 """Values that only a program can give."""
 
 GOOD: dict[str, dict[str, Any]] = {
+    "shift": {"most_days": 30},
     "alpha-k-anonymity": {"alpha": 0.8, "k": 2},
     "basic-beta-likeness": {"beta": 3.0},
     "bayes-optimal-privacy": {"tau": 0.9},

@@ -30,10 +30,11 @@ PARTS = {
     "metrics": "tiny-metric",
     "attacks": "tiny-attack",
     "hierarchies": "tiny-hierarchy",
+    "dates": "tiny-treatment",
     "sources": "tiny",
     "sinks": "tiny",
 }
-CLASSES = ["TinyModel", "TinyMethod", "ShowTiny", "TinyMetric", "TinyAttack", "TinyHierarchy"]
+CLASSES = ["TinyModel", "TinyMethod", "ShowTiny", "TinyMetric", "TinyAttack", "TinyHierarchy", "TinyTreatment"]
 RECIPE = """
 incrowd = 1
 
@@ -197,7 +198,8 @@ def test_every_part_is_registered_and_can_be_had_by_the_name_of_its_class(site: 
     parts, published, classes, listed = found
     assert parts == {**{family: [name] for family, name in PARTS.items()}, "engines": []}
     assert published == ["tiny-form"]
-    assert classes == [f"tiny_plugin.{one}" for one in ("model", "method", "form", "metric", "attack", "hierarchy")]
+    kinds = ("model", "method", "form", "metric", "attack", "hierarchy", "treatment")
+    assert classes == [f"tiny_plugin.{one}" for one in kinds]
     assert listed == CLASSES
 
 

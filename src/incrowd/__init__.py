@@ -47,7 +47,9 @@ _HOMES = {
     "LDiversity": "models.distinct_l_diversity",
 }
 _MODULES = ("datasets", "errors")
-_FAMILIES = ("models", "methods", "forms", "hierarchies", "attacks", "metrics", "set_models", "set_methods")
+_FAMILIES = (
+    "models", "methods", "forms", "hierarchies", "dates", "attacks", "metrics", "set_models", "set_methods",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

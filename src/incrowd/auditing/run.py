@@ -5,23 +5,26 @@ Cost: attacks look at 100,000 people at most, drawn at random; what is measured 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
 from zlib import crc32
 
 import numpy as np
+import polars as pl
 
 from incrowd.attacks.ladder import ladder, random_unusual_person
 from incrowd.auditing import group_summary, usefulness
 from incrowd.auditing.audit import Audit, Skipped
+from incrowd.auditing.dated_rows import dated_rows
 from incrowd.auditing.query_file import file_errors, read_queries
 from incrowd.auditing.reference_tables import read_people, read_truth
 from incrowd.auditing.suppression import FEW, told
 from incrowd.common.plain import finite, parameters
 from incrowd.common.progress import Progress, silent
 from incrowd.core.attack import Attack
+from incrowd.core.dated import DatedRows, DateFacts
 from incrowd.core.families import registered, require_member
 from incrowd.core.form import Form
 from incrowd.core.groups import Groups
@@ -29,6 +32,7 @@ from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, verified_models
 from incrowd.core.query import Query
 from incrowd.core.risk import Risk
+from incrowd.core.source import OpenedTable
 from incrowd.core.tally import Tally
 from incrowd.core.target import Target
 from incrowd.errors import IncrowdError
@@ -37,6 +41,7 @@ from incrowd.models.distinct_l_diversity import DistinctLDiversity
 from incrowd.models.entropy_l_diversity import EntropyLDiversity
 from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from incrowd.models.t_closeness import TCloseness
+from incrowd.sources import open_source
 
 _STREAMS_PER_COLUMN = 8
 _OTHER_STREAMS = 30_000
@@ -99,6 +104,20 @@ class Audited(Protocol):
     @property
     def warnings(self) -> list[str]:
         """What a careful reader should know."""
+        ...
+
+    @property
+    def dates(self) -> DateFacts:
+        """What became of its dates."""
+        ...
+
+    @property
+    def rows_before(self) -> OpenedTable | None:
+        """The rows that it was made of, where they are at hand."""
+        ...
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """Yield the published rows."""
         ...
 
 
@@ -176,6 +195,10 @@ def aim(
         truth = read_truth(original, form.schema.tallied, {**trees, **form.tally.trees}, also=sorted(trees))
     if truth is not None:
         form = form.canonical(truth)
+    dated: tuple[DatedRows, ...] = ()
+    if release.dates.treatments and truth is not None and form.labelled is not None:
+        before = release.rows_before if original is None else open_source(original)
+        dated = dated_rows(release.dates, before, release.batches(), form.labelled, seed=seed)
     people = form.tally.population
     if external is not None:
         people, strangers = read_people(external, tuple(form.schema.quasi), form.tally.trees)
@@ -192,6 +215,7 @@ def aim(
         require=verified_models(release.guarantees),
         method=release.method.name,
         seed=seed,
+        dated=dated,
     )
     return target, notes
 
@@ -323,6 +347,7 @@ def _about(release: Audited) -> dict[str, Any]:
             "quasi-identifiers": list(schema.quasi),
             "sensitive": list(schema.sensitive),
             "kept": list(schema.kept),
+            "dates": list(schema.dates),
             "pseudonyms": list(schema.pseudonyms),
         },
         "seeded": release.seeded,

@@ -29,6 +29,7 @@ from incrowd.core.recoding import Recoding, Showing
 from incrowd.core.schema import Schema
 from incrowd.core.source import Origin, ReadOptions
 from incrowd.core.tally import Tally, code_table
+from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import EmptyTable, SchemaError, SourceError
 
 
@@ -146,6 +147,8 @@ class Engine(Named, Protocol):
     """Whether it is asked only when no other engine takes what was given."""
     has_catalogue: ClassVar[bool] = False
     """Whether it knows tables by name."""
+    treats_dates: ClassVar[bool] = False
+    """Whether it publishes dates after a treatment."""
     has_file_systems: ClassVar[bool] = False
     """Whether it reads and writes file systems of its own, such as `hdfs://…`."""
 
@@ -187,7 +190,7 @@ class Engine(Named, Protocol):
         Where nobody will look at sensitive `values`, people with several rows are told apart without them.
         Of a population that the table's people belong to, the quasi-identifiers are counted beside them.
         """
-        found_again = bool(schema.kept or schema.pseudonyms)
+        found_again = bool(schema.found_again)
         owned = self.owned(schema, found_again=found_again)
         raw, counts = owned.raw, owned.counts
         if len(counts) == 0:
@@ -243,7 +246,7 @@ class Engine(Named, Protocol):
             tally, number, tuple_of, np.ones(len(rows), dtype=np.int64), tuple(schema.sensitive)
         )
         items = replace(items, owner=number[items.owner])
-        if schema.kept or schema.pseudonyms:
+        if schema.found_again:
             return Counted(tally, owned.raw, places, people, items)
         return Counted(tally, pl.DataFrame(), places[:0], people, items)
 
@@ -273,6 +276,10 @@ class Engine(Named, Protocol):
                 found[name] = different, rows
         return found
 
+    def require_dates(self, dates: Mapping[str, DateTreatment]) -> None:
+        """Refuse, in words that quote no value, columns that hold anything but dates that can be treated."""
+        return
+
     def rows_of(self, form: Form) -> PublishedRows:
         """Return the published rows of a form whose counts hold all there is to publish."""
         ...
@@ -280,7 +287,7 @@ class Engine(Named, Protocol):
     def joined(
         self, counted: Counted, recoding: Recoding, form: Form, key: PseudonymKey | None, *, shuffle: int | None
     ) -> PublishedRows:
-        """Return the published rows with columns that are kept, or under a pseudonym: found again in the table.
+        """Return the published rows with columns that are kept, dates, or under a pseudonym: found again in the table.
 
         Of rows that only such columns tell apart, `shuffle` decides which ones a sample takes: the same each time.
         """

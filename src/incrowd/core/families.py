@@ -21,6 +21,7 @@ from incrowd.core.set_method import SetMethod
 from incrowd.core.set_model import SetModel
 from incrowd.core.sink import Sink
 from incrowd.core.source import Source
+from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import RecipeError, did_you_mean
 from incrowd.hierarchies.hierarchy import Hierarchy
 
@@ -33,6 +34,7 @@ FAMILIES = {
         Family("metrics", "incrowd.metrics", Metric, "metric"),
         Family("attacks", "incrowd.attacks", Attack, "attack"),
         Family("hierarchies", "incrowd.hierarchies", Hierarchy, "hierarchy"),
+        Family("dates", "incrowd.dates", DateTreatment, "treatment"),
         Family("sources", "incrowd.sources", Source, "source"),
         Family("sinks", "incrowd.publishing.sinks", Sink, "sink"),
         Family("engines", "incrowd.engines", Engine, "engine"),
@@ -46,7 +48,8 @@ _PUBLISHED_FORMS = Family("forms", "incrowd.forms", Form, "form", beside=(Showin
 def registered(family: str) -> Mapping[str, Any]:
     """Return the classes of a family by name, with plugins.
 
-    Families are `models`, `methods`, `forms`, `metrics`, `attacks`, `hierarchies`, `sources`, `sinks` and `engines`.
+    Families are `models`, `methods`, `forms`, `metrics`, `attacks`, `hierarchies`, `dates`, `sources`, `sinks` and
+    `engines`.
 
     >>> registered("models")["k-anonymity"](5)
     KAnonymity(k=5)

@@ -200,8 +200,8 @@ def refuse_unverifiable(models: Sequence[Statement]) -> None:
 
 
 def refuse_uncovered(models: Sequence[Model], schema: Schema) -> None:
-    """Refuse columns that are published as they are where a model speaks of all that is published."""
-    uncovered = (*schema.kept, *schema.pseudonyms)
+    """Refuse columns that are published beside the counts where a model speaks of all that is published."""
+    uncovered = schema.found_again
     for model in models:
         if uncovered and model.covers_all_columns:
             raise SchemaError(

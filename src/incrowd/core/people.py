@@ -122,8 +122,13 @@ class PlacedPeople:
 
 def number_people(raw: pl.DataFrame, columns: Sequence[str], texts: TextRules) -> Ints:
     """Number the people that some columns name, in the order of these names; return whose each row is."""
+    return name_people(raw, columns, texts)[0]
+
+
+def name_people(raw: pl.DataFrame, columns: Sequence[str], texts: TextRules) -> tuple[Ints, pl.DataFrame]:
+    """Number people, and return beside that their names: one row for each of them, one column for each of `columns`."""
     codes = np.empty((raw.height, len(columns)), dtype=np.int32)
-    sizes = []
+    sizes, lists = [], []
     for place, name in enumerate(columns):
         names, codes[:, place] = _code_names(raw[name].alias(""), texts)
         sizes.append(len(names) + 1)
@@ -132,9 +137,12 @@ def number_people(raw: pl.DataFrame, columns: Sequence[str], texts: TextRules) -
                 f"column '{name}' tells whose a row is, and some rows have no value there.  "
                 "Hint: give each of them a number of its own, or leave them out."
             )
+        lists.append(names)
     if len(columns) == 1:
-        return codes[:, 0].astype(np.int64) - 1
-    return group_tuples(codes, sizes)[0]
+        return codes[:, 0].astype(np.int64) - 1, lists[0].alias("p0").to_frame()
+    number, first = group_tuples(codes, sizes)
+    of_each = [names.gather(codes[first, place] - 1).alias(f"p{place}") for place, names in enumerate(lists)]
+    return number, pl.DataFrame(of_each)
 
 
 def _code_names(raw: pl.Series, texts: TextRules) -> tuple[pl.Series, Codes]:

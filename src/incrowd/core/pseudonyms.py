@@ -16,11 +16,15 @@ import hmac
 import os
 import secrets
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
+from incrowd.common.arrays import Ints
 from incrowd.common.paths import is_there
 from incrowd.common.writing import write_secret
 from incrowd.errors import OutputError
@@ -92,6 +96,27 @@ class PseudonymKey:
         key = pl.DataFrame({"value": distinct, "code": pl.Series(codes, dtype=pl.String)})
         found = pl.DataFrame({"value": text}).join(key, on="value", how="left", maintain_order="left")
         return found["code"].alias(identifiers.name)
+
+    def draws(self, names: Sequence[bytes], below: int, purpose: str) -> Ints:
+        """Return a whole number from 0 to `below` for each name, all equally likely, the upper end not included.
+
+        Another purpose, or another `below`, gives other numbers. They tell nothing of pseudonyms, nor these of them:
+        their key is made of this one by a text that no identifier can be, since it is no UTF-8.
+        """
+        secret = hmac.digest(self.secret, b"\xff" + f"{purpose}\0{below}".encode(), "sha256")
+        return np.fromiter((_evenly(secret, name, below) for name in names), np.int64, len(names))
+
+
+def _evenly(secret: bytes, name: bytes, below: int) -> int:
+    """Return a number that no other is likelier than: words beyond the last multiple of `below` are not taken."""
+    limit = 2**64 - 2**64 % below
+    for attempt in count():
+        digest = hmac.digest(secret, attempt.to_bytes(4) + name, "sha256")
+        for first in range(0, 32, 8):
+            word = int.from_bytes(digest[first : first + 8])
+            if word < limit:
+                return word % below
+    raise AssertionError  # not reached
 
 
 def identifier_text(identifiers: pl.Series) -> pl.Series:

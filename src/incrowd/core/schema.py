@@ -1,4 +1,6 @@
-"""What every column is: person, identifier, quasi-identifier, sensitive or other; and how it becomes less specific."""
+"""What every column is: person, identifier, quasi-identifier, sensitive, date or other; and how it is made less
+specific.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import SchemaError, did_you_mean, looks_like_data, similar_columns, some_columns
 from incrowd.hierarchies.automatic import Automatic
 from incrowd.hierarchies.flat import Exact
@@ -19,7 +22,8 @@ class Schema:
     """The role of every column.
 
     `quasi` and `sensitive` map a column to its hierarchy. `removed` columns are read by nobody and published nowhere;
-    `pseudonyms` are identifiers that are published under a keyed pseudonym; `kept` columns are published as they are.
+    `pseudonyms` are identifiers that are published under a keyed pseudonym; `kept` columns are published as they are,
+    and `dates` after a treatment: a column of dates is mapped to it.
     The `person` columns tell together whose a row is, and are removed or published under a pseudonym. Without them,
     every row is taken for a person of its own; where `identifiers`, which are among the removed, or pseudonyms repeat,
     that is only done if `each_row_a_person` says so.
@@ -41,6 +45,17 @@ class Schema:
     person: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     each_row_a_person: bool = False
+    dates: Mapping[str, DateTreatment] = field(default_factory=dict)
+
+    @property
+    def found_again(self) -> tuple[str, ...]:
+        """Columns that are published and not counted, so that rows have to be found again: no guarantee covers them."""
+        return (*self.kept, *self.dates, *self.pseudonyms)
+
+    @property
+    def keyed(self) -> bool:
+        """Whether anything is made with the key of the pseudonyms."""
+        return bool(self.pseudonyms) or any(treatment.needs_key for treatment in self.dates.values())
 
     @property
     def searched(self) -> Schema:
@@ -66,7 +81,7 @@ class Schema:
     @property
     def published(self) -> tuple[str, ...]:
         """Columns of the release, in the order in which they are written."""
-        return (*self.pseudonyms, *self.quasi, *self.sensitive, *self.items, *self.kept)
+        return (*self.pseudonyms, *self.quasi, *self.sensitive, *self.items, *self.kept, *self.dates)
 
     @property
     def written_values(self) -> tuple[str, ...]:
@@ -94,6 +109,7 @@ class Schema:
         drop: Iterable[str] = (),
         others: Others | None = None,
         hierarchies: Mapping[str, Hierarchy] | None = None,
+        dates: Mapping[str, DateTreatment] | None = None,
         each_row_a_person: bool = False,
     ) -> Schema:
         """Give every column of a table its role; a column without one is an error unless `others` says otherwise.
@@ -111,6 +127,7 @@ class Schema:
             "keep": _names(keep, "keep"),
             "drop": _names(drop, "drop"),
             "items": _names(items, "items"),
+            "dates": _treated(dates or {}),
         }
         if len(roles["items"]) > 1:
             raise SchemaError("a table has one column of items, since an adversary may know items of several together.")
@@ -123,6 +140,8 @@ class Schema:
                 "a person has either one row or the rows that `person` tells.  Hint: leave out one of the two."
             )
         role_of = _one_role_each(columns, roles)
+        treatments = dict(dates or {})
+        _require_treatable(treatments, columns, whose)
         for name in hierarchies:
             if role_of.get(name) not in ("quasi", "sensitive", "items"):
                 raise SchemaError(
@@ -151,7 +170,45 @@ class Schema:
             person=whose,
             identifiers=roles["identifiers"],
             each_row_a_person=each_row_a_person,
+            dates=treatments,
         )
+
+
+def _treated(dates: object) -> tuple[str, ...]:
+    example = 'dates={"visit": ic.TruncateDates("month")}'
+    if not isinstance(dates, Mapping):
+        raise SchemaError(f"dates is a table of columns, each with what becomes of its dates.  Hint: write {example}.")
+    for treatment in dates.values():
+        if DateTreatment not in type(treatment).__mro__:
+            raise SchemaError(f"{type(treatment).__name__} is no treatment of dates.  Hint: write {example}.")
+    return _names(dates, "dates")
+
+
+def _require_treatable(dates: Mapping[str, DateTreatment], columns: Sequence[str], person: Sequence[str]) -> None:
+    """Refuse treatments that lack what they need, and shifts of which a person would have several by accident."""
+    shared: dict[str, int] = {}
+    for name, treatment in dates.items():
+        if treatment.needs_person and not person:
+            raise SchemaError(
+                f"column '{name}': {treatment.name} needs to know whose a row is.  Hint: name the column that tells "
+                'it, person="patient" (in a recipe, role = "person" or "person-pseudonym").'
+            )
+        for other in treatment.looks_at:
+            if other not in columns:
+                raise SchemaError(
+                    f"column '{other}', which the dates of '{name}' are counted from, is not in the table."
+                    f"{similar_columns(other, columns)}"
+                )
+        if treatment.shared_range is not None:
+            shared[name] = treatment.shared_range
+    for name in list(shared)[1:]:
+        first = next(iter(shared))
+        if shared[name] != shared[first]:
+            raise SchemaError(
+                f"columns '{first}' and '{name}' are shifted by up to different numbers of days, so that they cannot "
+                "move alike.  Hint: give both the same most_days, or one of them apart=True, which gives up intervals "
+                "between them."
+            )
 
 
 def _names(names: Iterable[str], role: str) -> tuple[str, ...]:

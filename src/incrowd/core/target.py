@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from incrowd.common.arrays import Codes, Counts, Ints
+from incrowd.core.dated import DatedRows
 from incrowd.core.form import Form
 from incrowd.core.model import Model
 from incrowd.core.tally import Population, Tally, group_tuples
@@ -58,7 +59,8 @@ class Target:
     `truth` is the table before, coded by the release's own trees; `external` is a table of people whose names an
     outsider knows, with at least some of the quasi-identifiers; `earlier` are other releases about overlapping people;
     `require` are the models that the release was made to satisfy, and `method` the name of the method, both of which
-    adversaries are taken to know. `seed` picks the people who are attacked.
+    adversaries are taken to know. `seed` picks the people who are attacked. `dated` are columns of dates, with
+    people of whom one true date is known.
     """
 
     form: Form
@@ -69,6 +71,7 @@ class Target:
     method: str = ""
     seed: int = 0
     most_people: int = MOST_PEOPLE
+    dated: tuple[DatedRows, ...] = ()
     _matches: dict[str | None, Matches] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property

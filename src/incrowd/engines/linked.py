@@ -15,6 +15,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.arrays import Bools, Codes, Counts, Ints
+from incrowd.core.dated import keyed_people, treated
 from incrowd.core.engine import Counted, Engine, PublishedRows
 from incrowd.core.form import Form
 from incrowd.core.items import ItemsOfPeople, code_items
@@ -31,6 +32,7 @@ from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.source import OpenedTable, Origin, ReadOptions
 from incrowd.core.tally import code_column, code_table, group_tuples
+from incrowd.dates.treatment import Whose
 from incrowd.engines.local import LocalEngine
 from incrowd.errors import EmptyTable, SchemaError, SourceError
 from incrowd.hierarchies.tree import Tree
@@ -47,7 +49,7 @@ class EventTable:
     @property
     def written(self) -> tuple[str, ...]:
         """The columns that are published of it, the key apart."""
-        return (*self.schema.sensitive, *self.schema.kept)
+        return (*self.schema.sensitive, *self.schema.kept, *self.schema.dates)
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +62,7 @@ class LinkedEngine(Engine):
     """What the events are called, where one flat table was split into people and events."""
     name: ClassVar[str] = "linked"
     listed: ClassVar[bool] = False
+    treats_dates: ClassVar[bool] = True
 
     @property
     def source(self) -> Origin:  # type: ignore[override]
@@ -188,16 +191,39 @@ class LinkedEngine(Engine):
             written: tuple[str, ...] = (column,)
         else:
             written = table.written
-            columns = [cs.by_name(name).as_expr().alias(f"e{place}") for place, name in enumerate(written)]
+            looked_at = {other for treatment in table.schema.dates.values() for other in treatment.looks_at}
+            needed = (*written, *sorted(looked_at - set(written)))
+            columns = [cs.by_name(name).as_expr().alias(f"e{place}") for place, name in enumerate(needed)]
             whose = [cs.by_name(name).as_expr().alias(ours) for name, ours in zip(schema.person, keys, strict=True)]
             with reading(table.source):
                 found = table.source.frame.select(*whose, *columns).collect(engine="streaming")
             found = found.with_columns(pl.col(ours).cast(names.schema[ours]) for ours in keys)
-            found = found.join(names, on=keys, how="semi")
-            shown = found.rename({f"e{place}": name for place, name in enumerate(written)})
+            place_of = {name: f"e{place}" for place, name in enumerate(needed)}
+            shown = self._with_dates(found, names, keys, table, schema, key, place_of)
+            shown = shown.rename({place: name for name, place in place_of.items()})
         coded = [key.pseudonyms(shown[ours]).alias(name) for ours, name in zip(keys, schema.person, strict=True)]
         told = pl.DataFrame([*coded, *(shown[name] for name in written)])
         return told.sort(told.columns)  # by what is shown: nothing is left of the order of the rows
+
+    def _with_dates(
+        self,
+        rows: pl.DataFrame,
+        names: pl.DataFrame,
+        keys: list[str],
+        table: EventTable,
+        schema: Schema,
+        key: PseudonymKey,
+        place_of: Mapping[str, str],
+    ) -> pl.DataFrame:
+        """Leave the rows of published people, and treat their dates."""
+        if not table.schema.dates:
+            return rows.join(names, on=keys, how="semi")
+        named = names.rename(dict(zip(keys, schema.person, strict=True)))
+        people = keyed_people(named, schema, self.source.texts, key)
+        rows = rows.join(names.with_columns(person=pl.Series(people.person_of)), on=keys, how="inner")
+        whose = Whose(rows["person"].to_numpy(), people.draw)
+        found = treated(lambda name: rows[place_of[name]], table.schema, table.source.texts, whose)
+        return rows.with_columns(dates.alias(place_of[name]) for name, dates in found.items()).drop("person")
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.arrays import Bools, Counts, Ints
+from incrowd.core.dated import KeyedPeople, keyed_people, treated
 from incrowd.core.engine import Counted, Engine, OwnedTuples, PublishedRows
 from incrowd.core.form import Form
 from incrowd.core.labelled import Labelled
@@ -19,6 +21,8 @@ from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.source import OpenedTable, ReadOptions
+from incrowd.dates.column import require_dates
+from incrowd.dates.treatment import DateTreatment, Whose
 from incrowd.engines.dealing import dealt, groups_of_rows
 from incrowd.errors import SourceError
 from incrowd.sources import open_table, reading
@@ -48,6 +52,7 @@ class LocalEngine(Engine):
     source: OpenedTable
     name: ClassVar[str] = "local"
     fallback: ClassVar[bool] = True
+    treats_dates: ClassVar[bool] = True
 
     @classmethod
     def takes(cls, given: object) -> bool:
@@ -144,6 +149,15 @@ class LocalEngine(Engine):
             if few < all_rows
         }
 
+    def require_dates(self, dates: Mapping[str, DateTreatment]) -> None:
+        """Look at each column of dates: one streamed scan for each, or two."""
+        reach = {other: 0 for treatment in dates.values() for other in treatment.looks_at}
+        reach |= {name: treatment.reach for name, treatment in dates.items()}
+        for name, days in sorted(reach.items()):
+            column = self.source.frame.select(cs.by_name(name).as_expr().alias("c"))
+            with reading(self.source):
+                require_dates(name, column, self.source.texts, reach=days)
+
     def rows_of(self, form: Form) -> PublishedRows:
         """Make the rows from the form's counts."""
         return CountedRows(form)
@@ -178,17 +192,24 @@ class JoinedRows(PublishedRows):
         counted, recoding, form = self.counted, self.recoding, self.form
         schema = form.schema
         known = list(schema.found_again_by)
-        number = {name: f"c{place}" for place, name in enumerate((*schema.kept, *schema.pseudonyms), start=len(known))}
+        looked_at = sorted({other for treatment in schema.dates.values() for other in treatment.looks_at})
+        number = _places_of(schema)
         identifiers = [number[name] for name in schema.pseudonyms]
         # Rows are told apart by columns in the order of their names: the order of columns must not matter.
-        carried = [number[name] for name in sorted((*schema.kept, *schema.pseudonyms))]
+        carried = [number[name] for name in sorted(schema.found_again)]
+        # What a date is counted from may have another role, so it is read under a name of its own.
+        others = {name: f"o{place}" for place, name in enumerate(looked_at)}
         lookup = pl.DataFrame([counted.raw[name].alias(f"c{place}") for place, name in enumerate(known)])
         lookup = lookup.with_columns(tuple=pl.Series(counted.tuple_of.astype(np.uint32)))
         # Somebody whose name is spelt in two ways has one pseudonym.
         read = {number[name]: name for name in schema.pseudonyms if name in schema.person}
         spelt = [names_as_read(counted.raw[name].alias(""), self.source.texts).alias(at) for at, name in read.items()]
         lookup = lookup.with_columns(spelt)
-        frame = self.source.frame.select(_numbered([*known, *schema.kept, *schema.pseudonyms]))
+        if self._people is not None:
+            lookup = lookup.with_columns(person=pl.Series(self._people.person_of))
+        columns = _numbered([*known, *schema.found_again])
+        columns += [cs.by_name(name).as_expr().alias(other) for name, other in others.items()]
+        frame = self.source.frame.select(columns)
         for groups in self._scans():
             chosen = np.zeros(len(form.tally), dtype=bool)
             chosen[recoding.tuples[_among(groups, form.shown.group_of)]] = True
@@ -200,11 +221,28 @@ class JoinedRows(PublishedRows):
                     .collect(engine="streaming")
                 )
             _require_unchanged(rows, np.where(chosen, form.tally.counts, 0))
-            # Before anything is sorted: the order of published rows must not follow the identifiers'.
+            # Before anything is sorted: the order of published rows must not follow the identifiers', nor true dates.
             rows = rows.with_columns(self.key.pseudonyms(rows[name]) for name in identifiers)
+            rows = self._with_dates(rows, {**number, **others})
             rows = rows.sort("tuple", *carried)
             rows = rows[dealt(rows["tuple"].to_numpy().astype(np.int64), self.shuffle)]
             yield _place_rows(rows, recoding, form, groups, carried)
+
+    @cached_property
+    def _people(self) -> KeyedPeople | None:
+        """Whose each row is, where a treatment of dates asks for that."""
+        schema = self.form.schema
+        if not any(treatment.needs_person for treatment in schema.dates.values()):
+            return None
+        return keyed_people(self.counted.raw, schema, self.source.texts, self.key)
+
+    def _with_dates(self, rows: pl.DataFrame, number: Mapping[str, str]) -> pl.DataFrame:
+        """Treat the dates of one scan's rows. All rows of a person are in one group, and so in one scan."""
+        schema, people = self.form.schema, self._people
+        whose = None if people is None else Whose(rows["person"].to_numpy(), people.draw)
+        found = treated(lambda name: rows[number[name]], schema, self.source.texts, whose)
+        rows = rows.with_columns(dates.alias(number[name]) for name, dates in found.items())
+        return rows.drop("person", cs.starts_with("o"), strict=False)
 
     def _scans(self) -> Iterator[Bools]:
         """Yield which groups each scan makes, in the order of what they show; a group is made by one scan.
@@ -254,16 +292,16 @@ def _place_rows(
     )
 
 
+def _places_of(schema: Schema) -> dict[str, str]:
+    """Return the numbers of the columns that are found again, which come after those by which they are."""
+    return {name: f"c{place}" for place, name in enumerate(schema.found_again, start=len(schema.found_again_by))}
+
+
 def _published(rows: pl.DataFrame, form: Labelled) -> pl.DataFrame:
-    schema = form.schema
-    first_carried = len(schema.found_again_by)
-    columns: dict[str, pl.Series] = {}
-    for place, name in enumerate(schema.pseudonyms, start=first_carried + len(schema.kept)):
-        columns[name] = rows[f"c{place}"]
+    schema, number = form.schema, _places_of(form.schema)
+    columns: dict[str, pl.Series] = {name: rows[place] for name, place in number.items()}
     for name in schema.quasi:
         columns[name] = form.shown.labels[name].gather(rows["group"])
     for place, name in enumerate(schema.written_values):
         columns[name] = form.tally.trees[name].values.gather(rows[f"s{place}"])
-    for place, name in enumerate(schema.kept, start=first_carried):
-        columns[name] = rows[f"c{place}"]
-    return pl.DataFrame(columns)
+    return pl.DataFrame({name: columns[name] for name in schema.published})

@@ -322,7 +322,7 @@ def sliced(
     levels: Mapping[str, int] | None = None,
 ) -> Sliced:
     """Make a sliced table of a kind; buckets get numbers by chance, so that these tell nothing."""
-    for name in (*schema.kept, *schema.pseudonyms):
+    for name in schema.found_again:
         raise SchemaError(
             f"column '{name}' is kept as it is and would link what slicing takes apart.  "
             "Hint: drop it, or make it a quasi-identifier or sensitive."

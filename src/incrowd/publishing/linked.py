@@ -94,7 +94,7 @@ def split_rows(table: Table, events: str = "events") -> LinkedTables:
         raise SchemaError('nothing tells whose a row is.  Hint: read the table with person="…".')
     if not isinstance(engine, LocalEngine):
         raise SchemaError(f"the engine {engine.name} has no linked tables.  Hint: read them on one machine.")
-    used = (*schema.quasi, *schema.sensitive, *schema.items, *schema.kept)
+    used = (*schema.quasi, *schema.sensitive, *schema.items, *schema.kept, *schema.dates)
     changing = engine.changing(used, schema.person)
     for name in (*schema.quasi, *(name for name in schema.pseudonyms if name not in schema.person)):
         if name in changing:
@@ -108,6 +108,7 @@ def split_rows(table: Table, events: str = "events") -> LinkedTables:
         sensitive={name: given for name, given in schema.sensitive.items() if name not in changing},
         items={name: given for name, given in schema.items.items() if name not in changing},
         kept=tuple(name for name in schema.kept if name not in changing),
+        dates={name: given for name, given in schema.dates.items() if name not in changing},
         removed=tuple(name for name in schema.person if name not in schema.pseudonyms),
         identifiers=(),
     )
@@ -117,6 +118,7 @@ def split_rows(table: Table, events: str = "events") -> LinkedTables:
         sensitive={name: given for name, given in schema.sensitive.items() if name in changing},
         items={name: given for name, given in schema.items.items() if name in changing},
         kept=tuple(name for name in schema.kept if name in changing),
+        dates={name: given for name, given in schema.dates.items() if name in changing},
         pseudonyms=(),
         removed=schema.person,
         identifiers=(),
@@ -141,7 +143,7 @@ def _event_table(name: str, table: Table, people: Schema) -> EventTable:
             f"table '{name}' has quasi-identifiers.  Hint: what an adversary may know of events are items; quasi-"
             "identifiers are those of people."
         )
-    if schema.items and (schema.sensitive or schema.kept):
+    if schema.items and (schema.sensitive or schema.kept or schema.dates):
         raise SchemaError(f"table '{name}' has items, and so no other column but its key.  Hint: drop the others.")
     if not isinstance(table.engine, LocalEngine):
         raise SchemaError(f"the engine {table.engine.name} has no linked tables.  Hint: read them on one machine.")

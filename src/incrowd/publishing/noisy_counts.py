@@ -35,7 +35,7 @@ def refuse_for_noisy_counts(method: AnyMethod, require: Sequence[Model], form: S
     """Refuse, before anybody looks at the table, what noisy counts cannot be, satisfy or hold."""
     if form is not None:
         raise RecipeError(f"{method.name} publishes noisy counts, and no other form.")
-    for name in (*schema.kept, *schema.pseudonyms):
+    for name in schema.found_again:
         raise SchemaError(
             f"column '{name}' cannot be published beside noisy counts.  Hint: drop it, or make it a quasi-identifier."
         )

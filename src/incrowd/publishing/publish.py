@@ -76,7 +76,8 @@ def publish(
     sample : below 1, each row is taken with that probability, independently, and the rest is not published.
     seed : makes chance repeatable: the same table gives the same release (default: the operating system's chance).
         Such a release is for tests: whoever knows or guesses the seed can undo what chance hides, so it is marked.
-    pseudonym_key : makes pseudonyms that can be repeated (default: a key that is drawn now and forgotten).
+    pseudonym_key : makes pseudonyms and shifts of dates that can be repeated (default: a key that is drawn now and
+        forgotten).
     progress : is told how far the work is.
 
     >>> import incrowd as ic
@@ -95,7 +96,7 @@ def publish(
     rate, rng = as_rate(sample), randomness(seed)
     promise = _promised(method, form, rate, rng)
     models += tuple(model for model in method.guarantees if model not in models)
-    key = None if method.private else pseudonym_key or (PseudonymKey.new() if table.schema.pseudonyms else None)
+    key = None if method.private else pseudonym_key or (PseudonymKey.new() if table.schema.keyed else None)
     population = None if method.private or table.population is None else table.population.source
     recoder = (items or OccurrenceRecoding()) if of_sets else None
     job = _Job(table, models, method, form, rate, rng, key, progress, of_sets, recoder)
@@ -136,6 +137,11 @@ def _refuse_impossible(table: Table, models: Sequence[Model], method: AnyMethod,
     if method.private:
         refuse_for_noisy_counts(method, models, form, table.schema)
     refuse_uncovered((*models, *method.guarantees), table.schema)
+    if table.schema.dates and not table.engine.treats_dates:
+        raise SchemaError(
+            f"the engine {table.engine.name} publishes no dates with a treatment, and column "
+            f"'{next(iter(table.schema.dates))}' has one.  Hint: treat dates before, or publish on one machine."
+        )
 
 
 def _refuse_impossible_sets(
@@ -203,6 +209,7 @@ class _Job:
     def _count(self) -> Counted:
         schema, population = self.method.counted_as(self.table.schema), self.table.population
         self.progress("reading", 0.0)
+        self.table.engine.require_dates(schema.dates)
         try:
             counted = self.table.engine.count(
                 schema, None if self.method.private else population, values=self._looks_at_values
@@ -246,7 +253,7 @@ class _Job:
         drawn_parts = len(recoding.tuples)
         if drawn is not None:
             recoding = drawn.extend(recoding)
-        found_again = bool(schema.kept or schema.pseudonyms or schema.items)
+        found_again = bool(schema.found_again or schema.items)
         rows_tally, rows_in, placed = counted.tally, tally.rows, None
         if people is not None:
             placed, recoding = place_people(people, recoding, self.rng, apart=found_again)
@@ -270,11 +277,11 @@ class _Job:
                 form = self._with_items(form, shown_items, placed)
         shuffle = None if drawn is None else int(words(self.rng, 1)[0])
         engine = self.table.engine
-        if schema.kept or schema.pseudonyms:
+        if schema.found_again:
             if form.labelled is None:
                 raise SchemaError(
                     f"the form {form.name} has no labels that columns could be kept beside.  Hint: drop "
-                    f"'{(*schema.kept, *schema.pseudonyms)[0]}', or make it a quasi-identifier."
+                    f"'{schema.found_again[0]}', or make it a quasi-identifier."
                 )
             rows = engine.joined(counted, recoding, form, self.key, shuffle=shuffle)
         else:

@@ -40,6 +40,7 @@ class Recipe(RecipeFields):
             item_separator=self.item_separator,
             others=self.others,  # type: ignore[arg-type]
             hierarchies=self.hierarchies,
+            dates=self.dates,
             population=population,
             each_row_a_person=self.each_row_a_person,
             **options,
@@ -103,7 +104,7 @@ class Recipe(RecipeFields):
     def run(self, *, seed: int | None = None, progress: Progress = silent, session: object | None = None) -> Release:
         """Make the release, in a session of another engine where one is given."""
         table = self.table(session)  # first: where it cannot be opened, no key is made
-        wants_key = self.pseudonym_key and table.schema.pseudonyms
+        wants_key = self.pseudonym_key and table.schema.keyed
         key = PseudonymKey.load_or_create(self.base / str(self.pseudonym_key)) if wants_key else None
         return publish(
             table,

@@ -24,6 +24,7 @@ from incrowd.core.sampling import as_rate
 from incrowd.core.schema import Schema
 from incrowd.core.set_method import SetMethod
 from incrowd.core.source import Origin
+from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import IncrowdError, RecipeError, did_you_mean
 from incrowd.hierarchies.automatic import Automatic
 from incrowd.hierarchies.flat import Exact
@@ -31,7 +32,9 @@ from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.methods.mondrian import Mondrian
 
 VERSION = 1
-ROLES = ("quasi", "sensitive", "items", "person", "person-pseudonym", "identifier", "pseudonym", "keep", "drop")
+ROLES = (
+    "quasi", "sensitive", "items", "person", "person-pseudonym", "identifier", "pseudonym", "date", "keep", "drop",
+)  # fmt: skip
 _KEYS = (
     "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
     "each_row_a_person", "items", "tables", "split",
@@ -140,6 +143,7 @@ class TableFields:
     roles: Mapping[str, str]
     hierarchies: Mapping[str, Hierarchy]
     others: str | None = None
+    dates: Mapping[str, DateTreatment] = field(default_factory=dict)
 
     @classmethod
     def from_dict(cls, name: str, described: object, base: Path) -> Self:
@@ -149,8 +153,8 @@ class TableFields:
         source = _read_source(
             f"tables.{name}", {f"tables.{name}": {key: data[key] for key in data if key in _SOURCE_KEYS}}
         )
-        roles, hierarchies = read_columns(_table(f"tables.{name}.columns", data.get("columns", {})), base)
-        return cls(source, roles, hierarchies, data.get("others"))
+        roles, hierarchies, dates = read_columns(_table(f"tables.{name}.columns", data.get("columns", {})), base)
+        return cls(source, roles, hierarchies, data.get("others"), dates)
 
     @classmethod
     def of(cls, table: LinkedSource) -> Self:
@@ -160,12 +164,13 @@ class TableFields:
             _described(table.source, stated_only=False),
             {name: roles[name] for name in table.source.columns},
             table.schema.hierarchies,
+            dates=table.schema.dates,
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as a table of a recipe."""
         others = {} if self.others is None else {"others": self.others}
-        return {**self.source, **others, "columns": columns_to_dict(self.roles, self.hierarchies)}
+        return {**self.source, **others, "columns": columns_to_dict(self.roles, self.hierarchies, self.dates)}
 
 
 def roles_in(schema: Schema) -> dict[str, str]:
@@ -176,20 +181,25 @@ def roles_in(schema: Schema) -> dict[str, str]:
         **dict.fromkeys(schema.items, "items"),
         **dict.fromkeys(schema.pseudonyms, "pseudonym"),
         **dict.fromkeys(schema.kept, "keep"),
+        **dict.fromkeys(schema.dates, "date"),
         **dict.fromkeys(schema.removed, "drop"),
         **dict.fromkeys(schema.identifiers, "identifier"),
         **{name: "person-pseudonym" if name in schema.pseudonyms else "person" for name in schema.person},
     }
 
 
-def columns_to_dict(roles: Mapping[str, str], hierarchies: Mapping[str, Hierarchy]) -> dict[str, Any]:
-    """Return columns with their roles and hierarchies, as tables of a recipe."""
+def columns_to_dict(
+    roles: Mapping[str, str], hierarchies: Mapping[str, Hierarchy], dates: Mapping[str, DateTreatment]
+) -> dict[str, Any]:
+    """Return columns with their roles, hierarchies and treatments of dates, as tables of a recipe."""
     columns: dict[str, Any] = {}
     for name, role in roles.items():
         columns[name] = {"role": role}
         hierarchy = hierarchies.get(name)
         if hierarchy is not None and hierarchy != _DEFAULT_HIERARCHY.get(role):
             columns[name]["hierarchy"] = hierarchy_to_dict(hierarchy)
+        if name in dates:
+            columns[name]["date"] = {"kind": dates[name].name, **dates[name].to_recipe()}
     return columns
 
 
@@ -216,6 +226,7 @@ class RecipeFields:
     """Tables of events that the people's key links to them."""
     split: str | None = None
     """What the events are called, where a flat table is split into people and events."""
+    dates: Mapping[str, DateTreatment] = field(default_factory=dict)
     base: Path = field(default_factory=Path)
     """The directory that relative paths start from."""
 
@@ -270,7 +281,7 @@ class RecipeFields:
         separator = items.pop("separator", None)
         if separator is not None:
             _require_texts("[items]", {"separator": separator})
-        roles, hierarchies = read_columns(_table("columns", data.get("columns", {})), base)
+        roles, hierarchies, dates = read_columns(_table("columns", data.get("columns", {})), base)
         models = data.get("models", [])
         method = make_registered("methods", data["method"], base=base) if "method" in data else Mondrian()
         if not isinstance(models, list) or not (models or method.private or method.guarantees):
@@ -296,6 +307,7 @@ class RecipeFields:
                 name: TableFields.from_dict(name, described, base)
                 for name, described in _table("tables", data.get("tables", {})).items()
             },
+            dates=dates,
             base=base,
         )
 
@@ -330,11 +342,12 @@ class RecipeFields:
             else {name: TableFields.of(table) for name, table in release.event_tables.items()},
             split=release.split,
             others="drop" if release.split else None,  # what is dropped is in neither table
+            dates=schema.dates,
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as nested tables."""
-        columns = columns_to_dict(self.roles, self.hierarchies)
+        columns = columns_to_dict(self.roles, self.hierarchies, self.dates)
         data: dict[str, Any] = {"incrowd": VERSION}
         if self.others is not None:
             data["others"] = self.others
@@ -462,23 +475,33 @@ def hierarchy_from_dict(data: Mapping[str, Any], *, base: Path = Path()) -> Hier
     return made
 
 
-def read_columns(columns: Mapping[str, Any], base: Path) -> tuple[dict[str, str], dict[str, Hierarchy]]:
-    """Read the role of every column, and the hierarchy of those that have one."""
+def read_columns(
+    columns: Mapping[str, Any], base: Path
+) -> tuple[dict[str, str], dict[str, Hierarchy], dict[str, DateTreatment]]:
+    """Read the role of every column, and the hierarchy or the treatment of dates of those that have one."""
     roles: dict[str, str] = {}
     hierarchies: dict[str, Hierarchy] = {}
+    dates: dict[str, DateTreatment] = {}
     for name, described in columns.items():
         column = {"role": described} if isinstance(described, str) else _table(f"columns.{name}", described)
-        _refuse_unknown(f"column '{name}'", column, ("role", "hierarchy"))
+        _refuse_unknown(f"column '{name}'", column, ("role", "hierarchy", "date"))
         role = column.get("role")
         if role not in ROLES:
             raise RecipeError(f"column '{name}': its role is one of {', '.join(ROLES)}, not {role!r}.")
         roles[name] = role
-        if "hierarchy" in column:
-            try:
+        if (role == "date") != ("date" in column):
+            raise RecipeError(
+                f"column '{name}': the role \"date\" goes with what becomes of the dates.  Hint: "
+                'role = "date" and date = { kind = "truncate", to = "month" }.'
+            )
+        try:
+            if "hierarchy" in column:
                 hierarchies[name] = hierarchy_from_dict(_table("hierarchy", column["hierarchy"]), base=base)
-            except IncrowdError as error:
-                raise RecipeError(f"column '{name}': {error}") from error
-    return roles, hierarchies
+            if "date" in column:
+                dates[name] = make_registered("dates", _table("date", column["date"]), key="kind", base=base)
+        except IncrowdError as error:
+            raise RecipeError(f"column '{name}': {error}") from error
+    return roles, hierarchies, dates
 
 
 def _table(name: str, value: object) -> dict[str, Any]:

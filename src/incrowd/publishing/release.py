@@ -18,6 +18,7 @@ import polars.selectors as cs
 from incrowd.common.arrays import Floats
 from incrowd.common.plain import finite, parameters, size_distribution
 from incrowd.common.progress import Progress, silent
+from incrowd.core.dated import DateFacts
 from incrowd.core.engine import PublishedRows
 from incrowd.core.form import Form, FormOutline
 from incrowd.core.groups import Groups
@@ -29,7 +30,7 @@ from incrowd.core.query import Query
 from incrowd.core.recoding import Showing
 from incrowd.core.schema import Schema
 from incrowd.core.set_method import SetMethod
-from incrowd.core.source import Origin
+from incrowd.core.source import OpenedTable, Origin
 from incrowd.core.tally import Tally
 from incrowd.errors import ConformanceError, QueryError, did_you_mean
 from incrowd.hierarchies.hierarchy import Hierarchy
@@ -48,6 +49,7 @@ SEVERAL_ROWS = (
     "Some people have several rows: guarantees count people. They do not cover an adversary who knows how many rows a "
     "person has."
 )
+MIXED_DATES = "Columns of dates are treated in different ways: what one of them hides of an event, another may tell."
 SEEDED_RELEASE = (
     "Made with a seed: whoever knows or guesses it can undo what chance hides. For tests, not for publication."
 )
@@ -103,6 +105,10 @@ class Release:
     """Where these come from."""
     split: str | None = None
     """What the events are called, where a flat table was split into people and events."""
+    told_dates: DateFacts | None = None
+    """What became of its dates, where it was read from files that say so."""
+    told_rows: OpenedTable | None = None
+    """The rows that it was made of, where it was read from files and they were given."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -138,6 +144,18 @@ class Release:
     def schema(self) -> Schema:
         """The role of every column."""
         return self.shown.schema
+
+    @property
+    def dates(self) -> DateFacts:
+        """What became of its dates, and whether its rows are linked."""
+        return DateFacts.of(self.schema) if self.told_dates is None else self.told_dates
+
+    @property
+    def rows_before(self) -> OpenedTable | None:
+        """The rows that it was made of, where they are at hand."""
+        if self.told_dates is not None:
+            return self.told_rows
+        return self.source if isinstance(self.source, OpenedTable) else None
 
     @property
     def hierarchies(self) -> dict[str, Hierarchy]:
@@ -303,6 +321,11 @@ class Release:
             found.append(f"Columns that no guarantee speaks of: {', '.join(self.outside)}.")
         if self.schema.kept:
             found.append(f"Columns published as they are, outside of every guarantee: {', '.join(self.schema.kept)}.")
+        if self.dates.treatments:
+            told = [f"{name} ({treatment.still_tells()})" for name, treatment in self.dates.treatments.items()]
+            found.append(f"Dates, outside of every guarantee: {'; '.join(told)}.")
+        if len(set(self.dates.treatments.values())) > 1:
+            found.append(MIXED_DATES)
         if self.schema.pseudonyms:
             found.append(f"Pseudonyms link the rows of one person to each other: {', '.join(self.schema.pseudonyms)}.")
         if self.people is not None or self.counts_people:

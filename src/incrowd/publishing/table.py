@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from incrowd.core.engine import Engine
 from incrowd.core.schema import Others, Schema
 from incrowd.core.source import ReadOptions
+from incrowd.dates.treatment import DateTreatment
 from incrowd.engines import open_engine
 from incrowd.errors import SchemaError, similar_columns
 from incrowd.hierarchies.hierarchy import Hierarchy
@@ -34,6 +35,7 @@ class Table:
             ("items", self.schema.items),
             ("pseudonyms", self.schema.pseudonyms),
             ("kept", self.schema.kept),
+            ("dates", self.schema.dates),
             ("removed", self.schema.removed),
         ]
         described = ", ".join(f"{role}={list(names)}" for role, names in roles if names)
@@ -54,6 +56,7 @@ def read(
     drop: Iterable[str] = (),
     others: Others | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
+    dates: Mapping[str, DateTreatment] | None = None,
     query: str | None = None,
     separator: str | None = None,
     quote: str | None = None,
@@ -84,6 +87,7 @@ def read(
     drop : columns that are not published.
     others : "keep" or "drop", for columns that no list names.
     hierarchies : how the values of a column become less specific (default: found out by its values).
+    dates : columns of dates that are published after a treatment, with what it is: `{"visit": ic.ShiftDates(30)}`.
     query : what to read from a database: a SELECT, or a table's name.
     separator, quote, encoding : how a CSV file is written (default: found out).
     missing : texts that stand for a missing value, such as "?" or "NA". Empty texts, "NaN" and "nan" always do.
@@ -113,6 +117,7 @@ def read(
         drop=drop,
         others=others,
         hierarchies=hierarchies,
+        dates=dates,
         each_row_a_person=each_row_a_person,
     )
     if not schema.quasi and not schema.items and not schema.person:  # a table of events has none

@@ -22,6 +22,7 @@ from typing import Any
 from incrowd.core.families import make_registered
 from incrowd.core.model import Model
 from incrowd.core.schema import Schema
+from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import RecipeError
 from incrowd.hierarchies.automatic import Automatic
 from incrowd.hierarchies.flat import Exact
@@ -60,6 +61,8 @@ class Description:
     """Whether this is a recipe, as every release of our own carries one."""
     spreadsheet_safe: bool = False
     """Whether cells that a spreadsheet would run were made plain text."""
+    dates: Mapping[str, DateTreatment] = field(default_factory=dict)
+    """What became of columns of dates."""
 
     @classmethod
     def load(cls, path: str | Path) -> Description:
@@ -85,7 +88,7 @@ class Description:
             raise RecipeError(
                 'the columns are not described.  Hint: [columns] with age = "quasi", disease = "sensitive".'
             )
-        roles, hierarchies = read_columns(columns, base)
+        roles, hierarchies, dates = read_columns(columns, base)
         source, models, slices = data.get("source", {}), data.get("models", []), data.get("slices")
         if not isinstance(source, Mapping):
             raise RecipeError(f"[source] is a table, not {type(source).__name__}.")
@@ -110,6 +113,7 @@ class Description:
             tables=_linked(data.get("tables", {}), base),
             split=data.get("split") if isinstance(data.get("split"), str) else None,
             is_recipe="incrowd" in data,
+            dates=dates,
             spreadsheet_safe=bool(data.get("output", {}).get("spreadsheet_safe", False)),
         )
 
@@ -174,7 +178,7 @@ def _linked(tables: object, base: Path) -> dict[str, LinkedColumns]:
     found = {}
     for name, described in tables.items():
         columns = described.get("columns", {}) if isinstance(described, Mapping) else {}
-        roles, _ = read_columns(columns if isinstance(columns, Mapping) else {}, base)
+        roles, _, _ = read_columns(columns if isinstance(columns, Mapping) else {}, base)
         found[name] = LinkedColumns(
             tuple(column for column, role in roles.items() if role == "sensitive"),
             tuple(column for column, role in roles.items() if role == "items"),

@@ -19,6 +19,7 @@ import polars as pl
 
 from incrowd.auditing.reference_tables import read_truth
 from incrowd.common.paths import is_there
+from incrowd.core.dated import DateFacts
 from incrowd.core.engine import Counted, PublishedRows
 from incrowd.core.families import published_forms, registered
 from incrowd.core.form import Form, PublishedFiles
@@ -138,6 +139,8 @@ def open_release(
         item_numbers=summary.get("items"),
         counts_people=counts_people,
         crowds=crowds,
+        told_dates=_told_dates(files, described),
+        told_rows=None if original is None or not described.dates else _rows_of_original(original, described),
     )
 
 
@@ -223,8 +226,7 @@ def _open(path: Path, described: Description) -> OpenedTable:
 def _open_original(original: object, described: Description, *, private: bool) -> Counted:
     if isinstance(original, Table) and not private:
         return original.engine.count(original.schema, original.population)
-    is_file = isinstance(original, (str, Path)) and Path(original).suffix.lower() == ".csv"
-    opened = open_source(original, **described.reading if is_file else {})
+    opened = _opened_original(original, described)
     schema: Schema = described.schema
     for name in schema.tallied:
         if name not in opened.columns:
@@ -236,6 +238,18 @@ def _open_original(original: object, described: Description, *, private: bool) -
         return Counted(truth, pl.DataFrame(), np.empty(0, dtype=np.int64))
     whose = tuple(name for name in described.person if name in opened.columns)
     return LocalEngine(opened).count(replace(schema, person=whose))
+
+
+def _opened_original(original: object, described: Description) -> OpenedTable:
+    is_file = isinstance(original, (str, Path)) and Path(original).suffix.lower() == ".csv"
+    return open_source(original, **described.reading if is_file else {})
+
+
+def _rows_of_original(original: object, described: Description) -> OpenedTable | None:
+    if not isinstance(original, Table):
+        return _opened_original(original, described)
+    source = original.engine.source
+    return source if isinstance(source, OpenedTable) else None
 
 
 def _sampled(summary: dict[str, Any], known: Tally | None) -> tuple[Fraction, int | None]:
@@ -253,6 +267,13 @@ def _outside(files: PublishedFiles, form: Form) -> tuple[str, ...]:
     if form.labelled is None:  # other forms have columns of their own, and none is kept beside them
         return ()
     return tuple(name for name in files.data.columns if name not in form.schema.tallied)
+
+
+def _told_dates(files: PublishedFiles, described: Description) -> DateFacts:
+    columns = files.data.columns
+    treatments = {name: treatment for name, treatment in described.dates.items() if name in columns}
+    linked = described.person_pseudonyms if set(described.person_pseudonyms) <= set(columns) else ()
+    return DateFacts(treatments, described.person, linked)
 
 
 def publishes_all(summary: dict[str, Any]) -> bool:

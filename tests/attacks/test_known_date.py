@@ -1,0 +1,202 @@
+"""One true date of a person: how many histories are left, held against plain Python over the rows."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import incrowd as ic
+from incrowd.attacks.known_date import KnownDate, candidates
+from incrowd.auditing.run import aim
+from incrowd.dates.column import DateColumn
+from incrowd.testing import check_attack
+from tests.dates.visits import Row, published, read, unit_name, visits
+
+
+def holds(label: str, age: int) -> bool:
+    if found := re.fullmatch(r"\[(\d+), (\d+)\)", label):
+        return int(found[1]) <= age < int(found[2])
+    return {"<": lambda: age < int(label[1:]), ">": lambda: age >= int(label[2:])}.get(
+        label[0], lambda: label == "*" or age == int(label)
+    )()
+
+
+def could_be(true: date, shown: Any, treatment: Any) -> bool:
+    """Whether a published date could be of an event of a day, as the treatment is known."""
+    if isinstance(treatment, ic.TruncateDates):
+        return str(shown) == unit_name(true, treatment.to)
+    if isinstance(treatment, ic.DatesSinceFirst):
+        return True
+    days = range(-treatment.most_days, treatment.most_days + 1)
+    return str(shown) in {unit_name(true + timedelta(days=by), treatment.to or "day") for by in days}
+
+
+def left(known: Row, rows: list[Row], treatment: Any, *, linked: bool) -> tuple[int, int, int]:
+    """Count histories with and without the date, and pairs of a history and a date of it."""
+    histories: dict[Any, list[Row]] = defaultdict(list)
+    for number, row in enumerate(rows):
+        if holds(row["age"], known["age"]):
+            histories[row["patient"] if linked else number].append(row)
+    fitting = {
+        name: {
+            row["visit"]
+            for row in own
+            if row["visit"] is not None and could_be(known["visit"], row["visit"], treatment)
+        }
+        for name, own in histories.items()
+    }
+    return sum(map(bool, fitting.values())), len(histories), sum(map(len, fitting.values()))
+
+
+def first_of_each(dates: DateColumn, person_of: Any, codes: Any, rng: Any, most: int) -> Any:
+    """Take the first event with a date of each person, in the order of the table."""
+    rows = np.flatnonzero(dates.values.is_not_null().to_numpy())
+    return np.sort(rows[np.unique(person_of[rows], return_index=True)[1]])
+
+
+TREATMENTS = [
+    ic.ShiftDates(20),
+    ic.ShiftDates(300),
+    ic.ShiftDates(20, to="month"),
+    ic.ShiftDates(9, to="week"),
+    ic.TruncateDates("month"),
+    ic.TruncateDates("day"),
+    ic.TruncateDates("quarter"),
+    ic.DatesSinceFirst(),
+    ic.DatesSinceFirst("months"),
+]
+
+
+@pytest.mark.parametrize("treatment", TREATMENTS, ids=repr)
+@pytest.mark.parametrize("linked", [True, False])
+@pytest.mark.parametrize("k", [3, 7])
+def test_candidates_are_those_of_plain_python(
+    treatment: Any, linked: bool, k: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("incrowd.auditing.dated_rows._one_event_each", first_of_each)
+    frame = visits(seed=k)
+    release = ic.publish(read(frame, {"visit": treatment}, linked=linked), ic.KAnonymity(k))
+    target, _ = aim(release)
+    (dated,) = target.dated
+    found = candidates(target, dated)
+    rows = release.to_polars().to_dicts()
+    known = frame.filter(pl.col("visit").is_not_null()).unique("patient", keep="first", maintain_order=True).to_dicts()
+    expected = [left(row, rows, treatment, linked=linked) for row in known]
+    assert [*zip(found.with_date, found.without_date, found.pairs, strict=True)] == expected
+
+    risk = KnownDate().run(target, rng=np.random.default_rng(0))
+    with_date, without, pairs = zip(*expected, strict=True)
+    assert risk.value == pytest.approx(np.mean([1 / number for number in with_date]))
+    assert risk.baseline == pytest.approx(np.mean([1 / number for number in without]))
+    assert risk.details["singled out"] == pytest.approx(np.mean([number == 1 for number in with_date]))
+    assert risk.details["singled out without the date"] == 0
+    assert risk.worst == pytest.approx(1 / min(with_date))
+    assert risk.low <= risk.value <= risk.high
+    assert risk.people == len(known)
+    if linked and treatment.keeps_intervals:
+        assert risk.details["all dates known"] == pytest.approx(np.mean([number == 1 for number in pairs]))
+        assert risk.details["all dates guessed"] == pytest.approx(np.mean([1 / number for number in pairs]))
+    else:
+        assert "all dates known" not in risk.details
+
+
+def test_who_is_not_published_is_not_found() -> None:
+    frame = visits(60)
+    table = read(frame, {"visit": ic.TruncateDates("day")}, linked=True)
+    half = KnownDate().run(aim(ic.publish(table, ic.KAnonymity(3), sample=0.5))[0], rng=np.random.default_rng(0))
+    whole = KnownDate().run(aim(ic.publish(table, ic.KAnonymity(3)))[0], rng=np.random.default_rng(0))
+    assert whole.value > 0.9
+    assert 0.2 < half.value < 0.8
+
+
+def test_times_of_day_give_events_away() -> None:
+    frame = visits(most=2, missing=0)
+    frame = frame.with_columns(visit=pl.col("visit").cast(pl.Datetime("us")) + pl.duration(minutes=pl.col("mark") * 7))
+    found = {
+        to: ic.audit(
+            published(frame, {"visit": ic.ShiftDates(300, to=to)}, linked=True), attacks=[KnownDate()], learn=False
+        )
+        for to in (None, "day")
+    }
+    assert found[None].attacks[0].details["singled out"] == 1
+    assert found["day"].attacks[0].details["singled out"] < 0.3
+
+
+def test_the_column_that_tells_most_counts_unless_one_is_named() -> None:
+    release = published(visits(), {"visit": ic.TruncateDates("decade"), "paid": ic.TruncateDates("day")}, linked=True)
+    every, visit, none = (
+        ic.audit(release, attacks=[attack], learn=False)
+        for attack in (KnownDate(), KnownDate("visit"), KnownDate("age"))
+    )
+    assert [every.attacks[0].column, visit.attacks[0].column] == ["paid", "visit"]
+    assert every.attacks[0].value > visit.attacks[0].value
+    assert "'age' is no column of dates" in none.skipped[0].why
+
+
+def test_audits_try_it_where_dates_are_published_and_nowhere_else() -> None:
+    with_dates = published(visits(), {"visit": ic.ShiftDates(5)}).audit(learn=False)
+    assert "known-date" in [risk.attack for risk in with_dates.attacks]
+    without = published(visits(), {}).audit(learn=False)
+    assert "known-date" in [skipped.what for skipped in without.skipped]
+    same = [risk for risk in with_dates.attacks if risk.attack == "linkage"]
+    assert same == [risk for risk in without.attacks if risk.attack == "linkage"]
+
+
+@pytest.mark.parametrize("treatment", [ic.ShiftDates(20), ic.TruncateDates("month")], ids=repr)
+@pytest.mark.parametrize("kind", ["date", "text", "zoned"])
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_a_release_in_files_is_attacked_alike(tmp_path: Path, treatment: Any, kind: str, format: Any) -> None:
+    frame = visits()
+    if kind == "text":
+        frame = frame.with_columns(visit=pl.col("visit").cast(pl.String) + "T08:30:00Z")
+    if kind == "zoned":
+        moment = pl.col("visit").cast(pl.Datetime("us")) + pl.duration(minutes=pl.col("mark") // 4)
+        frame = frame.with_columns(
+            visit=moment.dt.replace_time_zone("America/New_York", ambiguous="earliest", non_existent="null")
+        )
+    frame.write_parquet(tmp_path / "visits.parquet")
+    release = published(str(tmp_path / "visits.parquet"), {"visit": treatment}, linked=True)
+    release.save(tmp_path / "out", format=format)
+    here = ic.audit(release, attacks=[KnownDate()], learn=False).attacks
+    original = str(tmp_path / "visits.parquet")
+    table = read(original, {"visit": treatment}, linked=True)
+    for truth in (original, table):
+        opened = ic.open_release(tmp_path / "out", original=truth)
+        assert ic.audit(opened, attacks=[KnownDate()], learn=False).attacks == here
+    assert ic.audit(opened, original=original, attacks=[KnownDate()], learn=False).attacks == here
+    alone = ic.audit(ic.open_release(tmp_path / "out"), attacks=[KnownDate()], learn=False)
+    assert alone.skipped[0].what == "known-date"
+
+
+def test_another_process_and_the_command_line_find_the_same(tmp_path: Path) -> None:
+    visits().write_csv(tmp_path / "visits.csv")
+    release = published(str(tmp_path / "visits.csv"), {"visit": ic.ShiftDates(20)}, linked=True)
+    release.save(tmp_path / "out")
+    command = [sys.executable, "-m", "incrowd", "attack", str(tmp_path / "out"), "--with", "known-date", "--json"]
+    done = subprocess.run(
+        [*command, "--original", str(tmp_path / "visits.csv")], capture_output=True, text=True, timeout=120
+    )
+    (here,) = ic.audit(release, attacks=[KnownDate()], learn=False).attacks
+    assert here.says in done.stdout, done.stderr
+
+
+def test_the_order_of_rows_makes_no_difference() -> None:
+    frame, key = visits(), ic.PseudonymKey.new()
+    one, two = (
+        published(each, {"visit": ic.ShiftDates(20)}, linked=True, pseudonym_key=key, seed=1)
+        for each in (frame, frame.reverse())
+    )
+    assert ic.audit(one, attacks=[KnownDate()]).attacks == ic.audit(two, attacks=[KnownDate()]).attacks
+
+
+def test_it_conforms() -> None:
+    check_attack(KnownDate(), examples=3)
