@@ -45,7 +45,15 @@ FOR_SAMPLES = {"quasi": ["sex", "marital"], "keep": ["name", "weight"]}
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "Mondrian": (roles(), {"require": [K, L]}),
     "Mondrian, kept columns": (roles(keep=["weight", "when", "ok"]), {"require": K}),
-    "Mondrian, pseudonyms": (roles(pseudonyms=["name", "weight"], keep=["ok"]), {"require": K}),
+    "Mondrian, pseudonyms": (
+        roles(pseudonyms=["name", "weight"], keep=["ok"], each_row_a_person=True),
+        {"require": K},
+    ),
+    "Mondrian, people": (roles(person=["name"]), {"require": [K, L]}),
+    "sample, people, pseudonyms": (
+        roles(person=["name"], pseudonyms=["name"], keep=["ok"]),
+        {"require": K, "sample": 0.7},
+    ),
     "Mondrian, relaxed": (roles(), {"require": K, "method": ic.Mondrian(cuts="relaxed")}),
     "Mondrian, relaxed, kept columns": (
         roles(quasi=["age", "weight"], keep=["name", "when"], sensitive=["race"]),

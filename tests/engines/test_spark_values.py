@@ -114,6 +114,7 @@ def test_csv_tells_instants_with_their_offset(zoned: SparkSession, tmp_path: Pat
 
 def test_one_key_gives_one_code_everywhere(zoned: SparkSession) -> None:
     given: dict[str, Any] = {"quasi": ["q"], "sensitive": ["s"], "pseudonyms": list(VALUES), "others": "drop"}
+    given["each_row_a_person"] = True
     expected = ic.publish(ic.read(FRAME, **given), ic.KAnonymity(2), seed=5, pseudonym_key=KEY)
     release = ic.publish(ic.read(on_spark(zoned), **given), ic.KAnonymity(2), seed=5, pseudonym_key=KEY)
     assert told_apart(release.data).equals(told_apart(expected.to_polars()))
