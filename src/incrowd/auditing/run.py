@@ -57,6 +57,11 @@ class Audited(Protocol):
         ...
 
     @property
+    def to_attack(self) -> Audited:
+        """The same as an adversary sees it who looks for a person: one line for each, where that is known."""
+        ...
+
+    @property
     def table_before(self) -> Tally | None:
         """The table that it was made of, where that is known."""
         ...
@@ -145,6 +150,7 @@ def audit(
     >>> audit(ic.publish(table, ic.KAnonymity(5)), learn=False).strongest is not None
     True
     """
+    release = release.to_attack
     target, notes = aim(release, original=original, external=external, earlier=earlier, seed=seed)
     asked = None if queries is None else read_queries(queries, _tallied_trees(target))
     for attack in attacks or ():
@@ -187,6 +193,7 @@ def aim(
     seed: int = 0,
 ) -> tuple[Target, list[str]]:
     """Return the release as a target, and what is to be said about how it was read."""
+    release, earlier = release.to_attack, [one.to_attack for one in earlier]
     form, notes = release.form, []
     truth = release.table_before
     if original is not None:

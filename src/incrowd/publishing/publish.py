@@ -42,6 +42,7 @@ from incrowd.engines.linked import LinkedEngine, PublishedItems
 from incrowd.errors import ConformanceError, EmptyTable, RecipeError, SchemaError, TallyTooLarge, Unsatisfiable
 from incrowd.forms.generalized import Generalized, ShowGeneralized
 from incrowd.forms.labelled_groups import present_values
+from incrowd.forms.people_form import form_of_people
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.private import PrivateMethod
@@ -115,6 +116,7 @@ def publish(
         promise=promise,
         told=made.told,
         people=made.people,
+        of_people=made.of_people,
         item_method=recoder,
         item_numbers=made.items,
         linked=made.linked or {},
@@ -179,6 +181,7 @@ class _Made:
     items: Mapping[str, Any] | None = None
     linked: Mapping[str, pl.DataFrame] | None = None
     explored: Solutions | None = None
+    of_people: tuple[Generalized, tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,7 +300,10 @@ class _Job:
         numbers = None
         if placed is not None and (linked is not None or len(placed.people) < counted.tally.rows):
             numbers = PeopleNumbers(tally.rows, form.people_in_groups(placed))
-        return _Made(form, guarantees, rows, told, numbers, lost, linked, recoding.explored)
+        of_people = None
+        if numbers is not None and placed is not None and isinstance(form, Generalized):
+            of_people = form_of_people(form, placed, people_in=tally.rows)
+        return _Made(form, guarantees, rows, told, numbers, lost, linked, recoding.explored, of_people)
 
     def _shown_items(self, form: Form, items: ItemsOfPeople, people: PlacedPeople) -> ShownItems:
         """Recode people's sets within the groups that a reader sees."""

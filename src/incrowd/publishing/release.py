@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from io import BytesIO
@@ -45,6 +45,10 @@ from incrowd.sources.frames import as_native
 if TYPE_CHECKING:
     from incrowd.auditing import Audit
 
+ROWS_ARE_ATTACKED = (
+    "Attacks count rows here, since the files do not tell whose a row is: somebody with several rows hides among fewer "
+    "people than it seems."
+)
 SEVERAL_ROWS = (
     "Some people have several rows: guarantees count people. They do not cover an adversary who knows how many rows a "
     "person has."
@@ -95,6 +99,10 @@ class Release:
     """The crowds that hide people, where it was read from files that tell whose a row is."""
     people: PeopleNumbers | None = None
     """How many people are in it, where somebody has several rows: guarantees then count people."""
+    of_people: tuple[Form, tuple[str, ...]] | None = None
+    """The same with one line for each person, and the columns that this leaves out, where somebody has several rows."""
+    written_rows: int | None = None
+    """Rows that are written, where these are not the lines of the form."""
     item_method: SetMethod | None = None
     """How sets of items were made safe, where there are any."""
     item_numbers: Mapping[str, Any] | None = None
@@ -192,7 +200,7 @@ class Release:
         for batch in self.published.batches():
             published += batch.height
             yield batch
-        if published != self.rows:
+        if published != (self.rows if self.written_rows is None else self.written_rows):
             raise ConformanceError(
                 f"{published} rows came out where {self.rows} were checked; has the source changed meanwhile?"
             )
@@ -363,6 +371,23 @@ class Release:
         that `save` puts beside the data holds no seed.
         """
         return save_recipe(self, path)
+
+    @property
+    def to_attack(self) -> Release:
+        """The release as an adversary sees it who looks for a person: one line for each."""
+        if self.of_people is None:
+            said = (ROWS_ARE_ATTACKED,) if self.counts_people else ()
+            return replace(self, notes=(*self.notes, *said)) if said else self
+        form, left_out = self.of_people
+        several = f" Not guessed, since somebody has several values: {', '.join(left_out)}." if left_out else ""
+        said = (f"People are attacked, not rows.{several}",)
+        return replace(
+            self,
+            shown=form,
+            of_people=None,
+            written_rows=self.rows if self.written_rows is None else self.written_rows,
+            notes=(*self.notes, *said),
+        )
 
     def audit(
         self,
