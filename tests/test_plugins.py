@@ -33,8 +33,13 @@ PARTS = {
     "dates": "tiny-treatment",
     "sources": "tiny",
     "sinks": "tiny",
+    "set_models": "tiny-set-model",
+    "set_methods": "tiny-set-method",
 }
-CLASSES = ["TinyModel", "TinyMethod", "ShowTiny", "TinyMetric", "TinyAttack", "TinyHierarchy", "TinyTreatment"]
+CLASSES = [
+    "TinyModel", "TinyMethod", "ShowTiny", "TinyMetric", "TinyAttack", "TinyHierarchy", "TinyTreatment", "TinySetModel",
+    "TinySetMethod",
+]  # fmt: skip
 RECIPE = """
 incrowd = 1
 
@@ -165,7 +170,8 @@ def installed(place: Path, module: str, code: str, entries: dict[str, str]) -> P
 
 def test_the_package_has_one_file_for_each_part() -> None:
     files = {path.stem for path in (PACKAGE / "tiny_plugin").glob("*.py")} - {"__init__"}
-    kinds = {family.one for family in FAMILIES.values()} - {"engine"} | {"command"}
+    of_sets = {"model of sets": "set_model", "method for sets": "set_method"}
+    kinds = {of_sets.get(family.one, family.one) for family in FAMILIES.values()} - {"engine"} | {"command"}
     assert files == kinds
     groups = tomllib.loads((PACKAGE / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
     assert set(groups) == {f"incrowd.{name}" for name in (*PARTS, "commands")}
@@ -198,7 +204,7 @@ def test_every_part_is_registered_and_can_be_had_by_the_name_of_its_class(site: 
     parts, published, classes, listed = found
     assert parts == {**{family: [name] for family, name in PARTS.items()}, "engines": []}
     assert published == ["tiny-form"]
-    kinds = ("model", "method", "form", "metric", "attack", "hierarchy", "treatment")
+    kinds = ("model", "method", "form", "metric", "attack", "hierarchy", "treatment", "set_model", "set_method")
     assert classes == [f"tiny_plugin.{one}" for one in kinds]
     assert listed == CLASSES
 

@@ -88,8 +88,14 @@ def release_lines(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     if "in" in rows:
         told = f"{rows['in']:,} in = {told} + {rows['withheld']:,} withheld"
     mean = rows["published"] / max(groups["number"], 1)
+    people = summary.get("people")
+    of_people = []
+    if people is not None:
+        among = f"{people['in the smallest group']:,} to {people['in the largest group']:,} in a group"
+        of_people = [("people", f"{people['published']:,} published, {among}")]
     lines = [
         ("rows", told),
+        *of_people,
         *(("guarantee", _guarantee(promise)) for promise in summary["guarantees"]),
         (
             "groups",

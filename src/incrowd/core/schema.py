@@ -135,6 +135,11 @@ class Schema:
         whose = (person,) if isinstance(person, str) else _names(person, "person")
         hidden = tuple(name for name in whose if name not in roles["pseudonyms"])
         roles["person"] = hidden
+        if hidden and len(hidden) < len(whose):
+            raise SchemaError(
+                "some of the columns that tell whose a row is are pseudonyms, and others are not: a reader would take "
+                "several people for one.  Hint: publish all of them under pseudonyms, or none."
+            )
         if whose and each_row_a_person:
             raise SchemaError(
                 "a person has either one row or the rows that `person` tells.  Hint: leave out one of the two."

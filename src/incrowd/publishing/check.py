@@ -176,7 +176,8 @@ def check(
     else:
         found = check_groups(groups_of(counted, *names))
         groups = groups_of(counted, *names, before=before, stands_for=regions)
-    return replace(found, models=tuple(_check_model(model, groups) for model in require))
+    apart = found.people is None or int(groups.sizes.sum()) == found.people
+    return replace(found, models=tuple(_check_model(model, groups, apart=apart) for model in require))
 
 
 def _check_release(place: Path, require: Sequence[Model], original: Table | None) -> Check:
@@ -241,7 +242,11 @@ def is_saved_release(source: object) -> bool:
     return isinstance(source, (str, Path)) and is_there(Path(source) / "summary.json")
 
 
-def _check_model(model: Model, groups: Groups) -> ModelCheck:
+def _check_model(model: Model, groups: Groups, *, apart: bool) -> ModelCheck:
+    """Judge a model; where crowds of people are not apart, what holds of all of them together is not judged."""
+    if model.whole_table and not apart:
+        note = "rows of one person are in several groups, so that these cannot be added up"
+        return ModelCheck(str(model), None, None, 0, 0, note)
     good = model.satisfied(groups)
     return ModelCheck(
         statement=str(model),
