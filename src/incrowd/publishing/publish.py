@@ -41,6 +41,7 @@ from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.private import PrivateMethod
 from incrowd.publishing.noisy_counts import SEEDED, noisy_counts_of, refuse_for_noisy_counts
+from incrowd.publishing.people_promises import refuse_unbounded_method
 from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table
 
@@ -64,7 +65,8 @@ def publish(
     require : the models that the release must satisfy.
     method : finds who hides together (default: `Mondrian()`).
     form : how they are shown (default: the method's own, which is generalized values for most).
-    sample : below 1, each row is taken with that probability, independently, and the rest is not published.
+    sample : below 1, each row is taken with that probability, independently, and the rest is not published. Where the
+        schema has a person column, people are taken, with all their rows; under differential privacy, rows.
     seed : makes chance repeatable: the same table gives the same release (default: the operating system's chance).
         Such a release is for tests: whoever knows or guesses the seed can undo what chance hides, so it is marked.
     pseudonym_key : makes pseudonyms that can be repeated (default: a key that is drawn now and forgotten).
@@ -109,7 +111,7 @@ def publish(
 def _refuse_impossible(table: Table, models: Sequence[Model], method: AnyMethod, form: Showing | None) -> None:
     """Refuse, before any work, what cannot be had."""
     require_member("methods", method)
-    if not models and not method.private and not method.guarantees:
+    if not models and not method.promises_privacy and not method.guarantees:
         raise RecipeError("nothing is required of the release.  Hint: ask for a model, such as KAnonymity(5).")
     refuse_unverifiable(models)
     for model in models:
@@ -119,6 +121,7 @@ def _refuse_impossible(table: Table, models: Sequence[Model], method: AnyMethod,
     if method.private:
         refuse_for_noisy_counts(method, models, form, table.schema)
     refuse_uncovered((*models, *method.guarantees), table.schema)
+    refuse_unbounded_method(method, table.schema)
 
 
 def _promised(method: AnyMethod, form: Showing | None, rate: Fraction, rng: np.random.Generator) -> Promise | None:
@@ -167,10 +170,15 @@ class _Job:
         self._refuse_unknown_people()
         schema, population = self.method.counted_as(self.table.schema), self.table.population
         self.progress("reading", 0.0)
+        if self.method.private:
+            population = None
         try:
-            counted = self.table.engine.count(
-                schema, None if self.method.private else population, values=self._looks_at_values
-            )
+            if self.method.promises_privacy and self.method.most_rows is not None:
+                counted = self.table.engine.count_kept(
+                    schema, self.method.most_rows, self.rng, population, allow_nameless=self.method.allows_empty
+                )
+            else:
+                counted = self.table.engine.count(schema, population, values=self._looks_at_values)
         except EmptyTable:
             if not self.method.allows_empty:
                 raise
