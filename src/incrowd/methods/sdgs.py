@@ -149,7 +149,8 @@ class SDGS(Method):
         if delta >= 1:
             raise RecipeError(
                 f"{self.name}: with k = {self.k} at a sampling rate of {float(rate):g}, δ is 1 for ε = "
-                f"{float(epsilon):g}: nothing would be promised.  Hint: raise k or ε, or sample less."
+                f"{float(epsilon):g}: nothing would be promised.  Hint: raise k or ε, or sample less"
+                f"{'' if self._rows_are_people else ', or keep fewer rows of a person'}."
             )
         with accountant.by_person(self.most_rows):
             row = self._of_row(epsilon)
