@@ -36,7 +36,7 @@ def price_of_person(per_row: Budget, most_rows: int) -> Budget:
     """Return what a person with at most so many rows pays for what one row pays `per_row` for.
 
     >>> print(price_of_person(Budget("1/4", "1e-6"), 4))
-    ε = 1, δ = 6.04966e-06
+    ε = 1, δ = 6.04975e-06
     """
     if most_rows == 1 or not per_row.delta:
         return Budget.computed(per_row.epsilon * most_rows, per_row.delta)
