@@ -79,6 +79,10 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         roles(quasi=["age", "sex"], sensitive=[]),
         {"method": ic.SDGS(10, levels={"age": 2}, epsilon=2), "sample": 0.2},
     ),
+    "SDGS, by person": (
+        roles(quasi=["age", "sex"], sensitive=[], person="name"),
+        {"method": ic.SDGS(10, levels={"age": 2}, epsilon=2, most_rows=1), "sample": 0.2},
+    ),
     "slicing": (roles(quasi=["age", "sex", "education"]), {"require": ic.SlicedDiversity(2), "method": ic.Slicing()}),
     "Anatomy": (roles(), {"require": L, "method": ic.Anatomy()}),
     "buckets": (roles(), {"require": L, "form": ic.ShowBuckets()}),
@@ -89,6 +93,10 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "hierarchical histogram": (
         PRIVATE | {"quasi": ["age"], "hierarchies": {"age": TREES["age"], "marital": TREES["marital"]}},
         {"method": ic.HierarchicalHistogram(1, missing=("age",))},
+    ),
+    "DiffGen, by person": (
+        PRIVATE | {"person": ["name", "ok"]},
+        {"method": ic.DiffGen(1, steps=4, missing=("age",), most_rows=2)},
     ),
     "a population": (roles(quasi=["age", "sex"], population=FRAME), {"require": ic.KMap(5)}),
 }

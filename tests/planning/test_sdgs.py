@@ -121,3 +121,11 @@ def test_the_curve_holds_the_plan_and_nothing_below_the_least_epsilon() -> None:
     assert min(curve) > 0.6931
     assert curve[1.0] <= 1e-6
     assert list(curve.values()) == sorted(curve.values(), reverse=True)
+
+
+def test_a_plan_for_people_with_several_rows_is_refused() -> None:
+    """Its ε would be one of rows."""
+    data = pl.DataFrame({"who": [1, 1, 2], "age": [1, 2, 3]})
+    table = ic.read(data, quasi=["age"], person="who", hierarchies={"age": ic.Intervals(widths=(10,))})
+    with pytest.raises(SchemaError, match="ε divided by the most_rows"):
+        plan_release(table, epsilon=1, delta="1e-6")

@@ -21,9 +21,10 @@ from incrowd.common.registry import Named
 from incrowd.core.form import Form, FormOutline
 from incrowd.core.formulas import FormulaCells
 from incrowd.core.items import ItemsOfPeople, code_items, split_items
+from incrowd.core.kept_rows import keep_rows
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Model
-from incrowd.core.people import People, count_people, number_people
+from incrowd.core.people import People, count_people, entries_of_people, number_people
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import Recoding, Showing
 from incrowd.core.schema import Schema
@@ -192,20 +193,7 @@ class Engine(Named, Protocol):
         """
         found_again = bool(schema.found_again)
         owned = self.owned(schema, found_again=found_again)
-        raw, counts = owned.raw, owned.counts
-        if len(counts) == 0:
-            raise EmptyTable("the table has columns but no rows.")
-        hierarchies = {**schema.quasi, **schema.sensitive}
-        people = people_counts = None
-        if population is not None:
-            _refuse_several_rows_each(population, schema.person)
-            people, people_counts = population.distinct(tuple(schema.quasi))
-            if people.height == 0:
-                raise EmptyTable("the population has columns but no rows.")
-            people = _as_the_table_spells(people, raw)
-        tally, tuple_of = code_table(
-            raw, counts, hierarchies, people=people, people_counts=people_counts, texts=self.source.texts
-        )
+        tally, tuple_of = self._coded(owned, schema, population)
         found = None
         if schema.person:
             person_of = number_people(owned.owners, schema.person, self.source.texts)
@@ -221,7 +209,7 @@ class Engine(Named, Protocol):
         if schema.items:
             return self._with_items(schema, tally, owned, tuple_of, found)
         if found_again:
-            return Counted(tally, raw, tuple_of, found)
+            return Counted(tally, owned.raw, tuple_of, found)
         return Counted(tally, pl.DataFrame(), tuple_of[:0], found)  # no row will be looked for again
 
     def _with_items(
@@ -249,6 +237,53 @@ class Engine(Named, Protocol):
         if schema.found_again:
             return Counted(tally, owned.raw, places, people, items)
         return Counted(tally, pl.DataFrame(), places[:0], people, items)
+
+    def count_kept(
+        self,
+        schema: Schema,
+        most_rows: int,
+        rng: np.random.Generator,
+        population: Engine | None = None,
+        *,
+        allow_nameless: bool = False,
+    ) -> Counted:
+        """Count the same of at most `most_rows` rows of each person, chosen by chance: each of them is a row by itself.
+
+        Whether anybody has several makes no difference to what is done. Rows that do not tell whose they are, are
+        refused, or left out (`allow_nameless`) where a refusal would tell too much.
+        """
+        owned = self.owned(schema, found_again=False)
+        tally, tuple_of = self._coded(owned, schema, population)
+        person_of = number_people(owned.owners, schema.person, self.source.texts, allow_nameless=allow_nameless)
+        named = person_of >= 0
+        # Sorted by person and tuple, so that the order of rows leaves no trace.
+        owner, tuples, counts, _ = entries_of_people(
+            tally, person_of[named], tuple_of[owned.tuple_of][named], owned.owner_counts[named]
+        )
+        kept = np.bincount(tuples, weights=keep_rows(rng, owner, counts, most_rows), minlength=len(tally))
+        there = np.flatnonzero(kept)
+        tally = replace(tally, codes=tally.codes[there], counts=kept[there].astype(np.int64))
+        return Counted(tally, pl.DataFrame(), tuple_of[:0])
+
+    def _coded(self, owned: OwnedTuples, schema: Schema, population: Engine | None) -> tuple[Tally, Ints]:
+        """Return the tally of a table's tuples, and each one's place in it."""
+        if len(owned.counts) == 0:
+            raise EmptyTable("the table has columns but no rows.")
+        people = people_counts = None
+        if population is not None:
+            _refuse_several_rows_each(population, schema.person)
+            people, people_counts = population.distinct(tuple(schema.quasi))
+            if people.height == 0:
+                raise EmptyTable("the population has columns but no rows.")
+            people = _as_the_table_spells(people, owned.raw)
+        return code_table(
+            owned.raw,
+            owned.counts,
+            {**schema.quasi, **schema.sensitive},
+            people=people,
+            people_counts=people_counts,
+            texts=self.source.texts,
+        )
 
     def owned(self, schema: Schema, *, found_again: bool) -> OwnedTuples:
         """Return the distinct tuples of a table, and whose rows they are.

@@ -27,10 +27,14 @@ class AnyMethod(Named, Protocol):
     """Whether it makes all groups at once, and so can judge what holds of all of them together."""
     looks_at_values: ClassVar[bool] = True
     """Whether it looks at sensitive values also where no model does."""
+    promises_privacy: ClassVar[bool] = False
+    """Whether it promises differential privacy, which is about rows: where somebody has several, about `most_rows`."""
     one_row_each: ClassVar[bool] = False
     """Whether nobody may have several rows: it is made for a form of which that is true."""
-    promises_of_rows: ClassVar[bool] = False
-    """Whether what its own making promises is about single rows, and so about people only if these have one each."""
+
+    # A plain attribute: some methods have it as a field, and a property here would stand before that.
+    most_rows: int | None = None
+    """How many rows of each person it sees at most; None where each row is a person, or where it sees all of them."""
 
     @property
     def allows_empty(self) -> bool:

@@ -120,19 +120,26 @@ class PlacedPeople:
         return np.asarray(seen[self.group_of])  # those without a group find the last entry
 
 
-def number_people(raw: pl.DataFrame, columns: Sequence[str], texts: TextRules) -> Ints:
-    """Number the people that some columns name, in the order of these names; return whose each row is."""
-    return name_people(raw, columns, texts)[0]
+def number_people(raw: pl.DataFrame, columns: Sequence[str], texts: TextRules, *, allow_nameless: bool = False) -> Ints:
+    """Number the people that some columns name, in the order of these names; return whose each row is.
+
+    A row that lacks a name is refused; with `allow_nameless`, it is that of person -1, and numbers may be left out.
+    """
+    return name_people(raw, columns, texts, allow_nameless=allow_nameless)[0]
 
 
-def name_people(raw: pl.DataFrame, columns: Sequence[str], texts: TextRules) -> tuple[Ints, pl.DataFrame]:
+def name_people(
+    raw: pl.DataFrame, columns: Sequence[str], texts: TextRules, *, allow_nameless: bool = False
+) -> tuple[Ints, pl.DataFrame]:
     """Number people, and return beside that their names: one row for each of them, one column for each of `columns`."""
+    nameless = np.zeros(raw.height, dtype=bool)
     codes = np.empty((raw.height, len(columns)), dtype=np.int32)
     sizes, lists = [], []
     for place, name in enumerate(columns):
         names, codes[:, place] = _code_names(raw[name].alias(""), texts)
         sizes.append(len(names) + 1)
-        if (codes[:, place] == MISSING).any():
+        nameless |= codes[:, place] == MISSING
+        if not allow_nameless and nameless.any():
             raise SchemaError(
                 f"column '{name}' tells whose a row is, and some rows have no value there.  "
                 "Hint: give each of them a number of its own, or leave them out."
@@ -142,6 +149,7 @@ def name_people(raw: pl.DataFrame, columns: Sequence[str], texts: TextRules) -> 
         return codes[:, 0].astype(np.int64) - 1, lists[0].alias("p0").to_frame()
     number, first = group_tuples(codes, sizes)
     of_each = [names.gather(codes[first, place] - 1).alias(f"p{place}") for place, names in enumerate(lists)]
+    number[nameless] = -1
     return number, pl.DataFrame(of_each)
 
 
@@ -190,10 +198,8 @@ def count_people(
     nobody looks at `values`, people are told apart by their quasi-identifiers alone. Cost: a sort of the pairs of a
     person and a tuple.
     """
-    number, room = int(person_of.max(initial=-1)) + 1, max(len(rows), 1)
-    merged, first = number_keys(person_of * room + tuple_of, number * room)
-    owner, tuples = person_of[first], tuple_of[first]
-    totals = np.bincount(merged, weights=counts, minlength=len(first)).astype(np.int64)
+    number = int(person_of.max(initial=-1)) + 1
+    owner, tuples, totals, merged = entries_of_people(rows, person_of, tuple_of, counts)
     offsets = np.searchsorted(owner, np.arange(number + 1))
     columns = rows.columns if values else tuple(name for name in rows.columns if name not in sensitive)
     codes = np.empty((number, len(columns)), dtype=np.int32)
@@ -211,6 +217,17 @@ def count_people(
     tally = replace(rows, columns=columns, codes=np.ascontiguousarray(codes[first]), counts=people, trees=trees)
     found = People(rows, offsets, tuples, totals, tally, tuple_of_person, tuple(sensitive), found_bounds=bounds)
     return found, merged
+
+
+def entries_of_people(rows: Tally, person_of: Ints, tuple_of: Ints, counts: Counts) -> tuple[Ints, Ints, Counts, Ints]:
+    """Return the distinct pairs of a person and a tuple, sorted by both, how many rows have each, and each one's place.
+
+    Pairs are returned as two arrays: people, and tuples.
+    """
+    number, room = int(person_of.max(initial=-1)) + 1, max(len(rows), 1)
+    merged, first = number_keys(person_of * room + tuple_of, number * room)
+    totals = np.bincount(merged, weights=counts, minlength=len(first)).astype(np.int64)
+    return person_of[first], tuple_of[first], totals, merged
 
 
 def _bounds(codes: Codes, offsets: NDArray[np.int64]) -> tuple[Codes, Codes]:

@@ -1,7 +1,8 @@
 """What a run spends of its privacy, where: filled while it runs, carried by the release.
 
 Questions to the same people add up; questions to different people (disjoint parts of the table) cost as much as the
-dearest; questions to a sample cost less (`amplification.py`). These three nest. Cost: a few fractions per question.
+dearest; questions to a sample cost less (`amplification.py`); questions about rows cost a person with several of them
+more (`group_privacy.py`). These four nest. Cost: a few fractions per question.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from typing import Literal
 from incrowd.common.exact import Exact, as_exact
 from incrowd.dp.amplification import amplified
 from incrowd.dp.budget import Budget
+from incrowd.dp.group_privacy import price_of_person
 from incrowd.errors import BudgetSpent, RecipeError
 
-How = Literal["sequential", "parallel", "sampled"]
+How = Literal["sequential", "parallel", "sampled", "by person"]
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class _Block:
     how: How
     name: str = ""
     rate: Fraction = Fraction(1)
+    most_rows: int = 1
     spent: Budget = field(default_factory=Budget.nothing)
 
     def after(self, price: Budget) -> Budget:
@@ -46,6 +49,8 @@ class _Block:
 
     def cost(self, inside: Budget) -> Budget:
         """Return what the block costs those outside it."""
+        if self.how == "by person":
+            return price_of_person(inside, self.most_rows)
         return amplified(inside, self.rate) if self.how == "sampled" and inside else inside
 
 
@@ -121,6 +126,16 @@ class Accountant:
         if not 0 < exact <= 1:
             raise RecipeError(f"a sampling rate is above 0 and at most 1, not {float(exact):g}.")
         with self._block(_Block("sampled", f"{name} at rate {float(exact):g}", exact)):
+            yield
+
+    @contextmanager
+    def by_person(self, most_rows: int | None) -> Iterator[None]:
+        """Open a block of questions about rows, of which a person has at most so many; None: a row is a person."""
+        if most_rows is None:
+            yield
+            return
+        rows = "1 row" if most_rows == 1 else f"{most_rows:,} rows"
+        with self._block(_Block("by person", f"at most {rows} per person", most_rows=most_rows)):
             yield
 
     @contextmanager

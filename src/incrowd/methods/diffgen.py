@@ -33,6 +33,7 @@ from incrowd.methods.private import (
     PublicTable,
     as_written,
     column_names,
+    require_most_rows,
     require_steps,
     require_undeclared,
 )
@@ -57,6 +58,8 @@ class DiffGen(PrivateMethod):
         rest.
     missing : columns that may have missing values (default: none).
     undeclared : "refuse" or "missing": what happens to values that were not declared (default: "refuse").
+    most_rows : how many rows of each person are counted at most, chosen at random; given where the schema has a person
+        column and only then. ε is then promised per person.
 
     With `undeclared="refuse"`, these are refused: missing values in columns that `missing` does not name, values that
     no hierarchy declares, and a table without rows. With `undeclared="missing"`, undeclared values count as missing,
@@ -78,6 +81,7 @@ class DiffGen(PrivateMethod):
     structure_share: Exact = "1/2"
     missing: tuple[str, ...] = ()
     undeclared: Undeclared = "refuse"
+    most_rows: int | None = None
     name: ClassVar[str] = "diffgen"
     private: ClassVar[bool] = True
 
@@ -86,7 +90,7 @@ class DiffGen(PrivateMethod):
 
     @property
     def budget(self) -> Budget:
-        """All that it may spend."""
+        """All that it may spend, of each row or person."""
         return Budget(self.epsilon)
 
     def measure(
@@ -119,6 +123,8 @@ class ConsistentDiffGen(PrivateMethod):
     missing : columns that may have missing values (default: none).
     undeclared : "refuse" or "missing": what happens to values that were not declared, as in `DiffGen` (default:
         "refuse").
+    most_rows : how many rows of each person are counted at most, chosen at random; given where the schema has a person
+        column and only then. ε is then promised per person.
 
     With "least-squares", smaller boxes get more of ε, and counts agree by exact least squares on the actual tree. With
     "algorithm-2", all is as in the paper: every box of the tree is counted with an equal share of ε, and its Algorithm
@@ -136,6 +142,7 @@ class ConsistentDiffGen(PrivateMethod):
     patience: float = 1.0
     missing: tuple[str, ...] = ()
     undeclared: Undeclared = "refuse"
+    most_rows: int | None = None
     name: ClassVar[str] = "consistent-diffgen"
     private: ClassVar[bool] = True
 
@@ -148,7 +155,7 @@ class ConsistentDiffGen(PrivateMethod):
 
     @property
     def budget(self) -> Budget:
-        """All that it may spend."""
+        """All that it may spend, of each row or person."""
         return Budget(self.epsilon)
 
     def measure(
@@ -201,6 +208,7 @@ def _check(method: DiffGen | ConsistentDiffGen) -> None:
     object.__setattr__(method, "structure_share", as_written(method.structure_share))
     object.__setattr__(method, "missing", column_names(name, method.missing))
     require_undeclared(name, method.undeclared)
+    require_most_rows(name, method.most_rows)
 
 
 def _specialize(

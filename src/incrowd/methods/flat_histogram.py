@@ -20,7 +20,14 @@ from incrowd.dp.boxes.noisy_tree import NoisyTree, leaf_counts
 from incrowd.dp.budget import Budget
 from incrowd.hierarchies.public import Undeclared
 from incrowd.methods.fixed_levels import cuts_at_levels, require_levels
-from incrowd.methods.private import PrivateMethod, PublicTable, as_written, column_names, require_undeclared
+from incrowd.methods.private import (
+    PrivateMethod,
+    PublicTable,
+    as_written,
+    column_names,
+    require_most_rows,
+    require_undeclared,
+)
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,8 @@ class FlatHistogram(PrivateMethod):
     missing : columns that may have missing values (default: none).
     undeclared : "refuse" or "missing": what happens to values that were not declared, as in `DiffGen` (default:
         "refuse").
+    most_rows : how many rows of each person are counted at most, chosen at random; given where the schema has a person
+        column and only then. ε is then promised per person.
 
     >>> import incrowd as ic
     >>> known = {"age": ic.Intervals(widths=(5, 10), lower=15, upper=90)}
@@ -49,6 +58,7 @@ class FlatHistogram(PrivateMethod):
     levels: Mapping[str, int] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     undeclared: Undeclared = "refuse"
+    most_rows: int | None = None
     name: ClassVar[str] = "flat-histogram"
     private: ClassVar[bool] = True
 
@@ -57,11 +67,12 @@ class FlatHistogram(PrivateMethod):
         object.__setattr__(self, "epsilon", as_written(self.epsilon))
         object.__setattr__(self, "missing", column_names(self.name, self.missing))
         require_undeclared(self.name, self.undeclared)
+        require_most_rows(self.name, self.most_rows)
         require_levels(self.name, self.levels)
 
     @property
     def budget(self) -> Budget:
-        """All that it may spend."""
+        """All that it may spend, of each row or person."""
         return Budget(self.epsilon)
 
     def measure(

@@ -26,7 +26,14 @@ from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
 from incrowd.errors import SchemaError
 from incrowd.hierarchies.public import Undeclared
 from incrowd.hierarchies.tree import MISSING
-from incrowd.methods.private import PrivateMethod, PublicTable, as_written, column_names, require_undeclared
+from incrowd.methods.private import (
+    PrivateMethod,
+    PublicTable,
+    as_written,
+    column_names,
+    require_most_rows,
+    require_undeclared,
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,8 @@ class HierarchicalHistogram(PrivateMethod):
     missing : columns that may have missing values (default: none).
     undeclared : "refuse" or "missing": what happens to values that were not declared, as in `DiffGen` (default:
         "refuse").
+    most_rows : how many rows of each person are counted at most, chosen at random; given where the schema has a person
+        column and only then. ε is then promised per person.
 
     With sensitive columns, each class of their values is counted by itself.
 
@@ -57,6 +66,7 @@ class HierarchicalHistogram(PrivateMethod):
     branches: int = 4
     missing: tuple[str, ...] = ()
     undeclared: Undeclared = "refuse"
+    most_rows: int | None = None
     name: ClassVar[str] = "hierarchical-histogram"
     private: ClassVar[bool] = True
 
@@ -65,11 +75,12 @@ class HierarchicalHistogram(PrivateMethod):
         object.__setattr__(self, "epsilon", as_written(self.epsilon))
         object.__setattr__(self, "missing", column_names(self.name, self.missing))
         require_undeclared(self.name, self.undeclared)
+        require_most_rows(self.name, self.most_rows)
         require_whole(self.name, "branches", self.branches, at_least=2)
 
     @property
     def budget(self) -> Budget:
-        """All that it may spend."""
+        """All that it may spend, of each row or person."""
         return Budget(self.epsilon)
 
     def measure(

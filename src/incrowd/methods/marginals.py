@@ -33,7 +33,14 @@ from incrowd.dp.marginals.spanning import Pair, choose_tree, pair_counts
 from incrowd.errors import RecipeError, Unsatisfiable
 from incrowd.hierarchies.public import Undeclared
 from incrowd.methods.fixed_levels import cuts_at_levels, require_levels
-from incrowd.methods.private import PrivateMethod, PublicTable, as_written, column_names, require_undeclared
+from incrowd.methods.private import (
+    PrivateMethod,
+    PublicTable,
+    as_written,
+    column_names,
+    require_most_rows,
+    require_undeclared,
+)
 
 _SINGLES, _CHOICES = Fraction(1, 3), Fraction(1, 3)
 """Shares of ε for single columns and for choosing pairs; the rest is for counting these. Thirds, as in MST."""
@@ -55,6 +62,8 @@ class MarginalSynthesis(PrivateMethod):
     missing : columns that may have missing values (default: none).
     undeclared : "refuse" or "missing": what happens to values that were not declared, as in `DiffGen` (default:
         "refuse").
+    most_rows : how many rows of each person are counted at most, chosen at random; given where the schema has a person
+        column and only then. ε is then promised per person.
 
     Values are those that the hierarchies declare, or the nodes of a column's level. Numbers are counted one by one
     between their bounds, or by their finest intervals. If ε is too small for the combinations of a pair, it is counted
@@ -76,6 +85,7 @@ class MarginalSynthesis(PrivateMethod):
     levels: Mapping[str, int] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     undeclared: Undeclared = "refuse"
+    most_rows: int | None = None
     name: ClassVar[str] = "marginals"
     private: ClassVar[bool] = True
 
@@ -84,13 +94,14 @@ class MarginalSynthesis(PrivateMethod):
         object.__setattr__(self, "epsilon", as_written(self.epsilon))
         object.__setattr__(self, "missing", column_names(self.name, self.missing))
         require_undeclared(self.name, self.undeclared)
+        require_most_rows(self.name, self.most_rows)
         if not isinstance(self.by_class, bool):
             raise RecipeError(f"{self.name}: by_class is true or false, not {self.by_class!r}.")
         require_levels(self.name, self.levels)
 
     @property
     def budget(self) -> Budget:
-        """All that it may spend."""
+        """All that it may spend, of each row or person."""
         return Budget(self.epsilon)
 
     def measure(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from incrowd.dp.accountant import Accountant
 from incrowd.dp.boxes.coded_rows import People
 from incrowd.dp.boxes.noisy_tree import NoisyTree
 from incrowd.dp.budget import Budget
+from incrowd.dp.group_privacy import share_of_row
 from incrowd.errors import RecipeError, SchemaError
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.public import UNDECLARED, Undeclared, UndeclaredIsMissing, public_codes, public_tree
@@ -49,16 +50,20 @@ class PrivateMethod(AnyMethod, Protocol):
     """A method whose promise is its own construction: noisy counts of boxes that it chooses under differential privacy.
 
     Implementations are frozen dataclasses that inherit from this, one file each. The promise is about adding or
-    removing one row: a person with several rows is promised that much less. Refusals are not part of the promise. If a
-    table holds a value that its hierarchy lacks, or a missing value that was not announced, the publisher is told so,
-    and nothing is published. This is the default because a wrong hierarchy would otherwise publish an empty table
-    without a word. Use `undeclared="missing"` if outsiders can see whether there is a release. It refuses no rows: such
-    values count as missing, rows that may not have missing values are left out, and a table without rows is accepted.
-    What it cannot hide: files that cannot be read or do not fit the memory, and columns of mixed types, which pandas
-    and SQLite allow. One row makes such a column text, and 1.0 is then no longer spelled as the category `1`.
+    removing one row. Where the schema tells whose a row is, it is about one person, of whom at most `most_rows` rows
+    are counted: the method is then run with ε over `most_rows` (`dp/group_privacy.py`).
+
+    Refusals are not part of the promise. If a table holds a value that its hierarchy lacks, or a missing value that was
+    not announced, the publisher is told so, and nothing is published. This is the default because a wrong hierarchy
+    would otherwise publish an empty table without a word. Use `undeclared="missing"` if outsiders can see whether there
+    is a release. It refuses no rows: such values count as missing, rows that may not have missing values, or do not
+    tell whose they are, are left out, and a table without rows is accepted. What it cannot hide: files that cannot be
+    read or do not fit the memory, and columns of mixed types, which pandas and SQLite allow. One row makes such a
+    column text, and 1.0 is then no longer spelled as the category `1`.
     """
 
     private: ClassVar[bool] = True
+    promises_privacy: ClassVar[bool] = True
 
     missing: tuple[str, ...]
     """Columns that may have missing values."""
@@ -67,8 +72,16 @@ class PrivateMethod(AnyMethod, Protocol):
 
     @property
     def budget(self) -> Budget:
-        """All that it may spend."""
+        """All that it may spend: of each person where there is `most_rows`, else of each row."""
         ...
+
+    @property
+    def for_rows(self) -> PrivateMethod:
+        """The method that may spend of each row what is left for it if a person has `most_rows` of them."""
+        if self.most_rows is None:
+            return self
+        made: Any = self  # a dataclass, with an ε
+        return cast("PrivateMethod", replace(made, epsilon=_share(self.budget, self.most_rows), most_rows=None))
 
     @property
     def allows_empty(self) -> bool:
@@ -97,6 +110,17 @@ def tolerant(schema: Schema) -> Schema:
         for columns in (schema.quasi, schema.sensitive)
     )
     return replace(schema, quasi=quasi, sensitive=sensitive)
+
+
+def _share(budget: Budget, most_rows: int) -> str:
+    """Return the ε of a row as a parameter that is read exactly."""
+    return str(share_of_row(budget, most_rows).epsilon)
+
+
+def require_most_rows(owner: str, most_rows: object) -> None:
+    """Refuse anything but a number of rows that a person may have, or nothing."""
+    if most_rows is not None:
+        require_whole(owner, "most_rows", most_rows, at_least=1)
 
 
 def require_steps(owner: str, steps: object) -> None:

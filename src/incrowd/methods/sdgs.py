@@ -3,7 +3,17 @@
 Li, Qardaji & Su (2012), theorem 1: this is (ε, δ)-differentially private for every ε ≥ −ln(1−β), with a δ that follows
 from k and β (`dp/sampled_suppression.py`), although nothing is noisy. Publishing samples (`sample=`), k-DGS does the
 rest. What is shown must not depend on the table, so every hierarchy is declared; how many rows there are, were sampled
-or withheld is not told. Cost: that of k-DGS; with chosen levels, see `schemes.py`.
+or withheld is not told.
+
+Per person. Where somebody has several rows, theorem 1 is about one of them, and it needs rows that are sampled
+independently: if people were sampled with all their rows, how often two combinations are seen would hang together, and
+the proof, which looks at one combination, would not hold. So at most `most_rows` rows of each person are kept, each of
+these is sampled by itself, and theorem 1 is used for ε over `most_rows`; what that comes to for a person is
+`dp/group_privacy.py`. ε is then at least −`most_rows`·ln(1−β). Levels that are chosen by the table are chosen by the
+kept rows, under the same division. `k` counts rows. With one row each these are people, and the release is k-anonymous
+in people; with more, the rows of a combination may be few people's, and it is not said to be.
+
+Cost: that of k-DGS; with chosen levels, see `schemes.py`.
 """
 
 from __future__ import annotations
@@ -29,6 +39,7 @@ from incrowd.dp.accountant import Accountant
 from incrowd.dp.budget import Budget
 from incrowd.dp.exact import round_digits
 from incrowd.dp.expected_rows import ExpectedRows
+from incrowd.dp.group_privacy import price_of_person, share_of_row
 from incrowd.dp.promise import PrivacyPromise
 from incrowd.dp.sampled_suppression import as_epsilon, checked, delta_of, least_epsilon
 from incrowd.dp.smooth_bound import SmoothBound
@@ -38,6 +49,7 @@ from incrowd.hierarchies.dates import Dates
 from incrowd.hierarchies.flat import AsWritten
 from incrowd.hierarchies.masking import Masking
 from incrowd.methods.k_dgs import KDGS
+from incrowd.methods.private import require_most_rows
 from incrowd.methods.schemes import choose_levels
 from incrowd.models.differential_privacy import DifferentialPrivacy
 from incrowd.models.full_k_anonymity import FullKAnonymity
@@ -63,6 +75,8 @@ class SDGS(Method):
     scheme : "fixed" or "chosen" (default: "fixed"). "chosen" gives columns that `levels` does not name the levels that
         should publish most, chosen under differential privacy.
     scheme_epsilon : what that choice costs, on top of `epsilon`; given with `scheme="chosen"` and only then.
+    most_rows : how many rows of each person are looked at, chosen at random before the sample; given where the schema
+        has a person column and only then. ε and δ are then promised per person.
 
     The release is (ε, δ)-differentially private at all points of a curve at once; `epsilon` picks the one that is
     promised. You publish with a sample: `publish(..., sample=0.1)`.
@@ -84,8 +98,9 @@ class SDGS(Method):
     epsilon: Exact | None = None
     scheme: Literal["fixed", "chosen"] = "fixed"
     scheme_epsilon: Exact | None = None
+    most_rows: int | None = None
     name: ClassVar[str] = "sdgs"
-    promises_of_rows: ClassVar[bool] = True  # of several rows, a wider label or their number would tell
+    promises_privacy: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_whole(self.name, "k", self.k, at_least=1)
@@ -97,6 +112,7 @@ class SDGS(Method):
                 f"{self.name}: choosing the levels by the table costs privacy; scheme_epsilon says how much, and is "
                 'given with scheme = "chosen" and only then.'
             )
+        require_most_rows(self.name, self.most_rows)
         for name in ("epsilon", "scheme_epsilon"):
             given = getattr(self, name)
             if given is not None:
@@ -106,8 +122,16 @@ class SDGS(Method):
 
     @property
     def guarantees(self) -> tuple[Model, ...]:
-        """What every release satisfies, whatever else is required of it."""
-        return (FullKAnonymity(self.k),)
+        """What every release satisfies, whatever else is required of it: in people, where a row is a person."""
+        return (FullKAnonymity(self.k),) if self._rows_are_people else ()
+
+    @property
+    def _rows_are_people(self) -> bool:
+        return self.most_rows is None or self.most_rows == 1
+
+    @property
+    def _most_rows(self) -> int:
+        return self.most_rows or 1
 
     def counted_as(self, schema: Schema) -> Schema:
         """No row changes how another one's sensitive values are spelled or ordered."""
@@ -119,24 +143,32 @@ class SDGS(Method):
         epsilon = self._promised(rate)
         accountant = Accountant()
         if self.scheme_epsilon is not None:
-            accountant.spend("choice of levels", Budget(self.scheme_epsilon))
+            with accountant.by_person(self.most_rows):
+                accountant.spend("choice of levels", self._of_row(as_epsilon(self.scheme_epsilon)))
         delta = self._delta(rate, epsilon)
         if delta >= 1:
             raise RecipeError(
                 f"{self.name}: with k = {self.k} at a sampling rate of {float(rate):g}, δ is 1 for ε = "
-                f"{float(epsilon):g}: nothing would be promised.  Hint: raise k or ε, or sample less."
+                f"{float(epsilon):g}: nothing would be promised.  Hint: raise k or ε, or sample less"
+                f"{'' if self._rows_are_people else ', or keep fewer rows of a person'}."
             )
-        accountant.spend("sampling and suppression", Budget.computed(epsilon, delta))
+        with accountant.by_person(self.most_rows):
+            row = self._of_row(epsilon)
+            accountant.spend(
+                "sampling and suppression", Budget.computed(row.epsilon, self._row_delta(rate, row.epsilon))
+            )
         total = accountant.total()
-        model = DifferentialPrivacy(str(total.epsilon), str(total.delta))
-        bound = SmoothBound.of(self.k, rate=rate, epsilon=epsilon)
-        smooth = {"ε0": float(epsilon), "δ0": bound.delta, "δ at 2·ε0": bound.delta_at(2)}
-        told = {"budget": accountant.as_dict(), "ε and δ": self.curve(rate), "smooth bound of suppression": smooth}
+        model = DifferentialPrivacy(str(total.epsilon), str(total.delta), self.most_rows)
+        told = {"budget": accountant.as_dict(), "ε and δ": self.curve(rate)}
+        if self._rows_are_people:
+            bound = SmoothBound.of(self.k, rate=rate, epsilon=epsilon)
+            smooth = {"ε0": float(epsilon), "δ0": bound.delta, "δ at 2·ε0": bound.delta_at(2)}
+            told["smooth bound of suppression"] = smooth
         return PrivacyPromise(Guarantee(model, "by construction", float(total.epsilon), note=note), total, told)
 
     def curve(self, rate: Fraction) -> list[dict[str, float]]:
         """Return pairs of ε and δ, all of which hold at once; a choice of levels is included in ε."""
-        least = Fraction(str(least_epsilon(rate)))
+        least = self.smallest_epsilon(rate)
         asked = {self._promised(rate), least, *(Fraction(epsilon) for epsilon in EPSILONS)}
         before = Fraction(0) if self.scheme_epsilon is None else as_epsilon(self.scheme_epsilon)
         return [
@@ -153,11 +185,33 @@ class SDGS(Method):
                 "knows all others would see who is the k-th.  Hint: publish with sample=0.1, or use k-dgs, which "
                 "promises less."
             )
-        if self.epsilon is not None:
-            return checked(self.k, rate, self.epsilon)[1]
-        return max(Fraction(_USUAL), Fraction(str(least_epsilon(rate))))
+        if self.epsilon is None:
+            return max(Fraction(_USUAL), self.smallest_epsilon(rate))
+        epsilon = as_epsilon(self.epsilon)
+        if self.most_rows is not None and self.most_rows > 1 and epsilon < self.smallest_epsilon(rate):
+            least = float(self.smallest_epsilon(rate))
+            raise RecipeError(
+                f"{self.name}: at a sampling rate of {float(rate):g} and with {self.most_rows:,} rows per person, ε is "
+                f"at least −{self.most_rows}·ln(1−β) = {least!r}, not {float(epsilon)!r}.  "
+                "Hint: sample less, keep fewer rows of a person, or accept a larger ε."
+            )
+        return checked(self.k, rate, epsilon / self._most_rows)[1] * self._most_rows
+
+    def smallest_epsilon(self, rate: Fraction) -> Fraction:
+        """Return the least ε that can be promised at a sampling rate, of each row or person."""
+        return Fraction(str(least_epsilon(rate))) * self._most_rows
+
+    def _of_row(self, epsilon: Fraction) -> Budget:
+        """Return what a row pays of a person's ε."""
+        return share_of_row(Budget.computed(epsilon, Fraction(0)), self._most_rows)
 
     def _delta(self, rate: Fraction, epsilon: Fraction) -> Fraction:
+        """Return the δ that goes with an ε, of each row or person."""
+        row = self._of_row(epsilon).epsilon
+        return price_of_person(Budget.computed(row, self._row_delta(rate, row)), self._most_rows).delta
+
+    def _row_delta(self, rate: Fraction, epsilon: Fraction) -> Fraction:
+        """Return the δ of theorem 1, which is about one row."""
         return round_digits(Fraction(delta_of(self.k, rate, epsilon)) * _TWELVE_DIGITS, _DIGITS, ROUND_CEILING)
 
     def search(
@@ -171,7 +225,7 @@ class SDGS(Method):
     ) -> Recoding:
         """Generalize and withhold; `tally` is a sample, drawn from the tally that levels are chosen by."""
         self._promised(tally.rate)  # which refuses what could not be kept
-        _refuse_other_models(require)
+        _refuse_other_models(require, rows_are_people=self._rows_are_people)
         refuse_undeclared(tally, schema)
         levels: Mapping[str, int] = self.levels
         if self.scheme_epsilon is not None:
@@ -179,9 +233,8 @@ class SDGS(Method):
             if whole is None or whole.rate < 1:  # a choice by the sample itself would tell of the sample
                 raise ConformanceError(f"{self.name} chooses levels by the whole table, and was given a sample only.")
             expected = ExpectedRows(self.k, tally.rate)
-            levels = choose_levels(
-                whole, schema, levels, expected, epsilon=as_epsilon(self.scheme_epsilon), rng=rng, progress=progress
-            )
+            price = self._of_row(as_epsilon(self.scheme_epsilon))
+            levels = choose_levels(whole, schema, levels, expected, epsilon=price.epsilon, rng=rng, progress=progress)
         try:
             return KDGS(self.k, levels).search(tally, schema, require, rng=rng, progress=progress)
         except Unsatisfiable:  # whose message counts the sample
@@ -192,9 +245,14 @@ class SDGS(Method):
             ) from None
 
 
-def _refuse_other_models(require: Sequence[Model]) -> None:
+def _refuse_other_models(require: Sequence[Model], *, rows_are_people: bool) -> None:
     """Refuse models that may look at the whole table: whether they hold would be seen in what is published."""
     for model in require:
+        if not rows_are_people:
+            raise RecipeError(
+                f"{model} counts people, and {SDGS.name} publishes several rows of a person that nobody can tell to be "
+                "one's.  Hint: leave it out, or say most_rows=1."
+            )
         if not isinstance(model, (KAnonymity, FullKAnonymity)):
             raise RecipeError(
                 f"{model} cannot be asked of {SDGS.name}: whether it holds may depend on rows that are not published, "

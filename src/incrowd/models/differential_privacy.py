@@ -15,14 +15,26 @@ from incrowd.core.model import Statement
 
 @dataclass(frozen=True)
 class DifferentialPrivacy(Statement):
-    """(ε, δ)-differential privacy for adding or removing one row; both as exact numbers, in text."""
+    """(ε, δ)-differential privacy for adding or removing one row; both as exact numbers, in text.
+
+    With `most_rows`, for adding or removing one person, whatever rows the person has: at most so many are looked at.
+    """
 
     epsilon: str
     delta: str = "0"
+    most_rows: int | None = None
     name: ClassVar[str] = "differential-privacy"
     by_construction: ClassVar[bool] = True
 
     def __str__(self) -> str:
         delta = float(Fraction(self.delta))
         epsilon = f"ε = {float(Fraction(self.epsilon)):.6g}"
-        return f"differential privacy ({epsilon}, δ = {delta:.3g})" if delta else f"differential privacy ({epsilon})"
+        numbers = f"{epsilon}, δ = {delta:.3g}" if delta else epsilon
+        return f"differential privacy ({numbers}){per_person(self.most_rows)}"
+
+
+def per_person(most_rows: int | None) -> str:
+    """Return what is said of whom a promise is made to, where that is not everybody who has a row."""
+    if most_rows is None:
+        return ""
+    return f", per person, at most {most_rows:,} {'row' if most_rows == 1 else 'rows'} each"

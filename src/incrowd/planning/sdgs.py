@@ -22,7 +22,7 @@ from incrowd.core.model import refuse_uncovered
 from incrowd.dp.expected_rows import ExpectedRows
 from incrowd.dp.sampled_suppression import as_epsilon, as_rate, delta_of, least_epsilon
 from incrowd.dp.sdgs_parameters import Plan, smallest_k
-from incrowd.errors import RecipeError
+from incrowd.errors import RecipeError, SchemaError
 from incrowd.methods.schemes import Schemes
 from incrowd.methods.sdgs import refuse_undeclared
 from incrowd.models.full_k_anonymity import FullKAnonymity
@@ -90,6 +90,11 @@ def plan_release(
         if not ks:
             raise RecipeError(f"plan: k = {k} is too small for that ε and δ at any of the rates.  Hint: sample less.")
     refuse_uncovered((FullKAnonymity(1),), table.schema)
+    if table.schema.person:
+        raise SchemaError(
+            "plan: what a table would keep is worked out for tables in which a row is a person.  Hint: leave out the "
+            "person column, and plan with ε divided by the most_rows you will publish with."
+        )
     progress("reading", 0.0)
     tally = table.engine.count(table.schema, table.population).tally
     progress("reading", 1.0)

@@ -24,11 +24,12 @@ from incrowd.core.sampling import as_rate
 from incrowd.core.schema import Schema
 from incrowd.dp.budget import Budget
 from incrowd.dp.promise import PrivacyPromise
-from incrowd.dp.sampled_suppression import as_epsilon, least_epsilon
+from incrowd.dp.sampled_suppression import as_epsilon
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable, did_you_mean
 from incrowd.methods.sdgs import SDGS
 from incrowd.models.differential_privacy import DifferentialPrivacy
 from incrowd.publishing.noisy_counts import SEEDED
+from incrowd.publishing.people_promises import refuse_unbounded_method
 from incrowd.publishing.publish import publish
 from incrowd.publishing.table import Table
 
@@ -69,7 +70,8 @@ def publish_separately(
 ) -> SeparateReleases:
     """Publish sets of columns as tables of their own, each with its own sample and its own suppression.
 
-    The method's `epsilon` and `scheme_epsilon` are what all tables cost together, and each gets an equal share.
+    The method's `epsilon` and `scheme_epsilon` are what all tables cost together, and each gets an equal share. Where
+    somebody has several rows, each table keeps `most_rows` of every person, chosen anew.
 
     >>> import incrowd as ic
     >>> declared = {"age": ic.Intervals(widths=(20, 40)), "sex": ic.Categories.from_tree(["Female", "Male"])}
@@ -89,6 +91,7 @@ def publish_separately(
     if seed is not None:
         require_whole("publish_separately", "seed", seed, at_least=0)
     refuse_uncovered(method.guarantees, table.schema)
+    refuse_unbounded_method(method, table.schema)
     schemas = [_part_of(table.schema, names) for names in sets]
     if not schemas:
         raise RecipeError("there is nothing to publish: name at least one set of columns.")
@@ -97,7 +100,8 @@ def publish_separately(
         raise SchemaError(f"'{unknown[0]}' has a level and is in no set of columns.")
     rate = as_rate(sample)
     methods = [_share(method, schema, len(schemas), rate) for schema in schemas]
-    together = _together([each.promise(rate) for each in methods], note="" if seed is None else SEEDED)
+    note = "" if seed is None else SEEDED
+    together = _together([each.promise(rate) for each in methods], most_rows=method.most_rows, note=note)
     made: list[Release | None] = []
     for place, (schema, each) in enumerate(zip(schemas, methods, strict=True)):
         progress("publishing sets of columns", place / len(sets))
@@ -138,7 +142,7 @@ def _share(method: SDGS, schema: Schema, among: int, rate: Fraction) -> SDGS:
     def part(epsilon: Exact | None) -> str | None:
         return None if epsilon is None else str(as_epsilon(epsilon) / among)
 
-    usual = max(Fraction(1, among), Fraction(str(least_epsilon(rate)))) if rate < 1 else None
+    usual = max(Fraction(1, among), method.smallest_epsilon(rate)) if rate < 1 else None
     return replace(
         method,
         levels={name: level for name, level in method.levels.items() if name in schema.quasi},
@@ -147,11 +151,11 @@ def _share(method: SDGS, schema: Schema, among: int, rate: Fraction) -> SDGS:
     )
 
 
-def _together(promises: Sequence[PrivacyPromise], *, note: str) -> PrivacyPromise:
+def _together(promises: Sequence[PrivacyPromise], *, most_rows: int | None, note: str) -> PrivacyPromise:
     total = sum((promise.price for promise in promises), start=Budget.nothing())
     if total.delta >= 1:
         raise RecipeError("δ adds up to 1 or more: nothing would be promised.  Hint: raise k, or sample less.")
-    model = DifferentialPrivacy(str(total.epsilon), str(total.delta))
+    model = DifferentialPrivacy(str(total.epsilon), str(total.delta), most_rows)
     told = {"tables published together": len(promises), "each": [dict(promise.told) for promise in promises]}
     return PrivacyPromise(Guarantee(model, "by construction", float(total.epsilon), note=note), total, told)
 

@@ -20,6 +20,7 @@ from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.amplification import amplified
+from incrowd.dp.group_privacy import price_of_person
 from incrowd.errors import RecipeError, SchemaError
 from incrowd.forms.noisy import NoisyCounts
 from incrowd.methods.private import PrivateMethod, public_table
@@ -49,16 +50,21 @@ def refuse_for_noisy_counts(method: AnyMethod, require: Sequence[Model], form: S
 def noisy_counts_of(
     tally: Tally, schema: Schema, method: PrivateMethod, rate: Fraction, rng: np.random.Generator, progress: Progress
 ) -> NoisyCounts:
-    """Measure a table, or a sample of it that costs less privacy, with noise; nothing of the table is kept."""
+    """Measure a table, or a sample of it that costs less privacy, with noise; nothing of the table is kept.
+
+    Where the method has `most_rows`, the table is that of so many rows of each person; rows of it are sampled.
+    """
     public = public_table(tally, schema, method.missing, method.undeclared)
     # What is promised was said before anybody looked; what a run comes to spend of it may depend on the table.
-    promised = amplified(method.budget, rate) if rate < 1 else method.budget
+    of_rows = method.for_rows
+    per_row = amplified(of_rows.budget, rate) if rate < 1 else of_rows.budget
+    promised = per_row if method.most_rows is None else price_of_person(per_row, method.most_rows)
     accountant = Accountant(limit=promised)
-    with accountant.sampled(rate) if rate < 1 else nullcontext():
-        tree, counts = method.measure(public, rng=rng, progress=progress, accountant=accountant)
+    with accountant.by_person(method.most_rows), accountant.sampled(rate) if rate < 1 else nullcontext():
+        tree, counts = of_rows.measure(public, rng=rng, progress=progress, accountant=accountant)
     _refuse_too_many_rows(method, counts)
     promise = Guarantee(
-        DifferentialPrivacy(str(promised.epsilon), str(promised.delta)),
+        DifferentialPrivacy(str(promised.epsilon), str(promised.delta), method.most_rows),
         "by construction",
         float(promised.epsilon),
         note="" if is_secure(rng) else SEEDED,

@@ -2,8 +2,9 @@
 
 One row more or less changes a count by at most one, so each answer is the count with discrete Laplace noise of scale
 1/ε, drawn exactly; what answers cost adds up, whatever is asked next (Dwork, McSherry, Nissim & Smith 2006). On one
-sample of the rows, all answers together cost less (Li, Qardaji & Su 2012, corollary 4). Which questions can be asked
-depends on the schema alone. Cost: one pass over the distinct tuples per question.
+sample of the rows, all answers together cost less (Li, Qardaji & Su 2012, corollary 4). Where somebody has several
+rows, at most `most_rows` of each person are kept, and noise has the scale `most_rows`/ε (`dp/group_privacy.py`). Which
+questions can be asked depends on the schema alone. Cost: one pass over the distinct tuples per question.
 """
 
 from __future__ import annotations
@@ -24,15 +25,20 @@ from incrowd.common.randomness import randomness, sample_counts
 from incrowd.core.engine import empty_tally
 from incrowd.core.query import Query, matching_codes
 from incrowd.core.sampling import as_rate
+from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
+from incrowd.dp.group_privacy import share_of_row
 from incrowd.errors import BudgetSpent, EmptyTable, QueryError, RecipeError, did_you_mean
 from incrowd.hierarchies.public import Undeclared, public_codes, public_tree
 from incrowd.hierarchies.tree import Tree
-from incrowd.methods.private import require_undeclared, tolerant
+from incrowd.methods.private import require_most_rows, require_undeclared, tolerant
+from incrowd.models.differential_privacy import per_person
 from incrowd.publishing.noisy_counts import SEEDED
+from incrowd.publishing.people_promises import refuse_unbounded
+from incrowd.publishing.publish import refuse_repeated
 from incrowd.publishing.table import Table
 
 
@@ -45,7 +51,7 @@ class Answer:
     error: float
     """What noise adds, and what a sample adds if there is one; about two of these either way is where the count is."""
     price: Budget
-    """What the answer cost by itself; on a sample, before it counts for less."""
+    """What the answer cost everybody by itself; on a sample, before it counts for less."""
     note: str = ""
 
 
@@ -56,7 +62,8 @@ class PrivateTable:
     declares, categories or intervals with bounds; numbers beyond the bounds count as the last one, and a value that is
     not among them matches nobody. With a `sample` below 1, answers are about one sample, drawn now and kept. A table
     that holds names which were not declared, or no rows, is refused; with `undeclared="missing"` such names count as
-    missing and nobody is refused, so that not even this tells who is there.
+    missing and nobody is refused, so that not even this tells who is there. Where the schema tells whose a row is, ε is
+    what a person pays, and `most_rows` of each person are kept, chosen at random, now; no other rows are counted.
 
     >>> import incrowd as ic
     >>> sexes = ic.Categories.from_tree(["Female", "Male"])
@@ -76,8 +83,11 @@ class PrivateTable:
         sample: float | Fraction = 1,
         seed: int | None = None,
         undeclared: Undeclared = "refuse",
+        most_rows: int | None = None,
     ) -> None:
         require_undeclared("PrivateTable", undeclared)
+        require_most_rows("PrivateTable", most_rows)
+        refuse_unbounded("PrivateTable", table.schema, most_rows, nobody_refused=undeclared == "missing")
         if seed is not None:
             require_whole("PrivateTable", "seed", seed, at_least=0)
         self._accountant = Accountant(limit=budget if isinstance(budget, Budget) else Budget(budget))
@@ -85,11 +95,13 @@ class PrivateTable:
         self._rng = randomness(seed)
         self._note = "" if seed is None else SEEDED
         self._hierarchies = {**table.schema.quasi, **table.schema.sensitive}
-        self._tally = count_people(table, undeclared)
+        self._most_rows = most_rows
+        self._tally = count_people(table, undeclared, most_rows, self._rng)
         self._counts: Counts = self._tally.counts
         self._declared: dict[str, tuple[Tree, Codes]] = {}
         self._answers: list[Answer] = []
-        self._open = ExitStack()  # the one sample that every question is about; it is never closed
+        self._open = ExitStack()  # the one choice of rows that every question is about; it is never closed
+        self._open.enter_context(self._accountant.by_person(most_rows))
         if self._rate < 1:
             self._counts = sample_counts(self._rng, self._rate, self._counts)
             self._open.enter_context(self._accountant.sampled(self._rate))
@@ -101,13 +113,14 @@ class PrivateTable:
         """
         matching = self._matching(query)  # refused before anything is paid
         price = Budget(epsilon)
+        of_row = share_of_row(price, self._most_rows or 1)
         try:
-            scale = noise_scale(Fraction(1), price.epsilon)
+            scale = noise_scale(Fraction(1), of_row.epsilon)
         except ValueError:
             raise RecipeError(f"ε = {float(price.epsilon):g} is too small for an answer.") from None
-        self._pay(query, price)
+        self._pay(query, price, of_row)
         true = np.array([int(self._counts[matching].sum())], dtype=np.int64)
-        noisy = int(noisy_counts(self._rng, true, epsilon=price.epsilon)[0])
+        noisy = int(noisy_counts(self._rng, true, epsilon=of_row.epsilon)[0])
         rate = float(self._rate)
         value = float(noisy / self._rate)
         sampling = max(value, 0.0) * (1 - rate) / rate
@@ -137,9 +150,9 @@ class PrivateTable:
             self._declared[name] = public, public_codes(name, self._tally.trees[name], public)
         return self._declared[name]
 
-    def _pay(self, query: Query, price: Budget) -> None:
+    def _pay(self, query: Query, price: Budget, of_row: Budget) -> None:
         try:
-            self._accountant.spend(f"count by {', '.join(query) or 'nothing'}", price)
+            self._accountant.spend(f"count by {', '.join(query) or 'nothing'}", of_row)
         except BudgetSpent:
             on_sample = f" on a sample at rate {float(self._rate):g}" if self._rate < 1 else ""
             raise BudgetSpent(
@@ -167,15 +180,29 @@ class PrivateTable:
 
     def __repr__(self) -> str:
         note = f"; {self._note}" if self._note else ""
-        return f"PrivateTable({len(self._answers)} answers; {self.remaining} of {self._accountant.limit} left{note})"
+        left = f"{self.remaining} of {self._accountant.limit} left{per_person(self._most_rows)}"
+        return f"PrivateTable({len(self._answers)} answers; {left}{note})"
 
 
-def count_people(table: Table, undeclared: Undeclared) -> Tally:
-    """Count the distinct tuples of a table; with `undeclared="missing"`, also where there are none."""
+def count_people(table: Table, undeclared: Undeclared, most_rows: int | None, rng: np.random.Generator) -> Tally:
+    """Count the distinct tuples of a table, of `most_rows` rows of each person if that is given.
+
+    With `undeclared="missing"`, also where there are none.
+    """
     if undeclared == "refuse":
-        return table.engine.count(table.schema).tally
+        if most_rows is None and not table.schema.each_row_a_person:
+            refuse_repeated(table.engine.repeated(table.schema.naming))
+        return _count(table, table.schema, most_rows, rng, allow_nameless=False)
     schema = tolerant(table.schema)
     try:
-        return table.engine.count(schema).tally
+        return _count(table, schema, most_rows, rng, allow_nameless=True)
     except EmptyTable:  # a refusal would tell the first person's presence from their absence
         return empty_tally(schema)
+
+
+def _count(
+    table: Table, schema: Schema, most_rows: int | None, rng: np.random.Generator, *, allow_nameless: bool
+) -> Tally:
+    if most_rows is None:
+        return table.engine.count(schema).tally
+    return table.engine.count_kept(schema, most_rows, rng, allow_nameless=allow_nameless).tally

@@ -49,6 +49,7 @@ from incrowd.methods.private import PrivateMethod
 from incrowd.methods.sets.occurrence_recoding import OccurrenceRecoding
 from incrowd.publishing.items import ShownItems, require_recodable, show_items
 from incrowd.publishing.noisy_counts import SEEDED, noisy_counts_of, refuse_for_noisy_counts
+from incrowd.publishing.people_promises import refuse_unbounded_method
 from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table
 
@@ -74,7 +75,8 @@ def publish(
     method : finds who hides together (default: `Mondrian()`).
     form : how they are shown (default: the method's own, which is generalized values for most).
     items : how sets of items are made safe, within the groups that the method finds (default: `OccurrenceRecoding()`).
-    sample : below 1, each row is taken with that probability, independently, and the rest is not published.
+    sample : below 1, each row is taken with that probability, independently, and the rest is not published. Where the
+        schema has a person column, people are taken, with all their rows; under differential privacy, rows.
     seed : makes chance repeatable: the same table gives the same release (default: the operating system's chance).
         Such a release is for tests: whoever knows or guesses the seed can undo what chance hides, so it is marked.
     pseudonym_key : makes pseudonyms and shifts of dates that can be repeated (default: a key that is drawn now and
@@ -129,7 +131,7 @@ def publish(
 def _refuse_impossible(table: Table, models: Sequence[Model], method: AnyMethod, form: Showing | None) -> None:
     """Refuse, before any work, what cannot be had."""
     require_member("methods", method)
-    if not models and not method.private and not method.guarantees and table.schema.quasi:
+    if not models and not method.promises_privacy and not method.guarantees and table.schema.quasi:
         raise RecipeError("nothing is required of the release.  Hint: ask for a model, such as KAnonymity(5).")
     refuse_unverifiable(models)
     for model in models:
@@ -139,6 +141,7 @@ def _refuse_impossible(table: Table, models: Sequence[Model], method: AnyMethod,
     if method.private:
         refuse_for_noisy_counts(method, models, form, table.schema)
     refuse_uncovered((*models, *method.guarantees), table.schema)
+    refuse_unbounded_method(method, table.schema)
     if table.schema.dates and not table.engine.treats_dates:
         raise SchemaError(
             f"the engine {table.engine.name} publishes no dates with a treatment, and column "
@@ -213,10 +216,15 @@ class _Job:
         schema, population = self.method.counted_as(self.table.schema), self.table.population
         self.progress("reading", 0.0)
         self.table.engine.require_dates(schema.dates)
+        if self.method.private:
+            population = None
         try:
-            counted = self.table.engine.count(
-                schema, None if self.method.private else population, values=self._looks_at_values
-            )
+            if self.method.promises_privacy and self.method.most_rows is not None:
+                counted = self.table.engine.count_kept(
+                    schema, self.method.most_rows, self.rng, population, allow_nameless=self.method.allows_empty
+                )
+            else:
+                counted = self.table.engine.count(schema, population, values=self._looks_at_values)
         except EmptyTable:
             if not self.method.allows_empty:
                 raise
@@ -338,12 +346,6 @@ class _Job:
                     f"rows somebody has, and some of the {len(people):,} people have several.  Hint: publish "
                     "generalized values, or a table with one row for each person."
                 )
-        if self.method.promises_of_rows:
-            raise SchemaError(
-                f"{self.method.name} promises that one row more or less makes little difference, and some people have "
-                "several rows, which labels and numbers of rows would tell of.  Hint: publish a table with one row for "
-                "each person, or choose a method without such a promise."
-            )
 
     def _verified(self, form: Form, tally: Tally, people: PlacedPeople | None, *, own: Showing) -> Sequence[Guarantee]:
         """Check every model on what is shown. A method answers for the form it is made for; another one may show more

@@ -284,7 +284,7 @@ class RecipeFields:
         roles, hierarchies, dates = read_columns(_table("columns", data.get("columns", {})), base)
         models = data.get("models", [])
         method = make_registered("methods", data["method"], base=base) if "method" in data else Mondrian()
-        if not isinstance(models, list) or not (models or method.private or method.guarantees):
+        if not isinstance(models, list) or not (models or method.promises_privacy or method.guarantees):
             raise RecipeError('no model is required.  Hint: add [[models]] with name = "k-anonymity" and k = 5.')
         return cls(
             source=source,

@@ -46,6 +46,8 @@ class Transcript:
     asked: list[tuple[Question, Any, Any]] = field(default_factory=list)
     losses: list[float] | None = None
     """Of the replay, question by question; nothing while recording."""
+    rows: int = 1
+    """By how many rows the tables differ."""
 
     def ask(self, question: Question, truth: Any, answer: Callable[[], Any], loss: Callable[[Any], float]) -> Any:
         if self.losses is None:
@@ -72,7 +74,7 @@ class Transcript:
 
             def loss(other: Any) -> float:
                 largest = float(np.abs(other - logarithms).max())
-                assert largest <= epsilon * (1 + 1e-9)
+                assert largest <= self.rows * epsilon * (1 + 1e-9)
                 return largest
 
             def answer() -> int:
