@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import audits, confidence, families, generalization, loss, sets, speed
+from benchmarks import audits, confidence, families, generalization, loss, people, sets, speed
 from benchmarks.tables import data_folder
 
 
@@ -30,6 +30,7 @@ def main() -> None:
     confidence.measure(console, chosen.cache, sizes)
     families.measure(console, chosen.cache, sizes)
     audits.measure(console, chosen.cache, sizes)
+    people.measure(console, chosen.cache)
     sets.measure(console)
 
 
