@@ -1,4 +1,4 @@
-"""People with several rows: a million rows of 200,000 people, Mondrian k = 5, CSV to CSV, beside the same without people.
+"""People with several rows: a million rows of 200,000 people, Mondrian k = 5, CSV to CSV, and the same without people.
 
 `python -m benchmarks.people` prints it by itself.
 """

@@ -30,10 +30,7 @@ def form_of_people(form: Generalized, placed: PlacedPeople, *, people_in: int) -
     lines = np.stack([seen, *single.values()], axis=1)[published].astype(np.int32)
     sizes = [max(len(form.shown), 1), *(tally.trees[name].size for name in single)]
     index, first = group_tuples(lines, sizes)
-    schema = replace(
-        form.schema, sensitive={name: hierarchies[name] for name in single}, items={}, events={}, kept=(), dates={},
-        pseudonyms=(),
-    )  # fmt: skip
+    schema = replace(form.schema, sensitive={name: hierarchies[name] for name in single}, items={}, events={})
     made = replace(
         form,
         schema=schema,
