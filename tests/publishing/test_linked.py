@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter, defaultdict
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -169,6 +170,26 @@ def test_a_flat_table_is_split_by_itself(tmp_path: Path) -> None:
     assert [model.satisfied for model in ic.check(tmp_path / "out").models] == [True, True]
     again = ic.Recipe.load(tmp_path / "out" / "recipe.toml").run()
     assert again.to_polars().columns == ["nr", "age", "blood"]
+
+
+def test_no_file_names_a_value_that_only_withheld_people_have(tmp_path: Path) -> None:
+    people = pl.DataFrame({"pid": range(21), "age": [30] * 10 + [60] * 10 + [99]})
+    visits = pl.DataFrame({"pid": range(21), "disease": ["flu", "cold"] * 10 + ["XSECRETX"]})
+    bought = pl.DataFrame({"pid": range(21), "item": ["a", "b"] * 10 + ["XRAREX"]})
+    listed = {name: replace(ic.Categories.from_tree(values), taken_from="data") for name, values in (
+        ("disease", ["flu", "cold", "XSECRETX"]), ("item", ["a", "b", "XRAREX"]),
+    )}  # fmt: skip
+    tables = ic.read_tables(
+        ic.read(people, person="pid", quasi=["age"]),
+        visits=ic.read(visits, person="pid", sensitive=["disease"], hierarchies={"disease": listed["disease"]}),
+        bought=ic.read(bought, person="pid", items=["item"], hierarchies={"item": listed["item"]}),
+    )
+    release = ic.publish(tables, [ic.KAnonymity(5), ic.KmAnonymity(2)], method=ic.FullDomain(max_withheld=0.2))
+    assert release.withheld == 1
+    release.save(tmp_path / "out")
+    for file in (tmp_path / "out").iterdir():
+        assert "XSECRETX" not in file.read_text()
+        assert "XRAREX" not in file.read_text()
 
 
 def test_mistakes(tables: dict[str, pl.DataFrame]) -> None:

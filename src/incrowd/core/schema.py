@@ -40,8 +40,8 @@ class Schema:
     """What stands between items where a set is written as text."""
     events: Mapping[str, Hierarchy] = field(default_factory=dict)
     """Sensitive columns of linked tables of events."""
-    event_items: tuple[str, ...] = ()
-    """Columns of items of such tables."""
+    event_items: Mapping[str, Hierarchy | None] = field(default_factory=dict)
+    """Columns of items of such tables, each with its hierarchy, if one was given."""
     person: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     each_row_a_person: bool = False
@@ -65,8 +65,9 @@ class Schema:
     @property
     def hierarchies(self) -> dict[str, Hierarchy]:
         """The hierarchies of all columns that have one."""
-        given = {name: hierarchy for name, hierarchy in self.items.items() if hierarchy is not None}
-        return {**self.quasi, **self.sensitive, **given}
+        of_items = {**self.items, **self.event_items}
+        given = {name: hierarchy for name, hierarchy in of_items.items() if hierarchy is not None}
+        return {**self.quasi, **self.sensitive, **self.events, **given}
 
     @property
     def found_again_by(self) -> tuple[str, ...]:

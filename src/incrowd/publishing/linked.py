@@ -67,7 +67,7 @@ def read_tables(people: Table, **events: Table) -> LinkedTables:
         pseudonyms=(*schema.person, *(name for name in schema.pseudonyms if name not in schema.person)),
         removed=tuple(name for name in schema.removed if name not in schema.person),
         events={name: hierarchy for table in tables.values() for name, hierarchy in table.schema.sensitive.items()},
-        event_items=tuple(name for table in tables.values() for name in table.schema.items),
+        event_items={name: given for table in tables.values() for name, given in table.schema.items.items()},
     )
     return LinkedTables(LinkedEngine(people.engine, tables), linked, people.population)
 

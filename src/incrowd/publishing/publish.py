@@ -31,7 +31,7 @@ from incrowd.core.model import (
 from incrowd.core.people import People, PeopleNumbers, PlacedPeople
 from incrowd.core.people_placing import everybody_together, place_people
 from incrowd.core.pseudonyms import PseudonymKey
-from incrowd.core.recoding import Showing
+from incrowd.core.recoding import WITHHELD, Showing
 from incrowd.core.sampling import as_rate, draw_sample
 from incrowd.core.schema import Schema
 from incrowd.core.set_method import SetMethod
@@ -299,6 +299,8 @@ class _Job:
             rows = engine.rows_of(form)
         present = present_values(rows_tally, recoding)
         values = {name: counted.tally.trees[name].values.filter(pl.Series(codes)) for name, codes in present.items()}
+        if placed is not None:
+            values |= _of_events(placed, counted.items)
         told = _told(schema, values)
         lost = None if shown_items is None else shown_items.told
         linked = None
@@ -389,10 +391,22 @@ class _Job:
 def _told(schema: Schema, values: Mapping[str, pl.Series]) -> dict[str, Hierarchy]:
     """Return the hierarchies that a recipe must tell otherwise, since they list values that no published row has."""
     found = {}
-    for name, hierarchy in (*schema.quasi.items(), *schema.sensitive.items()):
+    for name, hierarchy in schema.hierarchies.items():
         told = hierarchy.as_published(values[name].drop_nulls())
         if told is not hierarchy:
             found[name] = told
+    return found
+
+
+def _of_events(placed: PlacedPeople, items: ItemsOfPeople | None) -> dict[str, pl.Series]:
+    """Return the values of linked tables, and the items, that published people have."""
+    people, published = placed.people, placed.group_of != WITHHELD
+    found = {}
+    for name in people.events:
+        _, codes = people.values_of(name, published)
+        found[name] = people.rows.trees[name].values.gather(np.unique(codes))
+    if items is not None:
+        found[items.column] = items.tree.values.gather(np.unique(items.codes[published[items.owner]]))
     return found
 
 

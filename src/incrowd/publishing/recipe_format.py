@@ -157,13 +157,14 @@ class TableFields:
         return cls(source, roles, hierarchies, data.get("others"), dates)
 
     @classmethod
-    def of(cls, table: LinkedSource) -> Self:
-        """Write down a table of events."""
+    def of(cls, table: LinkedSource, told: Mapping[str, Hierarchy]) -> Self:
+        """Write down a table of events, with hierarchies as they are `told` where these name too much."""
         roles = roles_in(table.schema)
+        own = table.schema.hierarchies
         return cls(
             _described(table.source, stated_only=False),
             {name: roles[name] for name in table.source.columns},
-            table.schema.hierarchies,
+            {name: told.get(name, hierarchy) for name, hierarchy in own.items()},
             dates=table.schema.dates,
         )
 
@@ -339,7 +340,10 @@ class RecipeFields:
             item_separator=schema.item_separator,
             tables={}
             if release.split
-            else {name: TableFields.of(table) for name, table in release.event_tables.items()},
+            else {
+                name: TableFields.of(table, {} if own else release.hierarchies)
+                for name, table in release.event_tables.items()
+            },
             split=release.split,
             others="drop" if release.split else None,  # what is dropped is in neither table
             dates=schema.dates,
