@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from incrowd.common.arrays import Codes, Ints
+from incrowd.common.arrays import Bools, Codes, Floats, Ints
 from incrowd.core.item_sets import ItemSets
+from incrowd.core.query import Condition, matching_codes
 from incrowd.errors import OutputError, SchemaError
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.item_groups import group_items
@@ -118,3 +120,31 @@ def written_sets(names: pl.Series, sets: ItemSets) -> pl.Series:
     lists = frame.group_by("set", maintain_order=True).agg("name")
     every = pl.DataFrame({"set": np.arange(len(sets))}).join(lists, on="set", how="left", maintain_order="left")
     return every["name"].fill_null([])
+
+
+@dataclass(frozen=True, eq=False)
+class ShownSets:
+    """Published sets, by the nodes of a tree that they show: node n of `sets` stands for the codes from `lows[n]` to
+    `highs[n]`, the latter not included, of which some may be `present` in nobody.
+    """
+
+    tree: Tree
+    sets: ItemSets
+    lows: Codes
+    highs: Codes
+    present: Bools
+
+    def shares(self, column: str, condition: Condition) -> Floats:
+        """Return for each set how likely it holds all items of a condition, each node standing for any of its items."""
+        several = isinstance(condition, Iterable) and not isinstance(condition, (str, bytes, tuple))
+        wanted = list(condition) if several else [condition]  # type: ignore[call-overload]
+        before = np.concatenate(([0], np.cumsum(self.present)))
+        standing_for = np.maximum(before[self.highs] - before[self.lows], 1)
+        found = np.ones(len(self.sets))
+        for item in wanted:
+            asked = np.concatenate(([0], np.cumsum(matching_codes(column, self.tree, item) & self.present)))
+            by_node = np.minimum((asked[self.highs] - asked[self.lows]) / standing_for, 1.0)
+            best = np.zeros(len(self.sets))
+            np.maximum.at(best, self.sets.owners, by_node[self.sets.items])
+            found *= best
+        return found

@@ -13,6 +13,7 @@ import polars as pl
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.groups import Regions, TornRegions
+from incrowd.core.items import ShownSets
 from incrowd.core.labelled import Labelled, Shown, ShownGroups
 from incrowd.core.model import Guarantee, Model
 from incrowd.core.people import PlacedPeople
@@ -67,6 +68,8 @@ class Generalized(Form):
     counts: Counts
     rows_in: int
     written: Shown = "region"
+    sets: ShownSets | None = None
+    """What the lists of a column of items stand for, where there is one."""
     name: ClassVar[str] = "generalized"
 
     @classmethod
@@ -124,7 +127,9 @@ class Generalized(Form):
         quasi, sensitive = tuple(self.schema.quasi), tuple(self.schema.sensitive)
         return verify(self.lines(), quasi, sensitive, require, before=before, stands_for=self.stands_for())
 
-    def with_items(self, people: PlacedPeople, column: str, list_of: Ints, lists: pl.Series) -> Generalized:
+    def with_items(
+        self, people: PlacedPeople, column: str, list_of: Ints, lists: pl.Series, sets: ShownSets
+    ) -> Generalized:
         """Return the same with a set of items beside each row: person p shows the list `list_of[p]`."""
         rows, owner = people.people, people.people.owner
         entries = rows.each_entry
@@ -148,6 +153,7 @@ class Generalized(Form):
             groups=lines[first][:, 0].astype(np.int64),
             sensitive=lines[first][:, 1:],
             counts=counts,
+            sets=sets,
         )
 
     def people_in_groups(self, people: PlacedPeople) -> Counts:
@@ -284,13 +290,16 @@ class Generalized(Form):
     def count(self, query: Query) -> float:
         """Estimate how many published rows satisfy every condition, as if a group's members were spread evenly."""
         share = np.ones(len(self.shown))
-        exact = np.ones(len(self.counts), dtype=bool)
+        exact = np.ones(len(self.counts))
         for name, condition in query.items():
             if name in self.schema.quasi:
                 share *= self._matching_share(name, condition)
             elif name in self.schema.sensitive:
                 matches = matching_codes(name, self.tally.trees[name], condition)
-                exact &= matches[self.sensitive[:, list(self.schema.sensitive).index(name)]]
+                exact *= matches[self.sensitive[:, list(self.schema.sensitive).index(name)]]
+            elif name in self.schema.items and self.sets is not None:
+                # The code 0 is that of nobody's list.
+                exact *= np.append(0.0, self.sets.shares(name, condition))[self.sensitive[:, -1]]
             else:
                 raise QueryError(
                     f"'{name}' is not a quasi-identifier or sensitive column of the release."

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.common.arrays import Codes, Ints
+from incrowd.common.arrays import Bools, Codes, Ints
 from incrowd.common.progress import Progress
 from incrowd.core.item_sets import ItemSets
-from incrowd.core.items import ItemsOfPeople, written_sets
+from incrowd.core.items import ItemsOfPeople, ShownSets, written_sets
 from incrowd.core.model import Guarantee
 from incrowd.core.people import distinct_pairs
 from incrowd.core.set_method import SetMethod
@@ -34,6 +34,8 @@ class ShownItems:
     guarantees: tuple[Guarantee, ...]
     told: dict[str, Any]
     """What was lost, as plain numbers."""
+    sets: ShownSets
+    """The same lists by what their labels stand for."""
 
 
 def show_items(
@@ -56,7 +58,9 @@ def show_items(
     model = _strictest(require)
     recoding = recode_parts(method, sets, nodes, model, progress=progress)
     shown = recoding.published(sets)
-    names = _names(items, nodes, shown, sets)
+    present = np.zeros(items.tree.size, dtype=bool)
+    present[sets.items] = True
+    names = _names(items, nodes, shown, present)
     lists = written_sets(names, shown)
     told = {
         "method": method.name,
@@ -65,7 +69,7 @@ def show_items(
         "items left out": recoding.suppressed(sets),
     }
     guarantees = verify_items(sets_as_written(lists, sets.counts, sets.parts, sets.sensitive), require)
-    return ShownItems(entry, lists, guarantees, told)
+    return ShownItems(entry, lists, guarantees, told, ShownSets(items.tree, shown, nodes.lows, nodes.highs, present))
 
 
 def _strictest(require: Sequence[SetModel]) -> SetModel:
@@ -76,13 +80,11 @@ def _strictest(require: Sequence[SetModel]) -> SetModel:
     return require[0]
 
 
-def _names(items: ItemsOfPeople, nodes: Nodes, shown: ItemSets, sets: ItemSets) -> pl.Series:
+def _names(items: ItemsOfPeople, nodes: Nodes, shown: ItemSets, present: Bools) -> pl.Series:
     """Return how each node is written; no name is that of an item that nobody has who is published."""
     used = np.unique(shown.items)
     if not len(used):
         return pl.Series([""] * len(nodes), dtype=pl.String)
-    present = np.zeros(items.tree.size, dtype=bool)
-    present[sets.items] = True
     tree, lows, highs = items.tree, nodes.lows[used], nodes.highs[used]
     written = name_runs(tree, lows, highs, shown="hierarchy", present=present).labels
     if tree.from_data:

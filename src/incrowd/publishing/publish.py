@@ -328,7 +328,7 @@ class _Job:
         """Put the people's sets beside their labels."""
         assert isinstance(form, Generalized)
         (column,) = self.table.schema.items
-        return form.with_items(people, column, shown.list_of, shown.lists)
+        return form.with_items(people, column, shown.list_of, shown.lists, shown.sets)
 
     def _watched(self, people: People) -> Codes | None:
         """Return the sensitive value of each person, where a model of sets bounds how sure one may be of it."""
