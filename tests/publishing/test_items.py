@@ -143,6 +143,21 @@ def test_a_release_tells_how_many_bought_two_things() -> None:
     assert release.count({"bought": "nothing that is sold"}) == 0
 
 
+def test_an_audit_tries_what_a_few_known_items_tell() -> None:
+    table = ic.read(people_with_sets(400), quasi=["age", "sex"], sensitive=["disease"], items=["bought"])
+    release = ic.publish(table, [ic.KAnonymity(20), ic.KmAnonymity(4, m=2)])
+    rows = [((age, sex), frozenset(labels)) for age, sex, _, labels in release.to_polars().iter_rows()]
+    chances = []
+    for group, own in rows:
+        crowd = [labels for other, labels in rows if other == group]
+        known = [together for size in (0, 1, 2) for together in combinations(sorted(own), size)]
+        chances.append(1 / min(sum(set(together) <= labels for labels in crowd) for together in known))
+    (risk,) = [risk for risk in release.audit(learn=False).attacks if risk.attack == "known-items"]
+    assert risk.details["found with 2 known"] == pytest.approx(sum(chances) / len(chances))
+    assert risk.details["fewest people who show 2"] >= 4
+    assert risk.details["alone with 2 known"] == 0
+
+
 def test_mistakes() -> None:
     frame = people_with_sets(60)
     table = ic.read(frame, quasi=["age", "sex"], sensitive=["disease"], items=["bought"])

@@ -32,6 +32,7 @@ from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, verified_models
 from incrowd.core.query import Query
 from incrowd.core.risk import Risk
+from incrowd.core.set_model import split_models
 from incrowd.core.source import OpenedTable
 from incrowd.core.tally import Tally
 from incrowd.core.target import Target
@@ -219,7 +220,7 @@ def aim(
         truth=truth,
         external=people,
         earlier=tuple(other.form for other in earlier),
-        require=verified_models(release.guarantees),
+        require=split_models(verified_models(release.guarantees))[0],
         method=release.method.name,
         seed=seed,
         dated=dated,

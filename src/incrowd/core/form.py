@@ -11,6 +11,7 @@ import polars as pl
 
 from incrowd.common.arrays import Codes, Counts, Floats
 from incrowd.common.registry import Named
+from incrowd.core.item_sets import ItemSets
 from incrowd.core.labelled import Labelled
 from incrowd.core.model import Guarantee, Model
 from incrowd.core.people import PlacedPeople
@@ -102,6 +103,10 @@ class Form(FormOutline, Protocol):
     def people_in_groups(self, people: PlacedPeople) -> Counts:
         """Return how many people are in each group, where somebody has several rows."""
         return np.empty(0, dtype=np.int64)  # of forms that take nobody with several rows
+
+    def published_sets(self) -> ItemSets | None:
+        """Return the sets of items that people show, in parts by their groups; None where there are none."""
+        return None
 
     def rows_alike(self) -> Counts:
         """Return how many rows show each combination of quasi-identifiers; the smallest number is the k of a reader."""

@@ -13,6 +13,7 @@ import polars as pl
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.groups import Regions, TornRegions
+from incrowd.core.item_sets import ItemSets
 from incrowd.core.items import ShownSets
 from incrowd.core.labelled import Labelled, Shown, ShownGroups
 from incrowd.core.model import Guarantee, Model
@@ -155,6 +156,13 @@ class Generalized(Form):
             counts=counts,
             sets=sets,
         )
+
+    def published_sets(self) -> ItemSets | None:
+        """Return the sets of items that people show, in parts by their groups."""
+        if self.sets is None:
+            return None
+        shown = self.sets.sets.take(self.sensitive[:, -1].astype(np.int64) - 1)
+        return replace(shown, counts=self.counts, parts=self.groups, sensitive=None)
 
     def people_in_groups(self, people: PlacedPeople) -> Counts:
         """Return how many people are in each group, where somebody has several rows."""
