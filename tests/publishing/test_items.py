@@ -158,6 +158,17 @@ def test_an_audit_tries_what_a_few_known_items_tell() -> None:
     assert risk.details["alone with 2 known"] == 0
 
 
+@pytest.mark.parametrize("kind", ["to_pandas", "to_arrow", "lazy"])
+def test_lists_of_any_frame(kind: str) -> None:
+    frame = people_with_sets(200)
+    given = getattr(frame, kind)()
+    made = [
+        ic.publish(ic.read(rows, items=["bought"], others="drop"), ic.KmAnonymity(3), seed=1).to_polars()
+        for rows in (frame, given)
+    ]
+    assert made[0].equals(made[1])
+
+
 def test_mistakes() -> None:
     frame = people_with_sets(60)
     table = ic.read(frame, quasi=["age", "sex"], sensitive=["disease"], items=["bought"])

@@ -10,13 +10,13 @@ import polars.selectors as cs
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts
-from incrowd.core.source import OpenedTable
+from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.core.tally import Population, Tally, group_tuples
 from incrowd.errors import SchemaError, UncoveredValue
 from incrowd.hierarchies.texts import code_names
 from incrowd.hierarchies.tree import MISSING, Tree
 from incrowd.hierarchies.values import as_dates, as_numbers, as_text
-from incrowd.sources import open_source, reading
+from incrowd.sources import open_table, reading
 
 _COUNT = "\0count"
 
@@ -26,7 +26,7 @@ def read_people(source: object, columns: Sequence[str], trees: Mapping[str, Tree
 
     It needs at least one of the quasi-identifiers.
     """
-    opened = open_source(source)
+    opened = open_table(source, ReadOptions(lists=None))
     known = tuple(name for name in sorted(columns) if name in opened.columns)
     if not known:
         raise SchemaError(
@@ -44,7 +44,7 @@ def read_truth(source: object, columns: Sequence[str], trees: Mapping[str, Tree]
 
     Columns that are named in `also` are read where the table has them.
     """
-    opened = open_source(source)
+    opened = open_table(source, ReadOptions(lists=None))
     names = tuple(sorted({*columns, *(name for name in also if name in opened.columns)}))
     for name in names:
         if name not in opened.columns:

@@ -33,7 +33,7 @@ from incrowd.core.model import Guarantee, verified_models
 from incrowd.core.query import Query
 from incrowd.core.risk import Risk
 from incrowd.core.set_model import split_models
-from incrowd.core.source import OpenedTable
+from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.core.tally import Tally
 from incrowd.core.target import Target
 from incrowd.errors import IncrowdError
@@ -42,7 +42,7 @@ from incrowd.models.distinct_l_diversity import DistinctLDiversity
 from incrowd.models.entropy_l_diversity import EntropyLDiversity
 from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from incrowd.models.t_closeness import TCloseness
-from incrowd.sources import open_source
+from incrowd.sources import open_table
 
 _STREAMS_PER_COLUMN = 8
 _OTHER_STREAMS = 30_000
@@ -205,7 +205,7 @@ def aim(
         form = form.canonical(truth)
     dated: tuple[DatedRows, ...] = ()
     if release.dates.treatments and truth is not None and form.labelled is not None:
-        before = release.rows_before if original is None else open_source(original)
+        before = release.rows_before if original is None else open_table(original, ReadOptions(lists=None))
         dated = dated_rows(release.dates, before, release.batches(), form.labelled, seed=seed)
     people = form.tally.population
     if external is not None:

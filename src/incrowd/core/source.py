@@ -78,7 +78,7 @@ class ReadOptions:
     `query` is a SELECT or a table's name; `separator`, `quote` (empty: no field is quoted) and `encoding` are those of
     a text file; texts that are listed in `missing`, for example "?" or "NA", are null. With `exact_text`, texts that
     differ in spaces around them or in how Unicode spells a letter are different values. The columns in `lists` may hold
-    lists of plain values.
+    lists of plain values; None is any column, for readers that do not look at such columns.
     """
 
     query: str | None = None
@@ -87,7 +87,7 @@ class ReadOptions:
     encoding: str | None = None
     missing: Sequence[str] = ()
     exact_text: bool = False
-    lists: tuple[str, ...] = ()
+    lists: tuple[str, ...] | None = ()
 
     def __post_init__(self) -> None:
         if not isinstance(self.exact_text, bool):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import polars as pl
+import polars.selectors as cs
 
 from incrowd.core.schema import Schema
 from incrowd.report.html import Child, Raw, element, table
@@ -36,5 +37,6 @@ def release_html(
 def _first_rows(first: pl.DataFrame | None) -> Raw | None:
     if first is None or not first.height:
         return None
-    rows = first.head(_MOST_ROWS).select(pl.all().cast(pl.String)).rows()
+    plain = first.head(_MOST_ROWS).with_columns(cs.list().list.join("; "))
+    rows = plain.select(pl.all().cast(pl.String)).rows()
     return table(first.columns, [["" if cell is None else cell for cell in row] for row in rows])

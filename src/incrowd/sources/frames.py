@@ -53,7 +53,7 @@ class PandasFrame(Source):
         options.refuse_all_but((), "this is a frame")
         frame: Any = location.given
         with needing_extra("pandas", "pandas frames"):  # pandas may be here without PyArrow, which reads its texts
-            taken = from_pandas(frame)
+            taken = from_pandas(frame, options.lists)
         return opened_frame(taken.lazy(), self.name, options)
 
 

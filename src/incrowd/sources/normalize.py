@@ -27,7 +27,9 @@ def normalized(frame: pl.LazyFrame, options: ReadOptions, *, where: str) -> pl.L
     Columns that may hold lists hold lists of texts.
     """
     schema = _schema(frame, where)
-    lists = [name for name, dtype in schema.items() if name in options.lists and _is_list(dtype)]
+    lists = [
+        name for name, dtype in schema.items() if _is_list(dtype) and (options.lists is None or name in options.lists)
+    ]
     _refuse_nested(schema, where, allowed=lists)
     frame = frame.with_columns(cs.by_name(*lists).as_expr().cast(pl.List(pl.String))) if lists else frame
     # A category is a coding of its own; and a column of nothing but nulls has no type to compare with labels.

@@ -23,13 +23,39 @@ if TYPE_CHECKING:
 _WHERE = "the pandas frame"
 _EXACT_BELOW = 2**53
 """Up to here, a float holds every whole number."""
+_LISTS = (list, tuple, set, frozenset, np.ndarray)
 _NESTED = (list, tuple, dict, set, frozenset, bytes, bytearray)
 
 
-def from_pandas(frame: pd.DataFrame) -> pl.DataFrame:
-    """Return a copy in Polars."""
+def from_pandas(frame: pd.DataFrame, lists: Sequence[str] | None = ()) -> pl.DataFrame:
+    """Return a copy in Polars; of the columns in `lists`, or of any if that is None, cells may be lists."""
     names = _names(frame)
-    return pl.DataFrame([_readable(frame.iloc[:, at], name) for at, name in enumerate(names)])
+    columns = []
+    for at, name in enumerate(names):
+        values = frame.iloc[:, at]
+        of_lists = (lists is None or name in lists) and values.dtype == object and _holds_lists(values)
+        columns.append(_lists(values, name) if of_lists else _readable(values, name))
+    return pl.DataFrame(columns)
+
+
+def _holds_lists(values: pd.Series[Any]) -> bool:
+    """Whether some cells are lists, and all others are missing."""
+    missing = [cell is None or (isinstance(cell, float) and np.isnan(cell)) for cell in values.tolist()]
+    listed = [isinstance(cell, _LISTS) for cell in values.tolist()]
+    return any(listed) and all(one or other for one, other in zip(missing, listed, strict=True))
+
+
+def _lists(values: pd.Series[Any], name: str) -> pl.Series:
+    """Return lists of texts."""
+    cells = [
+        None if not isinstance(cell, _LISTS) else
+        [None if item is None else str(_python(item)) for item in cell]
+        for cell in values.tolist()
+    ]  # fmt: skip
+    try:
+        return pl.Series(name, cells, dtype=pl.List(pl.String))
+    except UnicodeEncodeError:
+        raise SourceError(f"{_WHERE}: column '{name}' holds text with half a character (a lone surrogate).") from None
 
 
 def _names(frame: pd.DataFrame) -> list[str]:

@@ -190,7 +190,7 @@ def _files(
         slices=described.slices,
         known=known,
         rows_in=rows_in,
-        external=None if external is None else open_source(external),
+        external=None if external is None else open_table(external, ReadOptions(lists=None)),
     )
 
 
@@ -242,7 +242,8 @@ def _open_original(original: object, described: Description, *, private: bool) -
 
 def _opened_original(original: object, described: Description) -> OpenedTable:
     is_file = isinstance(original, (str, Path)) and Path(original).suffix.lower() == ".csv"
-    return open_source(original, **described.reading if is_file else {})
+    told = described.reading if is_file else {}
+    return open_table(original, ReadOptions(**told, lists=None))
 
 
 def _rows_of_original(original: object, described: Description) -> OpenedTable | None:
