@@ -13,7 +13,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-FAMILIES = ("models", "methods", "forms", "hierarchies", "dates", "attacks", "metrics")
+FAMILIES = ("models", "methods", "forms", "hierarchies", "dates", "attacks", "metrics", "models/sets", "methods/sets")
 
 
 class TypedNames(BuildHookInterface[Any]):
@@ -40,7 +40,7 @@ def stub(package: Path) -> str:
         for path in sorted((package / family).glob("*.py")):
             tree = ast.parse(path.read_text(encoding="utf-8"))
             base = "Showing" if family == "forms" else None  # the forms that are asked for, not those that are made
-            homes |= dict.fromkeys(members(tree, base), f"{family}.{path.stem}")
+            homes |= dict.fromkeys(members(tree, base), f"{family.replace('/', '.')}.{path.stem}")
     lines = [f"from incrowd import {module} as {module}" for module in constants["_MODULES"]]
     lines += [f"from incrowd.{home} import {name} as {name}" for name, home in sorted(homes.items())]
     return "\n".join([*lines, "", "__version__: str", ""])

@@ -379,7 +379,7 @@ def test_an_interruption_that_compiled_code_loses_ends_the_run_at_its_next_step(
 
     count = LocalEngine.count
 
-    def losing(self: LocalEngine, schema: ic.Schema, population: object = None) -> object:
+    def losing(self: LocalEngine, schema: ic.Schema, population: object = None, **_: object) -> object:
         try:
             signal.raise_signal(signal.SIGINT)
         except BaseException:

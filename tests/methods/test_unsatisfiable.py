@@ -86,4 +86,5 @@ def test_the_sweep_judges_the_labels_that_it_shows() -> None:
 
 
 def test_every_part_that_needs_parameters_has_some() -> None:
-    assert {kind.name for family in ("models", "methods") for kind, _ in good_parts(family)} >= set(GOOD)
+    families = ("models", "methods", "dates", "set_models")
+    assert {kind.name for family in families for kind, _ in good_parts(family)} >= set(GOOD)

@@ -16,6 +16,7 @@ from incrowd.core.groups import Groups, Regions, own_regions
 from incrowd.core.tally import Population, Tally
 from incrowd.errors import Unsatisfiable
 from incrowd.hierarchies.flat import Flat
+from incrowd.hierarchies.texts import plain
 from incrowd.testing import Case
 from incrowd.testing.reading import covers
 from incrowd.testing.strategies import cases
@@ -132,11 +133,14 @@ def recount(release: ic.Release, case: Case, people: pl.DataFrame) -> list[tuple
 
 def has_missing(*frames: pl.DataFrame) -> bool:
     """Whether any value is missing: the label `*` then holds for more people than the search may count on."""
-    return any(
-        frame[name].fill_nan(None).null_count() if frame[name].dtype.is_float() else frame[name].null_count()
-        for frame in frames
-        for name in frame.columns
-    )
+    return any(_as_read(frame[name]).null_count() for frame in frames for name in frame.columns)
+
+
+def _as_read(values: pl.Series) -> pl.Series:
+    """Return values as they are counted: an empty text is missing, and so is NaN."""
+    if values.dtype.is_float():
+        return values.fill_nan(None)
+    return plain(values) if values.dtype == pl.String else values
 
 
 def variants() -> Iterator[ic.Mondrian]:

@@ -9,9 +9,10 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import polars as pl
 
-from incrowd.common.arrays import Codes, Counts, Floats
+from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.common.registry import Named
 from incrowd.core.item_sets import ItemSets
+from incrowd.core.items import ShownSets
 from incrowd.core.labelled import Labelled
 from incrowd.core.model import Guarantee, Model
 from incrowd.core.people import PlacedPeople
@@ -103,6 +104,18 @@ class Form(FormOutline, Protocol):
     def people_in_groups(self, people: PlacedPeople) -> Counts:
         """Return how many people are in each group, where somebody has several rows."""
         return np.empty(0, dtype=np.int64)  # of forms that take nobody with several rows
+
+    def seen(self, people: PlacedPeople) -> Ints | None:
+        """Return each person's group as a reader sees it; None for forms that take no people with several rows."""
+        return None
+
+    def with_items(self, people: PlacedPeople, column: str, list_of: Ints, lists: pl.Series, sets: ShownSets) -> Form:
+        """Return the same with a set of items beside each row; only of forms that tell who is seen where."""
+        return self
+
+    def of_people(self, people: PlacedPeople, *, people_in: int) -> tuple[Form, tuple[str, ...]] | None:
+        """Return what is published as one line for each person, and the sensitive columns that this leaves out."""
+        return None
 
     def published_sets(self) -> ItemSets | None:
         """Return the sets of items that people show, in parts by their groups; None where there are none."""

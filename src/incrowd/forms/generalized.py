@@ -25,6 +25,7 @@ from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import QueryError, did_you_mean
 from incrowd.forms.generalized_view import GeneralizedView
 from incrowd.forms.labelled_groups import present_values, show_groups
+from incrowd.forms.people_form import one_line_each
 from incrowd.forms.people_groups import groups_of_people, require_all_rows_inside
 from incrowd.forms.reach import reach
 from incrowd.forms.reading.labels import count_lines, read_labels, tally_of_nobody, trees_of_labels
@@ -156,6 +157,27 @@ class Generalized(Form):
             counts=counts,
             sets=sets,
         )
+
+    def of_people(self, people: PlacedPeople, *, people_in: int) -> tuple[Form, tuple[str, ...]] | None:
+        """Return what is published as one line for each person, and the sensitive columns that this leaves out."""
+        tally, single = one_line_each(people.people, tuple(self.schema.quasi))
+        seen = self.seen(people)
+        lines = np.stack([seen, *single.values()], axis=1)[seen != WITHHELD].astype(np.int32)
+        sizes = [max(len(self.shown), 1), *(tally.trees[name].size for name in single)]
+        index, first = group_tuples(lines, sizes)
+        hierarchies = self.schema.searched.sensitive
+        made = replace(
+            self,
+            schema=replace(self.schema, sensitive={name: hierarchies[name] for name in single}, items={}, events={}),
+            tally=tally,
+            shown=replace(self.shown, group_of=np.zeros(0, dtype=np.int64)),
+            groups=lines[first][:, 0].astype(np.int64),
+            sensitive=lines[first][:, 1:],
+            counts=np.bincount(index, minlength=len(first)).astype(np.int64),
+            rows_in=people_in,
+            sets=None,
+        )
+        return made, tuple(name for name in people.people.sensitive if name not in single)
 
     def published_sets(self) -> ItemSets | None:
         """Return the sets of items that people show, in parts by their groups."""

@@ -40,9 +40,8 @@ from incrowd.core.solutions import Solutions
 from incrowd.core.tally import Tally
 from incrowd.engines.linked import LinkedEngine, PublishedItems
 from incrowd.errors import ConformanceError, EmptyTable, RecipeError, SchemaError, TallyTooLarge, Unsatisfiable
-from incrowd.forms.generalized import Generalized, ShowGeneralized
+from incrowd.forms.generalized import ShowGeneralized
 from incrowd.forms.labelled_groups import present_values
-from incrowd.forms.people_form import form_of_people
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.private import PrivateMethod
@@ -184,7 +183,7 @@ class _Made:
     items: Mapping[str, Any] | None = None
     linked: Mapping[str, pl.DataFrame] | None = None
     explored: Solutions | None = None
-    of_people: tuple[Generalized, tuple[str, ...]] | None = None
+    of_people: tuple[Form, tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,22 +310,20 @@ class _Job:
         if placed is not None and (linked is not None or len(placed.people) < counted.tally.rows):
             numbers = PeopleNumbers(tally.rows, form.people_in_groups(placed))
         of_people = None
-        if numbers is not None and placed is not None and isinstance(form, Generalized):
-            of_people = form_of_people(form, placed, people_in=tally.rows)
+        if numbers is not None and placed is not None:
+            of_people = form.of_people(placed, people_in=tally.rows)
         return _Made(form, guarantees, rows, told, numbers, lost, linked, recoding.explored, of_people)
 
     def _shown_items(self, form: Form, items: ItemsOfPeople, people: PlacedPeople) -> ShownItems:
         """Recode people's sets within the groups that a reader sees."""
-        if not isinstance(form, Generalized):
+        seen = form.seen(people)
+        if seen is None:
             raise SchemaError(f"the form {form.name} takes no sets of items.  Hint: publish generalized values.")
         assert self.set_method is not None
-        return show_items(
-            items, form.seen(people), self._watched(people.people), self.set_models, self.set_method, self.progress
-        )
+        return show_items(items, seen, self._watched(people.people), self.set_models, self.set_method, self.progress)
 
-    def _with_items(self, form: Form, shown: ShownItems, people: PlacedPeople) -> Generalized:
+    def _with_items(self, form: Form, shown: ShownItems, people: PlacedPeople) -> Form:
         """Put the people's sets beside their labels."""
-        assert isinstance(form, Generalized)
         (column,) = self.table.schema.items
         return form.with_items(people, column, shown.list_of, shown.lists, shown.sets)
 

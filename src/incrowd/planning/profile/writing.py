@@ -20,7 +20,7 @@ from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.planning.profile.column_profile import ColumnProfile
 from incrowd.planning.profile.notes import PROPOSED_K
 from incrowd.planning.profile.proposing import Profile
-from incrowd.planning.profile.readable import count, plain, share
+from incrowd.planning.profile.readable import count, listed, plain, share
 from incrowd.publishing.recipe_format import VERSION, hierarchy_to_dict
 
 MOST_ALIKE = 0.9
@@ -60,7 +60,24 @@ def _head(profile: Profile) -> str:
         unique = share(profile.quasi.unique_rows, profile.quasi.rows)
         lines.append(f"On the proposed quasi-identifiers together, {unique} of the rows are unique.")
     lines += [f"Note: {note}" for note in profile.notes]
-    return "\n".join([*map(_comment, lines), f"incrowd = {VERSION}"])
+    return "\n".join([*map(_comment, lines), f"incrowd = {VERSION}", *_each_row(profile)])
+
+
+def _each_row(profile: Profile) -> Iterator[str]:
+    """Say that each row is a person, where names repeat and a number of the person's own does not."""
+    identifiers = profile.named("identifier")
+    repeated = [column.name for column in identifiers if column.distinct + column.missing < profile.rows]
+    numbers = [
+        column.name
+        for column in identifiers
+        if column.concept in ("person id", "official number") and column.distinct == profile.rows
+    ]
+    if repeated and numbers and not profile.named("person"):
+        yield _comment(
+            f"{listed(repeated)} repeats, but {listed(numbers[:1])} is another one in each row. If that is a number of "
+            "a person, and not of a visit, each row is a person; if not, remove this line and name the person:"
+        )
+        yield "each_row_a_person = true"
 
 
 def _about_columns() -> Iterator[str]:
