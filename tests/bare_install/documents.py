@@ -78,8 +78,32 @@ def _write_files(place: Path) -> None:
     table = "\n".join(["name,age,sex,zip,diagnosis", *rows]) + "\n"
     for name in ("patients.csv", "people.csv"):
         (place / name).write_text(table, encoding="utf-8")
+    _write_people(place)
     (place / "people.toml").write_text(RECIPE, encoding="utf-8")
     (place / "theirs.toml").write_text(DESCRIPTION, encoding="utf-8")
+
+
+def _write_people(place: Path) -> None:
+    """Write tables in which a person has several rows: visits in one table, and members with their events in three."""
+    from datetime import date, timedelta
+
+    import polars as pl
+
+    number = range(400)
+    members = pl.DataFrame(
+        {"pid": number, "age": [18 + row * 7 % 70 for row in number], "zip": [10115 + row * 13 % 40 for row in number]}
+    )
+    members.write_csv(place / "members.csv")
+    treated = [(row, ILLNESSES[(row * 3 + one * one) % 5], one) for row in number for one in range(1 + row % 2)]
+    days = [date(2024, 1, 1) + timedelta(days=(row * 17 + one * 40) % 300) for row, _, one in treated]
+    events = pl.DataFrame(
+        {"pid": [row for row, _, _ in treated], "diagnosis": [ill for _, ill, _ in treated], "day": days}
+    )
+    events.write_parquet(place / "treatments.parquet")
+    bought = [(row, f"product {row * one % 7}") for row in number for one in range(1, 1 + row % 4)]
+    pl.DataFrame(bought, schema=["pid", "product"], orient="row").write_csv(place / "purchases.csv")
+    people = members.select(patient="pid", age="age").with_columns(sex=pl.Series(["F", "M"] * 200))
+    events.rename({"pid": "patient", "day": "visit"}).join(people, on="patient").write_csv(place / "visits.csv")
 
 
 def _names(place: Path) -> dict[str, Any]:
