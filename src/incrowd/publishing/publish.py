@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -183,7 +184,7 @@ class _Made:
     items: Mapping[str, Any] | None = None
     linked: Mapping[str, pl.DataFrame] | None = None
     explored: Solutions | None = None
-    of_people: tuple[Form, tuple[str, ...]] | None = None
+    of_people: Callable[[], tuple[Form, tuple[str, ...]] | None] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,7 +312,7 @@ class _Job:
             numbers = PeopleNumbers(tally.rows, form.people_in_groups(placed))
         of_people = None
         if numbers is not None and placed is not None:
-            of_people = form.of_people(placed, people_in=tally.rows)
+            of_people = partial(form.of_people, placed, people_in=tally.rows)  # made when it is attacked
         return _Made(form, guarantees, rows, told, numbers, lost, linked, recoding.explored, of_people)
 
     def _shown_items(self, form: Form, items: ItemsOfPeople, people: PlacedPeople) -> ShownItems:

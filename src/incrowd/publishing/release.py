@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -99,8 +99,9 @@ class Release:
     """The crowds that hide people, where it was read from files that tell whose a row is."""
     people: PeopleNumbers | None = None
     """How many people are in it, where somebody has several rows: guarantees then count people."""
-    of_people: tuple[Form, tuple[str, ...]] | None = None
-    """The same with one line for each person, and the columns that this leaves out, where somebody has several rows."""
+    of_people: Callable[[], tuple[Form, tuple[str, ...]] | None] | None = None
+    """Returns the same with one line for each person, and the columns that this leaves out, where somebody has several
+    rows."""
     written_rows: int | None = None
     """Rows that are written, where these are not the lines of the form."""
     item_method: SetMethod | None = None
@@ -375,10 +376,11 @@ class Release:
     @property
     def to_attack(self) -> Release:
         """The release as an adversary sees it who looks for a person: one line for each."""
-        if self.of_people is None:
+        people = None if self.of_people is None else self.of_people()
+        if people is None:
             said = (ROWS_ARE_ATTACKED,) if self.counts_people else ()
             return replace(self, notes=(*self.notes, *said)) if said else self
-        form, left_out = self.of_people
+        form, left_out = people
         several = f" Not guessed, since somebody has several values: {', '.join(left_out)}." if left_out else ""
         said = (f"People are attacked, not rows.{several}",)
         return replace(
