@@ -114,7 +114,7 @@ class Description:
             split=data.get("split") if isinstance(data.get("split"), str) else None,
             is_recipe="incrowd" in data,
             dates=dates,
-            spreadsheet_safe=bool(data.get("output", {}).get("spreadsheet_safe", False)),
+            spreadsheet_safe=bool(_output(data.get("output", {})).get("spreadsheet_safe", False)),
         )
 
     @property
@@ -184,6 +184,12 @@ def _linked(tables: object, base: Path) -> dict[str, LinkedColumns]:
             tuple(column for column, role in roles.items() if role == "items"),
         )
     return found
+
+
+def _output(output: object) -> Mapping[str, Any]:
+    if not isinstance(output, Mapping):
+        raise RecipeError(f"[output] is a table, not {type(output).__name__}.")
+    return output
 
 
 def _separator(items: object) -> str | None:
