@@ -203,3 +203,10 @@ def test_the_version_is_that_of_the_distribution() -> None:
     from importlib.metadata import version
 
     assert version("incrowd") == incrowd.__version__
+
+
+def test_no_name_loads_the_compiler() -> None:
+    """Numba takes a second to import, and is only needed once a search starts."""
+    code = "import sys, incrowd as ic; [getattr(ic, name) for name in dir(ic)]; print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

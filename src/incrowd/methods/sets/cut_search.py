@@ -27,9 +27,6 @@ from incrowd.common.progress import Progress, silent
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.set_model import SetModel
 from incrowd.hierarchies.nodes import NOTHING, Nodes
-from incrowd.kernels.hitting_set import hit_all
-from incrowd.kernels.set_arrays import holders
-from incrowd.kernels.set_conflicts import find_conflicts, project, sets_with, without
 
 CONFLICTS_AT_ONCE = 4_000_000
 """How many unsafe combinations are held at a time: some 100 MB with what is needed to mend them."""
@@ -64,11 +61,14 @@ class CutSearch:
     """Whether each node, if in the cut, is suppressed."""
 
     def __post_init__(self) -> None:
+        from incrowd.kernels import hitting_set, set_arrays, set_conflicts  # Numba takes long to import
+
+        self._find, self._hit_all = set_conflicts, hitting_set.hit_all
         nodes = self.nodes
         self.shown = np.full(nodes.size, nodes.root, dtype=np.int32)
         self.shown[NOTHING] = NOTHING
         self.hidden = np.zeros(len(nodes), dtype=bool)
-        self._starts, self._holders, _ = holders(self.sets.offsets, self.sets.items, nodes.size)
+        self._starts, self._holders, _ = set_arrays.holders(self.sets.offsets, self.sets.items, nodes.size)
         self._seen = np.full(len(self.sets), -1, dtype=np.int32)
         self._stamp = 0
         occurrences = np.concatenate(([0], np.cumsum(self.sets.item_counts(nodes.size))))
@@ -186,10 +186,10 @@ class CutSearch:
                     break
                 if not self.suppress:
                     return None
-                new = hit_all(conflicts, costs)
+                new = self._hit_all(conflicts, costs)
                 gain -= float(costs[new].sum())
                 dropped |= new
-                written = without(*written, new, many)
+                written = self._find.without(*written, new, many)
                 if not more:
                     break
         if gain <= self._least:
@@ -199,13 +199,13 @@ class CutSearch:
     def _written(self, slots: Codes, low: int, high: int) -> tuple[Ints, Codes, Ints]:
         """Write down the sets that have an item in a run, with what they would show."""
         self._stamp += 1
-        members = sets_with(self._starts, self._holders, low, high, self._seen, self._stamp)
-        return project(self.sets.offsets, self.sets.items, slots, members, low, high)  # type: ignore[no-any-return]
+        members = self._find.sets_with(self._starts, self._holders, low, high, self._seen, self._stamp)
+        return self._find.project(self.sets.offsets, self.sets.items, slots, members, low, high)  # type: ignore[no-any-return]
 
     def _conflicts(self, written: tuple[Ints, Codes, Ints], fresh: int, numbers: int, size: int) -> tuple[Codes, bool]:
         offsets, items, kept = written
         capacity = CONFLICTS_AT_ONCE if self.suppress else 1
-        return find_conflicts(  # type: ignore[no-any-return]
+        return self._find.find_conflicts(  # type: ignore[no-any-return]
             offsets,
             items,
             self.sets.counts[kept],
