@@ -85,6 +85,13 @@ def test_a_naive_adversary_who_joins_the_files(tables: dict[str, pl.DataFrame], 
     assert found == {str(model): True for model in models}
 
 
+def test_what_no_guarantee_speaks_of_is_told_of_every_table(tables: dict[str, pl.DataFrame], tmp_path: Path) -> None:
+    release = ic.publish(linked(tables), [ic.KAnonymity(5), ic.KmAnonymity(2)])
+    assert any("outside of every guarantee: ward of visits." in warning for warning in release.warnings)
+    release.save(tmp_path / "out")
+    assert ic.check(tmp_path / "out").outside == ("pid", "ward of visits")
+
+
 def test_what_people_have_is_what_they_had(tables: dict[str, pl.DataFrame]) -> None:
     release = ic.publish(linked(tables), [ic.KAnonymity(5), ic.KmAnonymity(2, m=1)])
     had = tables["people"].join(tables["visits"], on="pid", how="left").group_by("pid", "blood").agg("disease", "ward")

@@ -328,8 +328,14 @@ class Release:
             found += self.promise.warnings(self.rows, self.rate)
         if self.outside:
             found.append(f"Columns that no guarantee speaks of: {', '.join(self.outside)}.")
-        if self.schema.kept:
-            found.append(f"Columns published as they are, outside of every guarantee: {', '.join(self.schema.kept)}.")
+        kept = [*self.schema.kept]
+        for name, table in self.event_tables.items():
+            kept += [f"{column} of {name}" for column in table.schema.kept]
+            told = [f"{column} ({given.still_tells()})" for column, given in table.schema.dates.items()]
+            if told:
+                found.append(f"Dates of {name}, outside of every guarantee: {'; '.join(told)}.")
+        if kept:
+            found.append(f"Columns published as they are, outside of every guarantee: {', '.join(kept)}.")
         if self.dates.treatments:
             told = [f"{name} ({treatment.still_tells()})" for name, treatment in self.dates.treatments.items()]
             found.append(f"Dates, outside of every guarantee: {'; '.join(told)}.")

@@ -134,7 +134,7 @@ def open_release(
         foreign=known is None,
         notes=(*notes, *(claim.warning for claim in claims if claim.warning is not None)),
         claims=claims,
-        outside=_outside(files, form),
+        outside=_outside(files, form, described),
         marked_as_seeded=summary.get("seeded") is True,
         item_numbers=summary.get("items"),
         counts_people=counts_people,
@@ -263,11 +263,17 @@ def _sampled(summary: dict[str, Any], known: Tally | None) -> tuple[Fraction, in
     return rate, taken if rate < 1 and isinstance(taken, int) and taken <= known.rows else known.rows
 
 
-def _outside(files: PublishedFiles, form: Form) -> tuple[str, ...]:
+def _outside(files: PublishedFiles, form: Form, described: Description) -> tuple[str, ...]:
     """Return the columns that are written beside labels and sensitive values, whatever the description says of them."""
     if form.labelled is None:  # other forms have columns of their own, and none is kept beside them
         return ()
-    return tuple(name for name in files.data.columns if name not in form.schema.tallied)
+    spoken_of = {*form.schema.tallied, described.items}
+    found = [name for name in files.data.columns if name not in spoken_of]
+    for name, table in described.tables.items():
+        linked = files.others[name].columns if name in files.others else ()
+        spoken_of = {*table.sensitive, *table.items, *described.person}
+        found += [f"{column} of {name}" for column in linked if column not in spoken_of]
+    return tuple(found)
 
 
 def _told_dates(files: PublishedFiles, described: Description) -> DateFacts:
