@@ -206,3 +206,13 @@ def test_people_who_are_not_those_of_the_summary_are_refused(tmp_path: Path) -> 
     swapped.with_columns(pid=pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("Y")).otherwise("pid")).write_csv(data)
     with pytest.raises(SourceError, match=r"tells of 20 people, and there are 21"):
         ic.open_release(tmp_path / "out")
+
+
+def test_a_check_against_a_table_whose_names_repeat_is_refused() -> None:
+    frame = pl.DataFrame({"pid": [1, 1, 2, 2], "age": [30, 30, 30, 30], "ill": ["flu", "cold", "flu", "cold"]})
+    original = ic.read(frame, identifiers=["pid"], quasi=["age"], sensitive=["ill"])
+    published = frame.drop("pid")
+    with pytest.raises(SchemaError, match="names people and repeats"):
+        ic.check(published, original=original, require=[ic.KAnonymity(2)])
+    each = ic.read(frame, identifiers=["pid"], quasi=["age"], sensitive=["ill"], each_row_a_person=True)
+    assert ic.check(published, original=each, require=[ic.KAnonymity(4)]).models[0].satisfied

@@ -33,6 +33,7 @@ from incrowd.models.recursive_l_diversity import RecursiveLDiversity
 from incrowd.publishing.opening.claims import Claim, judge_claims, judge_claims_of_people
 from incrowd.publishing.opening.open_release import open_release, publishes_all
 from incrowd.publishing.opening.summary import read_summary
+from incrowd.publishing.publish import refuse_repeated
 from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table
 from incrowd.sources import open_source, reading
@@ -127,6 +128,8 @@ def check(
     refuse_unverifiable(require)
     for model in require:
         require_member("models", model)
+    if original is not None and not (original.schema.person or original.schema.each_row_a_person):
+        refuse_repeated(original.engine.repeated(original.schema.naming))
     if is_saved_release(source):
         if quasi or sensitive or person:
             raise SchemaError(
