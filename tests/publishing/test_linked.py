@@ -103,6 +103,22 @@ def test_what_people_have_is_what_they_had(tables: dict[str, pl.DataFrame]) -> N
     assert as_set[0] == as_set[1]
 
 
+def test_a_key_that_is_spelt_in_two_ways_is_one_person() -> None:
+    people = pl.DataFrame({"pid": ["1", "2", "3 "], "age": [30, 30, 30]})
+    visits = pl.DataFrame({"pid": ["1 ", "1", "2", "3"], "disease": ["flu", "cold", "flu", "gout"]})
+    release = ic.publish(
+        ic.read_tables(
+            ic.read(people, person="pid", quasi=["age"]),
+            visits=ic.read(visits, person="pid", sensitive=["disease"]),
+        ),
+        ic.KAnonymity(3),
+    )
+    found = release.tables["visits"]
+    assert found.height == 4
+    assert set(found["pid"]) == set(release.to_polars()["pid"])
+    assert sorted(found["pid"].value_counts()["count"].to_list()) == [1, 1, 2]
+
+
 def test_keys_are_stable_only_if_asked(tables: dict[str, pl.DataFrame]) -> None:
     keys = [set(ic.publish(linked(tables), [ic.KAnonymity(5), ic.KmAnonymity(2)]).to_polars()["pid"]) for _ in "ab"]
     assert not keys[0] & keys[1]

@@ -150,6 +150,8 @@ class Engine(Named, Protocol):
     """Whether it knows tables by name."""
     treats_dates: ClassVar[bool] = False
     """Whether it publishes dates after a treatment."""
+    reads_sets: ClassVar[bool] = False
+    """Whether it reads columns of sets."""
     has_file_systems: ClassVar[bool] = False
     """Whether it reads and writes file systems of its own, such as `hdfs://…`."""
 
@@ -288,16 +290,11 @@ class Engine(Named, Protocol):
     def owned(self, schema: Schema, *, found_again: bool) -> OwnedTuples:
         """Return the distinct tuples of a table, and whose rows they are.
 
-        Where rows are to be `found_again`, the tuples tell also whose they are.
+        Where rows are to be `found_again`, the tuples tell also whose they are. Engines that read sets return rows
+        one by one where there is a column of sets.
         """
-        if schema.items:
-            return self.owned_sets(schema)
         raw, counts = self.distinct(schema.found_again_by)
         return OwnedTuples(raw, counts, raw, np.arange(raw.height), counts)
-
-    def owned_sets(self, schema: Schema) -> OwnedTuples:
-        """Return the rows of a table with a column of sets, one by one."""
-        raise SchemaError(f"the engine {self.name} reads no sets of items.  Hint: read the table on one machine.")
 
     def repeated(self, columns: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Return, of columns in which a value is there twice, how many different values how many rows have."""

@@ -92,7 +92,7 @@ def code_items(
     distinct = items.unique()
     place = items.cast(pl.Enum(distinct.drop_nulls())).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
     known = distinct.drop_nulls()
-    names = TextRules(texts.exact, texts.missing).read(known.str.strip_chars())
+    names = texts.read(known.str.strip_chars())  # also exact texts: a blank after a separator is none of the item's
     if hierarchy is None:
         tree, codes = _by_frequency(column, names, place, len(known))
     else:

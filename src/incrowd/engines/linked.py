@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from incrowd.common.arrays import Bools, Codes, Counts, Ints
+from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.core.dated import keyed_people, treated
 from incrowd.core.engine import Counted, Engine, PublishedRows
 from incrowd.core.form import Form
@@ -23,6 +23,7 @@ from incrowd.core.people import (
     People,
     PlacedPeople,
     count_people,
+    names_as_read,
     number_in_all,
     values_or_sets,
     with_nobody_left_out,
@@ -102,7 +103,7 @@ class LinkedEngine(Engine):
                 f"a person has one row in the table of people, and {schema.person[0]!r} repeats there.  "
                 "Hint: leave one row for each person, or read the rows as events."
             )
-        _refuse_strangers(person_of, number)
+        _refuse_strangers(person_of)
         people, places = count_people(tally, whose, tuple_of, counts, tuple(schema.sensitive), values=values)
         people, items = self._with_events(people, found, person_of, values=values)
         return Counted(tally, raw, places, people, items)
@@ -161,69 +162,39 @@ class LinkedEngine(Engine):
         self, counted: Counted, placed: PlacedPeople, schema: Schema, key: PseudonymKey, items: PublishedItems | None
     ) -> dict[str, pl.DataFrame]:
         """Return the rows of published people in each table of events, under the keys that people have."""
-        assert counted.people is not None
-        # Entry i of the people is row i of `raw`, since everybody has one.
-        published = np.zeros(len(counted.people), dtype=bool)
-        published[counted.people.owner[counted.tuple_of]] = True
-        published &= placed.group_of != WITHHELD
         names = _names_of_people(counted, schema.person)
-        return {
-            name: self._published(table, schema, names.filter(pl.Series(published)), key, items, published)
-            for name, table in self.events.items()
-        }
+        published = placed.group_of != WITHHELD
+        # As the table of people is written: somebody whose key is spelt in two ways has one.
+        codes = {name: key.pseudonyms(names_as_read(names[name], self.source.texts)) for name in schema.person}
+        tables = {}
+        for name, table in self.events.items():
+            if table.schema.items:
+                assert items is not None
+                owner, columns = _lists_of_people(table, items)
+            else:
+                owner, columns = self._events_of_people(table, schema, names, key)
+            kept = published[owner]
+            told = pl.DataFrame([codes[one].gather(owner).alias(one) for one in schema.person] + columns).filter(
+                pl.Series(kept)
+            )
+            tables[name] = told.sort(told.columns)  # by what is shown: nothing is left of the order of the rows
+        return tables
 
-    def _published(
-        self,
-        table: EventTable,
-        schema: Schema,
-        names: pl.DataFrame,
-        key: PseudonymKey,
-        items: PublishedItems | None,
-        published: Bools,
-    ) -> pl.DataFrame:
-        keys = [f"k{place}" for place in range(len(schema.person))]
-        if table.schema.items:
-            assert items is not None
-            (column,) = table.schema.items
-            owners = names.with_columns(lists=items.lists.gather(items.list_of[published]))
-            rows = owners.explode("lists").drop_nulls("lists")
-            shown = rows.select(keys).with_columns(pl.Series(column, rows["lists"]))
-            written: tuple[str, ...] = (column,)
-        else:
-            written = table.written
-            looked_at = {other for treatment in table.schema.dates.values() for other in treatment.looks_at}
-            needed = (*written, *sorted(looked_at - set(written)))
-            columns = [cs.by_name(name).as_expr().alias(f"e{place}") for place, name in enumerate(needed)]
-            whose = [cs.by_name(name).as_expr().alias(ours) for name, ours in zip(schema.person, keys, strict=True)]
-            with reading(table.source):
-                found = table.source.frame.select(*whose, *columns).collect(engine="streaming")
-            found = found.with_columns(pl.col(ours).cast(names.schema[ours]) for ours in keys)
-            place_of = {name: f"e{place}" for place, name in enumerate(needed)}
-            shown = self._with_dates(found, names, keys, table, schema, key, place_of)
-            shown = shown.rename({place: name for name, place in place_of.items()})
-        coded = [key.pseudonyms(shown[ours]).alias(name) for ours, name in zip(keys, schema.person, strict=True)]
-        told = pl.DataFrame([*coded, *(shown[name] for name in written)])
-        return told.sort(told.columns)  # by what is shown: nothing is left of the order of the rows
-
-    def _with_dates(
-        self,
-        rows: pl.DataFrame,
-        names: pl.DataFrame,
-        keys: list[str],
-        table: EventTable,
-        schema: Schema,
-        key: PseudonymKey,
-        place_of: Mapping[str, str],
-    ) -> pl.DataFrame:
-        """Leave the rows of published people, and treat their dates."""
-        if not table.schema.dates:
-            return rows.join(names, on=keys, how="semi")
-        named = names.rename(dict(zip(keys, schema.person, strict=True)))
-        people = keyed_people(named, schema, self.source.texts, key)
-        rows = rows.join(names.with_columns(person=pl.Series(people.person_of)), on=keys, how="inner")
-        whose = Whose(rows["person"].to_numpy(), people.draw)
-        found = treated(lambda name: rows[place_of[name]], table.schema, table.source.texts, whose)
-        return rows.with_columns(dates.alias(place_of[name]) for name, dates in found.items()).drop("person")
+    def _events_of_people(
+        self, table: EventTable, schema: Schema, names: pl.DataFrame, key: PseudonymKey
+    ) -> tuple[Ints, list[pl.Series]]:
+        """Return whose each row of a table of events is, and what is published of it."""
+        looked_at = {other for treatment in table.schema.dates.values() for other in treatment.looks_at}
+        needed = (*schema.person, *table.written, *sorted(looked_at - set(table.written)))
+        with reading(table.source):
+            rows = table.source.frame.select(cs.by_name(*needed)).collect(engine="streaming")
+        owner = number_in_all({"people": names, "events": rows}, schema.person, self.source.texts)["events"]
+        if table.schema.dates:
+            people = keyed_people(names, schema, self.source.texts, key)
+            whose = Whose(people.person_of[owner], people.draw)
+            found = treated(lambda name: rows[name], table.schema, table.source.texts, whose)
+            rows = rows.with_columns(dates.alias(name) for name, dates in found.items())
+        return owner, [rows[name] for name in table.written]
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,18 +205,27 @@ class PublishedItems:
     lists: pl.Series = field(repr=False)
 
 
+def _lists_of_people(table: EventTable, items: PublishedItems) -> tuple[Ints, list[pl.Series]]:
+    """Return whose each item is that a published person shows, and the items."""
+    (column,) = table.schema.items
+    there = np.flatnonzero(items.list_of >= 0)
+    lists = items.lists.gather(items.list_of[there])
+    lengths = lists.list.len().to_numpy()
+    shown = lists.filter(pl.Series(lengths > 0)).explode().alias(column)
+    return np.repeat(there, lengths), [shown]
+
+
 def _names_of_people(counted: Counted, person: Sequence[str]) -> pl.DataFrame:
     """Return the key of each person, in the order of their numbers."""
     assert counted.people is not None
     order = np.empty(len(counted.people), dtype=np.int64)
     order[counted.people.owner[counted.tuple_of]] = np.arange(len(counted.tuple_of))
-    return pl.DataFrame([counted.raw[name].gather(order).alias(f"k{place}") for place, name in enumerate(person)])
+    return pl.DataFrame([counted.raw[name].gather(order) for name in person])
 
 
-def _refuse_strangers(person_of: Mapping[str, Ints], number: int) -> None:
+def _refuse_strangers(person_of: Mapping[str, Ints]) -> None:
     for name, owner in person_of.items():
-        strangers = int(np.count_nonzero(owner < 0))
-        if strangers:
+        if (owner < 0).any():
             raise SchemaError(
                 f"table '{name}' has rows of people who are not in the table of people.  "
                 "Hint: add them, or leave their rows out."

@@ -53,6 +53,7 @@ class LocalEngine(Engine):
     name: ClassVar[str] = "local"
     fallback: ClassVar[bool] = True
     treats_dates: ClassVar[bool] = True
+    reads_sets: ClassVar[bool] = True
 
     @classmethod
     def takes(cls, given: object) -> bool:
@@ -79,7 +80,9 @@ class LocalEngine(Engine):
 
     def owned(self, schema: Schema, *, found_again: bool) -> OwnedTuples:
         """List the owners of each tuple in the pass that counts it: far fewer tuples are told apart in this way."""
-        if found_again or not schema.person or schema.items:
+        if schema.items:
+            return self._owned_sets(schema)
+        if found_again or not schema.person:
             return super().owned(schema, found_again=found_again)
         tallied, person = list(schema.tallied), list(schema.person)
         keys, names = _numbers(tallied), [f"p{place}" for place in range(len(person))]
@@ -118,7 +121,7 @@ class LocalEngine(Engine):
         frame = self.source.frame.select(cs.by_name(*columns))
         return LocalEngine(replace(self.source, frame=frame.unique() if distinct else frame, columns=tuple(columns)))
 
-    def owned_sets(self, schema: Schema) -> OwnedTuples:
+    def _owned_sets(self, schema: Schema) -> OwnedTuples:
         """Return the rows one by one: hardly two people have the same set."""
         known = list(schema.found_again_by)
         (column,) = schema.items

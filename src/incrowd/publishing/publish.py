@@ -154,6 +154,10 @@ def _refuse_impossible_sets(
 ) -> None:
     """Refuse, before any work, what cannot be had of sets of items."""
     require_recodable(models, (*table.schema.items, *table.schema.event_items))
+    if table.schema.items and not table.engine.reads_sets:
+        raise SchemaError(
+            f"the engine {table.engine.name} reads no sets of items.  Hint: read the table on one machine."
+        )
     for model in models:
         require_member("set_models", model)
     if items is not None:
