@@ -94,6 +94,8 @@ def _write_people(place: Path) -> None:
         {"pid": number, "age": [18 + row * 7 % 70 for row in number], "zip": [10115 + row * 13 % 40 for row in number]}
     )
     members.write_csv(place / "members.csv")
+    families = members.with_columns(hid=pl.col("pid") // 3, income=pl.col("pid") * 37 % 900)
+    families.write_csv(place / "families.csv")
     treated = [(row, ILLNESSES[(row * 3 + one * one) % 5], one) for row in number for one in range(1 + row % 2)]
     days = [date(2024, 1, 1) + timedelta(days=(row * 17 + one * 40) % 300) for row, _, one in treated]
     events = pl.DataFrame(

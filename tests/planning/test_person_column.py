@@ -54,3 +54,21 @@ def test_the_proposed_recipe_counts_people(tmp_path) -> None:  # type: ignore[no
     release = ic.Recipe.load(recipe).run()
     assert release.people is not None
     assert release.people.total == 150
+
+
+def test_a_household_is_no_person() -> None:
+    rng = np.random.default_rng(3)
+    homes = rng.integers(0, 300, 900)
+    frame = pl.DataFrame(
+        {
+            "pnr": rng.permutation(900),
+            "haushalt_nr": homes,
+            "zip": rng.integers(1000, 1020, 300)[homes],
+            "rooms": rng.integers(1, 6, 300)[homes],
+            "age": rng.integers(0, 90, 900),
+        }
+    )
+    found = roles(frame)
+    assert found["haushalt_nr"] == "household"
+    assert "person" not in found.values()
+    assert roles(frame.rename({"haushalt_nr": "x"}))["x"] == "person"  # by structure alone, it looks like one

@@ -118,7 +118,11 @@ def _about_values(require: tuple[Model, ...], column: str) -> list[Model]:
     return [
         model
         for model in require
-        if model.looks_at_values and not model.needs_table and not model.whole_table and model.column in (None, column)
+        if not model.counts_households
+        and model.looks_at_values
+        and not model.needs_table
+        and not model.whole_table
+        and model.column in (None, column)
     ]
 
 

@@ -18,6 +18,7 @@ from incrowd.attacks.ladder import ladder, random_unusual_person
 from incrowd.auditing import group_summary, usefulness
 from incrowd.auditing.audit import Audit, Skipped
 from incrowd.auditing.dated_rows import dated_rows
+from incrowd.auditing.household_rows import household_rows
 from incrowd.auditing.query_file import file_errors, read_queries
 from incrowd.auditing.reference_tables import read_people, read_truth
 from incrowd.auditing.suppression import FEW, told
@@ -28,6 +29,7 @@ from incrowd.core.dated import DatedRows, DateFacts
 from incrowd.core.families import registered, require_member
 from incrowd.core.form import Form
 from incrowd.core.groups import Groups
+from incrowd.core.households import HouseholdFacts
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, verified_models
 from incrowd.core.query import Query
@@ -118,6 +120,11 @@ class Audited(Protocol):
         ...
 
     @property
+    def households(self) -> HouseholdFacts:
+        """What tells who lives together, in the table before."""
+        ...
+
+    @property
     def rows_before(self) -> OpenedTable | None:
         """The rows that it was made of, where they are at hand."""
         ...
@@ -204,8 +211,11 @@ def aim(
     if truth is not None:
         form = form.canonical(truth)
     dated: tuple[DatedRows, ...] = ()
-    if release.dates.treatments and truth is not None and form.labelled is not None:
+    households = before = None
+    if truth is not None and (release.dates.treatments or release.households.household):
         before = release.rows_before if original is None else open_table(original, ReadOptions(lists=None))
+        households = household_rows(release.households, before, form.view(), seed=seed)
+    if release.dates.treatments and truth is not None and form.labelled is not None:
         dated = dated_rows(release.dates, before, release.batches(), form.labelled, seed=seed)
     people = form.tally.population
     if external is not None:
@@ -224,6 +234,7 @@ def aim(
         method=release.method.name,
         seed=seed,
         dated=dated,
+        households=households,
     )
     return target, notes
 

@@ -29,6 +29,9 @@ def check(
         list[str] | None,
         typer.Option("--person", "-p", help="Columns that tell whose a row is, where somebody has several rows."),
     ] = None,
+    household: Annotated[
+        list[str] | None, typer.Option("--household", help="Columns that tell who lives together.")
+    ] = None,
     k: Annotated[int | None, typer.Option("--k", help="Fail (exit code 1) unless the table is k-anonymous.")] = None,
     l: Annotated[
         int | None, typer.Option("--l", help="Fail (exit code 1) unless every sensitive column is distinct l-diverse.")
@@ -67,6 +70,7 @@ def check(
             quasi=_names(quasi) if quasi else None,
             sensitive=_names(sensitive) if sensitive else None,
             person=_names(person) if person else (),
+            household=_names(household) if household else (),
             require=models,
             original=original,
             sample=sample,
@@ -107,6 +111,8 @@ def _failures(found: Check, k: int | None, l: int | None) -> list[str]:
     failures = []
     if k is not None and (found.k is None or found.k < k):
         failures.append(f"{k}-anonymity: k is {'not known' if found.k is None else found.k}")
+    if k is not None and found.households is not None and found.households < k:
+        failures.append(f"{k}-anonymity of households: k is {found.households}")
     if l is not None:
         if not found.sensitive:
             failures.append(f"distinct {l}-diversity: no sensitive column was named")
@@ -130,6 +136,7 @@ def _lines(found: Check) -> list[tuple[str, str]]:
         unique = "unique rows" if found.people is None else "people who are unique"
         lines += [
             ("k-anonymity", f"k = {found.k}"),
+            *([] if found.households is None else [("of households", f"k = {found.households}")]),
             *([] if found.smallest_bucket is None else [("buckets", f"of at least {found.smallest_bucket:,} rows")]),
             (unique, f"{found.unique_rows:,} ({found.unique_rows / max(counted, 1):.1%})"),
         ]

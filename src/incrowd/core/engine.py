@@ -24,7 +24,14 @@ from incrowd.core.items import ItemsOfPeople, code_items, split_items
 from incrowd.core.kept_rows import keep_rows
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Model
-from incrowd.core.people import People, count_people, entries_of_people, number_people
+from incrowd.core.people import (
+    People,
+    count_people,
+    entries_of_people,
+    households_of_people,
+    number_people,
+    with_households,
+)
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import Recoding, Showing
 from incrowd.core.schema import Schema
@@ -209,13 +216,33 @@ class Engine(Named, Protocol):
                     values=values,
                 )
         if schema.items:
-            return self._with_items(schema, tally, owned, tuple_of, found)
+            return self._with_items(schema, tally, owned, tuple_of, found, values=values)
+        if schema.household:
+            found, tuple_of = self._with_households(schema, tally, owned, tuple_of, found, values=values)
         if found_again:
             return Counted(tally, owned.raw, tuple_of, found)
         return Counted(tally, pl.DataFrame(), tuple_of[:0], found)  # no row will be looked for again
 
+    def _with_households(
+        self, schema: Schema, tally: Tally, owned: OwnedTuples, tuple_of: Ints, found: People | None, *, values: bool
+    ) -> tuple[People, Ints]:
+        """Find out who lives with whom. Where nothing tells whose a row is, every row is a person of its own."""
+        households = number_people(owned.owners, schema.household, self.source.texts)
+        if schema.person:
+            person_of, rows = number_people(owned.owners, schema.person, self.source.texts), owned.owner_counts
+            places = tuple_of[owned.tuple_of] if found is None else tuple_of
+        else:
+            households = np.repeat(households, owned.owner_counts)
+            places = np.repeat(tuple_of[owned.tuple_of], owned.owner_counts)
+            rows = np.ones(len(places), dtype=np.int64)
+            person_of = np.empty(len(places), dtype=np.int64)
+            person_of[np.lexsort((places, households))] = np.arange(len(places))
+        if found is None:
+            found, places = count_people(tally, person_of, places, rows, tuple(schema.sensitive), values=values)
+        return with_households(found, households_of_people(person_of, households), values=values), places
+
     def _with_items(
-        self, schema: Schema, tally: Tally, owned: OwnedTuples, tuple_of: Ints, found: People | None
+        self, schema: Schema, tally: Tally, owned: OwnedTuples, tuple_of: Ints, found: People | None, *, values: bool
     ) -> Counted:
         """Count a table with a column of sets, in which every row is a person of its own."""
         if found is not None:
@@ -236,6 +263,9 @@ class Engine(Named, Protocol):
             tally, number, tuple_of, np.ones(len(rows), dtype=np.int64), tuple(schema.sensitive)
         )
         items = replace(items, owner=number[items.owner])
+        if schema.household:
+            households = number_people(owned.owners, schema.household, self.source.texts)
+            people = with_households(people, households_of_people(number, households), values=values)
         if schema.found_again:
             return Counted(tally, owned.raw, places, people, items)
         return Counted(tally, pl.DataFrame(), places[:0], people, items)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Ints
+from incrowd.core.schema import HOUSEHOLD
 from incrowd.core.tally import Tally
 from incrowd.errors import NeedsTable
 from incrowd.hierarchies.naming import Pieces
@@ -222,6 +223,11 @@ class Groups:
 
     def __len__(self) -> int:
         return len(self.sizes)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The sensitive columns: what must not be learnt of anybody. Households are none of it."""
+        return tuple(name for name in self.sensitive if name != HOUSEHOLD)
 
     def several_values(self, name: str) -> bool:
         """Whether somebody has several values in a column."""

@@ -41,6 +41,8 @@ class Model(Statement, Protocol):
     """Whether it speaks of all that is published, so that columns may not be kept as they are."""
     needs_table: ClassVar[bool] = False
     """Whether it judges groups only together with their labels and the table before."""
+    counts_households: ClassVar[bool] = False
+    """Whether it looks at who lives together, which releases do not show, and at no sensitive value."""
     compares_with_table: ClassVar[bool] = False
     """Whether it compares a group's values with those of the whole table, withheld rows included."""
     holds_in_buckets: ClassVar[bool] = False
@@ -72,6 +74,11 @@ class Model(Statement, Protocol):
     def for_each_group(self) -> Model:
         """A model that implies this one if every single group satisfies it: itself, unless it is `whole_table`."""
         return self
+
+    @property
+    def of_households(self) -> Model | None:
+        """What it asks for of households, where it counts people: that model is then required beside it."""
+        return None
 
     @property
     def diversity(self) -> float:
@@ -148,9 +155,9 @@ def histograms(groups: Groups, column: str | None) -> Mapping[str, Histogram]:
         if column not in groups.sensitive:
             raise SchemaError(f"'{column}' is not a sensitive column.{did_you_mean(column, groups.sensitive)}")
         return {column: groups.sensitive[column]}
-    if not groups.sensitive:
+    if not groups.secrets:
         raise SchemaError("diversity needs a sensitive column, and there is none.  Hint: name one as sensitive.")
-    return groups.sensitive
+    return {name: groups.sensitive[name] for name in groups.secrets}
 
 
 def all_satisfied(verdicts: Iterable[Bools], groups: Groups) -> Bools:

@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Bools, Codes, Counts, Ints
 from incrowd.common.keys import number_keys
 from incrowd.core.groups import WITHHELD
+from incrowd.core.schema import HOUSEHOLD
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import SchemaError
+from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.texts import TextRules
 from incrowd.hierarchies.tree import MISSING, Tree
 from incrowd.hierarchies.value_sets import number_sets
@@ -120,6 +122,52 @@ class PlacedPeople:
         return np.asarray(seen[self.group_of])  # those without a group find the last entry
 
 
+def with_values(
+    people: People, found: Mapping[str, tuple[Ints, Codes]], trees: Mapping[str, Tree], *, values: bool
+) -> People:
+    """Return people with values that are in none of their rows: the distinct pairs of a person and a code, by column.
+
+    Where nobody looks at `values`, people are not told apart by them.
+    """
+    tally, tuple_of = people.tally, people.tuple_of
+    if found and values:
+        number = len(people)
+        every = {name: tally.column(name)[tuple_of] for name in tally.columns}
+        searched = dict(tally.trees)
+        for name, pairs in found.items():
+            every[name], searched[name] = values_or_sets(*pairs, number, trees[name])
+        names = tuple(sorted(every))
+        codes = np.stack([every[name] for name in names], axis=1).astype(np.int32)
+        tuple_of, first = group_tuples(codes, [searched[name].size for name in names])
+        counts = np.bincount(tuple_of, minlength=len(first)).astype(np.int64)
+        tally = replace(tally, columns=names, codes=np.ascontiguousarray(codes[first]), counts=counts, trees=searched)
+    return replace(
+        people,
+        rows=replace(people.rows, trees={**people.rows.trees, **trees}),
+        tally=tally,
+        tuple_of=tuple_of,
+        sensitive=(*people.sensitive, *found),
+        events={**people.events, **found},
+    )
+
+
+def with_households(people: People, household_of: Ints, *, values: bool) -> People:
+    """Return people who are known to live in households: `household_of[p]` is the number of person p's."""
+    tree, codes = Exact().build(HOUSEHOLD, pl.Series(household_of))
+    return with_values(people, {HOUSEHOLD: (np.arange(len(people)), codes)}, {HOUSEHOLD: tree}, values=values)
+
+
+def households_of_people(person_of: Ints, household: Ints) -> Ints:
+    """Return the household of each person, given those of rows; refuse people who have several."""
+    found = np.empty(int(person_of.max(initial=-1)) + 1, dtype=np.int64)
+    found[person_of] = household
+    if (found[person_of] != household).any():
+        raise SchemaError(
+            "somebody's rows are of several households.  Hint: give everybody one, such as that of the last row."
+        )
+    return found
+
+
 def number_people(raw: pl.DataFrame, columns: Sequence[str], texts: TextRules, *, allow_nameless: bool = False) -> Ints:
     """Number the people that some columns name, in the order of these names; return whose each row is.
 
@@ -141,7 +189,7 @@ def name_people(
         nameless |= codes[:, place] == MISSING
         if not allow_nameless and nameless.any():
             raise SchemaError(
-                f"column '{name}' tells whose a row is, and some rows have no value there.  "
+                f"column '{name}' tells whose a row is, or of which household, and some rows have no value there.  "
                 "Hint: give each of them a number of its own, or leave them out."
             )
         lists.append(names)

@@ -16,6 +16,10 @@ from incrowd.hierarchies.hierarchy import Hierarchy
 
 Others = Literal["keep", "drop"]
 
+HOUSEHOLD = "\0household"
+"""Name of the column of households among what people have; the leading zero byte keeps it apart from any column that a
+table may have. Methods see it as a sensitive column; models that do not ask for it by name do not."""
+
 
 @dataclass(frozen=True)
 class Schema:
@@ -27,6 +31,7 @@ class Schema:
     The `person` columns tell together whose a row is, and are removed or published under a pseudonym. Without them,
     every row is taken for a person of its own; where `identifiers`, which are among the removed, or pseudonyms repeat,
     that is only done if `each_row_a_person` says so.
+    The `household` columns tell together which people live together; they are among the removed.
     """
 
     quasi: Mapping[str, Hierarchy]
@@ -46,6 +51,7 @@ class Schema:
     identifiers: tuple[str, ...] = ()
     each_row_a_person: bool = False
     dates: Mapping[str, DateTreatment] = field(default_factory=dict)
+    household: tuple[str, ...] = ()
 
     @property
     def found_again(self) -> tuple[str, ...]:
@@ -59,8 +65,11 @@ class Schema:
 
     @property
     def searched(self) -> Schema:
-        """The schema as methods see it: sensitive values of events are people's own."""
-        return replace(self, sensitive={**self.sensitive, **self.events}) if self.events else self
+        """The schema as methods see it: sensitive values of events are people's own, and so is the household."""
+        if not self.events and not self.household:
+            return self
+        household: dict[str, Hierarchy] = {HOUSEHOLD: Exact()} if self.household else {}
+        return replace(self, sensitive={**self.sensitive, **self.events, **household})
 
     @property
     def hierarchies(self) -> dict[str, Hierarchy]:
@@ -72,7 +81,12 @@ class Schema:
     @property
     def found_again_by(self) -> tuple[str, ...]:
         """Columns by which a row that was counted is found again: what it shows, and whose it is."""
-        return (*self.tallied, *self.person)
+        return (*self.tallied, *self.owned_by)
+
+    @property
+    def owned_by(self) -> tuple[str, ...]:
+        """Columns that tell whose a row is, and of which household."""
+        return (*self.person, *(name for name in self.household if name not in self.person))
 
     @property
     def naming(self) -> tuple[str, ...]:
@@ -104,6 +118,7 @@ class Schema:
         items: Iterable[str] = (),
         item_separator: str | None = None,
         person: str | Iterable[str] = (),
+        household: str | Iterable[str] = (),
         identifiers: Iterable[str] = (),
         pseudonyms: Iterable[str] = (),
         keep: Iterable[str] = (),
@@ -136,6 +151,10 @@ class Schema:
         whose = (person,) if isinstance(person, str) else _names(person, "person")
         hidden = tuple(name for name in whose if name not in roles["pseudonyms"])
         roles["person"] = hidden
+        # The household may be a part of a person's name: member 2 of household 17.
+        lives = (household,) if isinstance(household, str) else _names(household, "household")
+        roles["household"] = tuple(name for name in lives if name not in whose)
+        _refuse_households(lives, whose, roles["pseudonyms"])
         if hidden and len(hidden) < len(whose):
             raise SchemaError(
                 "some of the columns that tell whose a row is are pseudonyms, and others are not: a reader would take "
@@ -170,14 +189,36 @@ class Schema:
             sensitive={name: hierarchies.get(name, Exact()) for name in roles["sensitive"]},
             pseudonyms=roles["pseudonyms"],
             kept=roles["keep"] + (rest if others == "keep" else ()),
-            removed=hidden + roles["identifiers"] + roles["drop"] + (rest if others == "drop" else ()),
+            removed=(
+                *hidden,
+                *roles["household"],
+                *roles["identifiers"],
+                *roles["drop"],
+                *(rest if others == "drop" else ()),
+            ),
             items={name: hierarchies.get(name) for name in roles["items"]},
             item_separator=item_separator,
             person=whose,
             identifiers=roles["identifiers"],
             each_row_a_person=each_row_a_person,
             dates=treatments,
+            household=lives,
         )
+
+
+def _refuse_households(household: Sequence[str], person: Sequence[str], pseudonyms: Sequence[str]) -> None:
+    """Refuse households that would be published, or that are taken for people."""
+    if household and set(household) == set(person):
+        raise SchemaError(
+            "the same columns tell whose a row is and which household it is of.  Hint: with person= alone, all "
+            "guarantees are about households; with both, people and households are counted."
+        )
+    for name in household:
+        if name in pseudonyms:
+            raise SchemaError(
+                f"column '{name}' tells the household, and a pseudonym for it would tie its members together.  Hint: "
+                f'leave it out of the pseudonyms, or say person=["{name}"]: every guarantee is then about households.'
+            )
 
 
 def _treated(dates: object) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import numpy as np
 from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.core.dated import DatedRows
 from incrowd.core.form import Form
+from incrowd.core.households import Households
 from incrowd.core.model import Model
 from incrowd.core.tally import Population, Tally, group_tuples
 from incrowd.core.view import Matches, View
@@ -60,7 +61,7 @@ class Target:
     outsider knows, with at least some of the quasi-identifiers; `earlier` are other releases about overlapping people;
     `require` are the models that the release was made to satisfy, and `method` the name of the method, both of which
     adversaries are taken to know. `seed` picks the people who are attacked. `dated` are columns of dates, with
-    people of whom one true date is known.
+    people of whom one true date is known. `households` are people with those they live with.
     """
 
     form: Form
@@ -72,6 +73,7 @@ class Target:
     seed: int = 0
     most_people: int = MOST_PEOPLE
     dated: tuple[DatedRows, ...] = ()
+    households: Households | None = None
     _matches: dict[str | None, Matches] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property

@@ -7,7 +7,7 @@ release's own. Cost: one pass over each table to count it, and one to write it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,16 +23,19 @@ from incrowd.core.people import (
     People,
     PlacedPeople,
     count_people,
+    households_of_people,
     names_as_read,
     number_in_all,
-    values_or_sets,
+    number_people,
+    with_households,
     with_nobody_left_out,
+    with_values,
 )
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.source import OpenedTable, Origin, ReadOptions
-from incrowd.core.tally import code_column, code_table, group_tuples
+from incrowd.core.tally import code_column, code_table
 from incrowd.dates.treatment import Whose
 from incrowd.engines.local import LocalEngine
 from incrowd.errors import EmptyTable, SchemaError, SourceError
@@ -106,6 +109,9 @@ class LinkedEngine(Engine):
         _refuse_strangers(person_of)
         people, places = count_people(tally, whose, tuple_of, counts, tuple(schema.sensitive), values=values)
         people, items = self._with_events(people, found, person_of, values=values)
+        if schema.household:
+            households = number_people(raw, schema.household, self.source.texts)
+            people = with_households(people, households_of_people(whose, households), values=values)
         return Counted(tally, raw, places, people, items)
 
     def _owned(self, table: EventTable, person: tuple[str, ...]) -> pl.DataFrame:
@@ -116,37 +122,18 @@ class LinkedEngine(Engine):
     def _with_events(
         self, people: People, found: Mapping[str, pl.DataFrame], person_of: Mapping[str, Ints], *, values: bool
     ) -> tuple[People, ItemsOfPeople | None]:
-        number, trees, columns = len(people), dict(people.rows.trees), dict[str, Codes]()
+        number, trees = len(people), dict[str, Tree]()
         events: dict[str, tuple[Ints, Codes]] = {}
         items = None
-        searched: dict[str, Tree] = {}
         for table_name, table in self.events.items():
             rows, owner = found[table_name], person_of[table_name]
             for name, hierarchy in table.schema.sensitive.items():
                 trees[name], codes = code_column(name, rows[name].alias(""), hierarchy, table.source.texts)
                 events[name] = with_nobody_left_out(owner, codes, number, trees[name].size)
-                if values:
-                    columns[name], searched[name] = values_or_sets(*events[name], number, trees[name])
             for name, given in table.schema.items.items():
                 lists = pl.DataFrame({"item": rows[name].cast(pl.String)}).select(pl.concat_list("item")).to_series()
                 items = code_items(name, lists, owner, given, table.source.texts)
-        rows_tally = replace(people.rows, trees=trees)
-        tally, tuple_of = people.tally, people.tuple_of
-        if columns:
-            names = tuple(sorted((*tally.columns, *columns)))
-            every = {name: tally.column(name)[tuple_of] for name in tally.columns} | columns
-            codes = np.stack([every[name] for name in names], axis=1).astype(np.int32)
-            of_columns = {**tally.trees, **searched}
-            tuple_of, first = group_tuples(codes, [of_columns[name].size for name in names])
-            counted = np.bincount(tuple_of, minlength=len(first)).astype(np.int64)
-            tally = replace(
-                tally, columns=names, codes=np.ascontiguousarray(codes[first]), counts=counted, trees=of_columns
-            )
-        sensitive = (*people.sensitive, *events)
-        return (
-            replace(people, rows=rows_tally, tally=tally, tuple_of=tuple_of, sensitive=sensitive, events=events),
-            items,
-        )
+        return with_values(people, events, trees, values=values), items
 
     def rows_of(self, form: Form) -> PublishedRows:
         """Make the people's rows from the form's counts."""

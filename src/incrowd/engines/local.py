@@ -82,9 +82,9 @@ class LocalEngine(Engine):
         """List the owners of each tuple in the pass that counts it: far fewer tuples are told apart in this way."""
         if schema.items:
             return self._owned_sets(schema)
-        if found_again or not schema.person:
+        if found_again or not schema.owned_by:
             return super().owned(schema, found_again=found_again)
-        tallied, person = list(schema.tallied), list(schema.person)
+        tallied, person = list(schema.tallied), list(schema.owned_by)
         keys, names = _numbers(tallied), [f"p{place}" for place in range(len(person))]
         whose = [cs.by_name(name).as_expr().alias(ours) for name, ours in zip(person, names, strict=True)]
         with reading(self.source):

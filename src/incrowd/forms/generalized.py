@@ -20,7 +20,7 @@ from incrowd.core.model import Guarantee, Model
 from incrowd.core.people import PlacedPeople
 from incrowd.core.query import Query, matching_codes
 from incrowd.core.recoding import WITHHELD, Recoding, Showing
-from incrowd.core.schema import Schema
+from incrowd.core.schema import HOUSEHOLD, Schema
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import QueryError, did_you_mean
 from incrowd.forms.generalized_view import GeneralizedView
@@ -177,7 +177,7 @@ class Generalized(Form):
             rows_in=people_in,
             sets=None,
         )
-        return made, tuple(name for name in people.people.sensitive if name not in single)
+        return made, tuple(name for name in people.people.sensitive if name not in (*single, HOUSEHOLD))
 
     def published_sets(self) -> ItemSets | None:
         """Return the sets of items that people show, in parts by their groups."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from incrowd.common.arrays import Codes
 from incrowd.core.people import People
+from incrowd.core.schema import HOUSEHOLD
 from incrowd.core.tally import Tally, group_tuples
 
 
@@ -22,7 +23,7 @@ def one_line_each(people: People, quasi: Sequence[str]) -> tuple[Tally, dict[str
 
     Return also these values, person by person.
     """
-    values = {name: _one_value(people, name) for name in people.sensitive}
+    values = {name: _one_value(people, name) for name in people.sensitive if name != HOUSEHOLD}
     single = {name: codes for name, codes in values.items() if codes is not None}
     known = {name: people.tally.column(name)[people.tuple_of] for name in quasi}
     return _tally(people, {**known, **single}), single

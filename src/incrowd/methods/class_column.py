@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.core.schema import Schema
+from incrowd.core.schema import HOUSEHOLD, Schema
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import RecipeError, SchemaError, did_you_mean
 
@@ -26,7 +26,7 @@ def classes_of(tally: Tally, schema: Schema, target: str | None) -> tuple[NDArra
         raise SchemaError(
             f"target '{target}' is not a quasi-identifier or sensitive column.{did_you_mean(target, schema.tallied)}"
         )
-    names = tuple(sorted(schema.sensitive)) if target is None else (target,)
+    names = tuple(sorted(set(schema.sensitive) - {HOUSEHOLD})) if target is None else (target,)
     if not names:
         return np.zeros(len(tally), dtype=np.int64), 1
     codes = np.stack([tally.column(name) for name in names], axis=1)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from incrowd.common.parameters import require_whole
 from incrowd.core.groups import Groups
 from incrowd.core.model import Model, all_satisfied, histograms
+from incrowd.models.household_anonymity import HouseholdAnonymity
 from incrowd.models.shares import fewest_rows, group_shares, groups_without, largest, require_share
 
 
@@ -50,6 +51,11 @@ class AlphaKAnonymity(Model):
     def min_group(self) -> int:
         """No group below k, and a single row is at most alpha of the group."""
         return max(self.k, fewest_rows(self.alpha))
+
+    @property
+    def of_households(self) -> HouseholdAnonymity:
+        """As many households as people."""
+        return HouseholdAnonymity(self.k)
 
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether each group is large enough and no value too frequent in it."""

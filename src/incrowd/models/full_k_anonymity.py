@@ -64,16 +64,16 @@ class FullKAnonymity(Model):
 def _rarest(groups: Groups) -> Counts:
     """Return the count of the rarest combination in each group."""
     rarest = groups.sizes.copy()
-    if groups.sensitive:
+    if groups.secrets:
         histogram = _combinations(groups)
         np.minimum.at(rarest, histogram.group_of, histogram.counts)
     return rarest
 
 
 def _combinations(groups: Groups) -> Histogram:
-    if len(groups.sensitive) == 1:
-        return next(iter(groups.sensitive.values()))
-    if groups.joint is None:
+    if len(groups.secrets) == 1:
+        return groups.sensitive[groups.secrets[0]]
+    if groups.joint is None or len(groups.secrets) < len(groups.sensitive):  # households are none of a combination
         raise SchemaError(
             "full-k-anonymity: combinations of several sensitive columns are not counted here.  "
             "Hint: use a method that counts them, or leave one column sensitive."

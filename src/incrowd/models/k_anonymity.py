@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from incrowd.common.parameters import require_whole
 from incrowd.core.groups import Groups
 from incrowd.core.model import Model
+from incrowd.models.household_anonymity import HouseholdAnonymity
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class KAnonymity(Model):
     ----------
     k : the smallest number of rows in a group.
 
-    Where people have several rows, people are counted, not rows.
+    Where people have several rows, people are counted, not rows. Where households are known, `HouseholdAnonymity` is
+    required beside it.
 
     >>> KAnonymity(2).satisfied(Groups(sizes=np.array([3, 1])))
     array([ True, False])
@@ -42,6 +44,11 @@ class KAnonymity(Model):
     def min_group(self) -> int:
         """No group below k."""
         return self.k
+
+    @property
+    def of_households(self) -> HouseholdAnonymity:
+        """The same number of households."""
+        return HouseholdAnonymity(self.k)
 
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether each group has at least k rows."""

@@ -20,7 +20,7 @@ from incrowd.core.groups import Groups
 from incrowd.core.model import Model, refuse_unverifiable
 from incrowd.core.people import number_people
 from incrowd.core.sampling import as_rate
-from incrowd.core.schema import Schema
+from incrowd.core.schema import HOUSEHOLD, Schema
 from incrowd.errors import EmptyTable, SchemaError
 from incrowd.forms.people_crowds import crowds_of_people
 from incrowd.forms.verify import COUNT, groups_of, read_regions
@@ -84,6 +84,8 @@ class Check:
     smallest_bucket: int | None = None
     people: int | None = None
     """People, where the table tells whose a row is."""
+    households: int | None = None
+    """Households in the smallest group, where the table tells who lives together."""
     outside: tuple[str, ...] = ()
     """Columns of a release that no guarantee speaks of: whoever knows somebody's values there may find their row."""
 
@@ -98,6 +100,7 @@ def check(
     quasi: Iterable[str] | None = None,
     sensitive: Iterable[str] | None = None,
     person: str | Iterable[str] = (),
+    household: str | Iterable[str] = (),
     require: Sequence[Model] = (),
     original: Table | None = None,
     sample: float | Fraction | str = 1,
@@ -112,7 +115,8 @@ def check(
 
     Where somebody has several rows, name the column that tells whose a row is, or several, as `person`: people are then
     counted. Who knows all rows of somebody takes that person for one of those who have a row in each of the same
-    groups, so these are counted together.
+    groups, so these are counted together. In the same way, where the table shows who lives together (`household`),
+    households are counted that have members in each of the groups that somebody's household has members in.
 
     The directory of a release tells the roles of its columns, its form and what it claims: all of this is judged on its
     files alone. Any other table is judged by the columns that you name.
@@ -131,7 +135,7 @@ def check(
     if original is not None and not (original.schema.person or original.schema.each_row_a_person):
         refuse_repeated(original.engine.repeated(original.schema.naming))
     if is_saved_release(source):
-        if quasi or sensitive or person:
+        if quasi or sensitive or person or household:
             raise SchemaError(
                 f"{source} is a release, which tells itself what its columns are.  Hint: name no columns, or check its "
                 "data file alone."
@@ -151,7 +155,14 @@ def check(
         sensitive = original.schema.sensitive if sensitive is None else sensitive
         told = set(original.schema.person) <= set(opened.columns)  # by some of them, several people would be one
         person = person or (original.schema.person if told else ())
-    schema = Schema.of(opened.columns, quasi=quasi or (), sensitive=sensitive or (), person=person, others="drop")
+    schema = Schema.of(
+        opened.columns,
+        quasi=quasi or (),
+        sensitive=sensitive or (),
+        person=person,
+        household=household,
+        others="drop",
+    )
     if not schema.quasi:
         raise SchemaError("no column is a quasi-identifier.  Hint: name those that outsiders may know.")
     columns = cs.by_name(*schema.found_again_by)
@@ -166,7 +177,7 @@ def check(
     before = None
     if original is not None and (require or original.schema.person):
         known = original.engine.count(original.schema, original.population)
-        if known.people is not None and not schema.person:
+        if known.people is not None and len(known.people) < known.tally.rows and not schema.person:
             asked = judge_claims_of_people(require, None, None, all_rows=False)
             return _not_known(groups_of(counted, *names).sizes, asked)
         before = known.tally if known.people is None else known.people.tally
@@ -180,7 +191,23 @@ def check(
         found = check_groups(groups_of(counted, *names))
         groups = groups_of(counted, *names, before=before, stands_for=regions)
     apart = found.people is None or int(groups.sizes.sum()) == found.people
-    return replace(found, models=tuple(_check_model(model, groups, apart=apart) for model in require))
+    together = None
+    if schema.household:
+        together = _crowds_of_households(counted, names[0], number_people(counted, schema.household, opened.texts))
+        found = replace(found, households=int(together.sizes.min()))
+    judged = (
+        _check_model(model, together, apart=False)
+        if together is not None and model.counts_households
+        else _check_model(model, groups, apart=apart)
+        for model in require
+    )
+    return replace(found, models=tuple(judged))
+
+
+def _crowds_of_households(counted: pl.DataFrame, quasi: Sequence[str], household_of: Ints) -> Groups:
+    """Return the crowds that hide households, as people are hidden who have several rows."""
+    every = np.arange(int(household_of.max()) + 1)
+    return crowds_of_people(counted, quasi, (), household_of, events={HOUSEHOLD: (every, pl.Series(every))})
 
 
 def _check_release(place: Path, require: Sequence[Model], original: Table | None) -> Check:
@@ -281,6 +308,6 @@ def check_groups(groups: Groups) -> Check:
                 probabilistic_l=ProbabilisticLDiversity(1, column=name).achieved(groups),
                 recursive_c=finite(RecursiveLDiversity(1, 2, column=name).achieved(groups)),
             )
-            for name in groups.sensitive
+            for name in groups.secrets
         },
     )

@@ -34,7 +34,7 @@ from incrowd.core.people_placing import everybody_together, place_people
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import WITHHELD, Showing
 from incrowd.core.sampling import as_rate, draw_sample
-from incrowd.core.schema import Schema
+from incrowd.core.schema import HOUSEHOLD, Schema
 from incrowd.core.set_method import SetMethod
 from incrowd.core.set_model import SetModel, split_models
 from incrowd.core.solutions import Solutions
@@ -95,10 +95,13 @@ def publish(
     if seed is not None:
         require_whole("publish", "seed", seed, at_least=0)
     _refuse_impossible(table, models, method, form)
+    _refuse_impossible_households(table.schema, models, method, form)
     _refuse_impossible_sets(table, of_sets, method, items)
     rate, rng = as_rate(sample), randomness(seed)
     promise = _promised(method, form, rate, rng)
     models += tuple(model for model in method.guarantees if model not in models)
+    if table.schema.household:
+        models += tuple(model for model in map(_of_households, models) if model is not None and model not in models)
     key = None if method.private else pseudonym_key or (PseudonymKey.new() if table.schema.keyed else None)
     population = None if method.private or table.population is None else table.population.source
     recoder = (items or OccurrenceRecoding()) if of_sets else None
@@ -146,6 +149,40 @@ def _refuse_impossible(table: Table, models: Sequence[Model], method: AnyMethod,
         raise SchemaError(
             f"the engine {table.engine.name} publishes no dates with a treatment, and column "
             f"'{next(iter(table.schema.dates))}' has one.  Hint: treat dates before, or publish on one machine."
+        )
+
+
+def _of_households(model: Model) -> Model | None:
+    return model.of_households
+
+
+def _refuse_impossible_households(
+    schema: Schema, models: Sequence[Model], method: AnyMethod, form: Showing | None
+) -> None:
+    """Refuse, before any work, what cannot be had where it is known who lives together."""
+    if not schema.household:
+        for model in models:
+            if model.counts_households:
+                raise SchemaError(
+                    f"{model} counts households, and no column tells who lives together.  Hint: name it when the table "
+                    'is read, household="hid" (in a recipe, role = "household").'
+                )
+        return
+    if method.promises_privacy:
+        raise SchemaError(
+            f"{method.name} promises privacy to people, not to households.  Hint: say person= of the column that tells "
+            "the household, with most_rows: the promise is then one to households; or leave out household."
+        )
+    for part in (method, form):
+        if part is not None and part.one_row_each:
+            raise SchemaError(
+                f"{part.name} publishes quasi-identifiers as they are, so that nobody hides among other households.  "
+                "Hint: publish generalized values, or leave out household."
+            )
+    if schema.found_again and not schema.person:
+        raise SchemaError(
+            f"column '{schema.found_again[0]}' is looked up row by row, and nothing tells whose a row is.  Hint: where "
+            'households are known, name also the column that tells the person, person="pid".'
         )
 
 
@@ -336,7 +373,7 @@ class _Job:
         """Return the sensitive value of each person, where a model of sets bounds how sure one may be of it."""
         if all(model.max_share >= 1 for model in self.set_models):
             return None
-        sensitive = tuple(self.table.schema.searched.sensitive)
+        sensitive = tuple(name for name in self.table.schema.searched.sensitive if name != HOUSEHOLD)
         if len(sensitive) != 1:
             raise SchemaError(f"{self.set_models[0]} is about one sensitive column, and there are {len(sensitive)}.")
         return people.tally.column(sensitive[0])[people.tuple_of]
@@ -378,7 +415,7 @@ class _Job:
 
     def _in_parts(self, found: TallyTooLarge) -> MadeInParts:
         table = self.table
-        if table.schema.person:  # parts are counted in rows
+        if table.schema.owned_by:  # parts are counted in rows
             raise found
         task = PartsTask(
             table.schema, self.models, self.method, self.form, self.rate, table.population is not None, self.key,

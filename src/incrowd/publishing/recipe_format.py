@@ -33,7 +33,8 @@ from incrowd.methods.mondrian import Mondrian
 
 VERSION = 1
 ROLES = (
-    "quasi", "sensitive", "items", "person", "person-pseudonym", "identifier", "pseudonym", "date", "keep", "drop",
+    "quasi", "sensitive", "items", "person", "person-pseudonym", "person-household", "household", "identifier",
+    "pseudonym", "date", "keep", "drop",
 )  # fmt: skip
 _KEYS = (
     "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
@@ -185,8 +186,15 @@ def roles_in(schema: Schema) -> dict[str, str]:
         **dict.fromkeys(schema.dates, "date"),
         **dict.fromkeys(schema.removed, "drop"),
         **dict.fromkeys(schema.identifiers, "identifier"),
-        **{name: "person-pseudonym" if name in schema.pseudonyms else "person" for name in schema.person},
+        **dict.fromkeys(schema.household, "household"),
+        **{name: _role_of_person(name, schema) for name in schema.person},
     }
+
+
+def _role_of_person(name: str, schema: Schema) -> str:
+    if name in schema.household:
+        return "person-household"
+    return "person-pseudonym" if name in schema.pseudonyms else "person"
 
 
 def columns_to_dict(

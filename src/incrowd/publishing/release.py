@@ -22,6 +22,7 @@ from incrowd.core.dated import DateFacts
 from incrowd.core.engine import PublishedRows
 from incrowd.core.form import Form, FormOutline
 from incrowd.core.groups import Groups
+from incrowd.core.households import HouseholdFacts
 from incrowd.core.labelled import Labelled
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Promise
@@ -116,6 +117,8 @@ class Release:
     """What the events are called, where a flat table was split into people and events."""
     told_dates: DateFacts | None = None
     """What became of its dates, where it was read from files that say so."""
+    told_households: HouseholdFacts | None = None
+    """What tells who lives together in the table before, where it was read from files that say so."""
     told_rows: OpenedTable | None = None
     """The rows that it was made of, where it was read from files and they were given."""
     solutions: pl.DataFrame | None = None
@@ -158,6 +161,12 @@ class Release:
     def dates(self) -> DateFacts:
         """What became of its dates, and whether its rows are linked."""
         return DateFacts.of(self.schema) if self.told_dates is None else self.told_dates
+
+    @property
+    def households(self) -> HouseholdFacts:
+        """What tells who lives together, in the table before."""
+        told = self.told_households
+        return HouseholdFacts(self.schema.household, self.schema.person) if told is None else told
 
     @property
     def rows_before(self) -> OpenedTable | None:

@@ -30,6 +30,7 @@ class Table:
     def __repr__(self) -> str:
         roles = [
             ("person", self.schema.person),
+            ("household", self.schema.household),
             ("quasi", self.schema.quasi),
             ("sensitive", self.schema.sensitive),
             ("items", self.schema.items),
@@ -50,6 +51,7 @@ def read(
     items: Iterable[str] = (),
     item_separator: str | None = None,
     person: str | Iterable[str] = (),
+    household: str | Iterable[str] = (),
     identifiers: Iterable[str] = (),
     pseudonyms: Iterable[str] = (),
     keep: Iterable[str] = (),
@@ -81,6 +83,8 @@ def read(
     item_separator : what stands between the items of a set that is written as text (default: ";").
     person : the column that tells whose a row is, or several that tell it together, where somebody has several rows.
         All guarantees then count people. It is not published, unless it is also one of the `pseudonyms`.
+    household : the column that tells who lives together, or several that tell it together. k-anonymity then counts
+        households as well as people. It is not published.
     identifiers : columns that name people; they are not published.
     pseudonyms : identifiers that are published under a keyed code.
     keep : columns that are published as they are.
@@ -111,6 +115,7 @@ def read(
         items=items,
         item_separator=item_separator,
         person=person,
+        household=household,
         identifiers=identifiers,
         pseudonyms=pseudonyms,
         keep=keep,

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+from incrowd.planning.profile.column_names import words_of
 from incrowd.planning.profile.separation import CodedRows, measure
 from incrowd.planning.profile.survey import Survey
+from incrowd.planning.profile.vocabulary import HOUSEHOLD_WORDS, ID_WORDS
 
 FEWEST_PEOPLE = 20
 """Of fewer values it cannot be said whether they are people."""
@@ -19,17 +21,35 @@ MOST_ROWS_EACH = 1000
 """Values that are there more often on average are no people."""
 
 
-def person_column(surveyed: Survey) -> tuple[str, list[str]] | None:
+def household_column(surveyed: Survey) -> str | None:
+    """Return the column that tells who lives together: one whose name says so, and whose values repeat.
+
+    By structure alone, a household looks like a person with several rows.
+    """
+    for name, facts in surveyed.columns.items():
+        words = words_of(name)
+        named = HOUSEHOLD_WORDS & set(words) and (len(words) == 1 or ID_WORDS & set(words))
+        if named and not facts.missing and FEWEST_PEOPLE <= measure(surveyed.coded, [name]).groups < surveyed.rows:
+            return name
+    return None
+
+
+def person_column(surveyed: Survey, *, household: str | None = None) -> tuple[str, list[str]] | None:
     """Return the column that tells whose a row is, and columns that stay the same within its values, if there is one.
 
     Of several such columns, the one with the fewest values is taken: whoever it takes for one person is one by the
-    others, too.
+    others, too. A `household` is no person.
     """
     rows = surveyed.coded  # all of them: a sample of rows has few of each person's
     groups = {name: measure(rows, [name]).groups for name in surveyed.columns}
     found = []
     for name, facts in surveyed.columns.items():
-        if facts.missing or not FEWEST_PEOPLE <= groups[name] < rows.rows or rows.rows > MOST_ROWS_EACH * groups[name]:
+        if (
+            name == household
+            or facts.missing
+            or not FEWEST_PEOPLE <= groups[name] < rows.rows
+            or rows.rows > MOST_ROWS_EACH * groups[name]
+        ):
             continue
         others = [other for other in surveyed.columns if other != name and 1 < groups[other] < groups[name]]
         same = [other for other in others if measure(rows, [name, other]).groups == groups[name]]

@@ -16,7 +16,7 @@ from incrowd.planning.profile.column_profile import ColumnProfile
 from incrowd.planning.profile.facts import ColumnFacts
 from incrowd.planning.profile.number_levels import propose_hierarchy
 from incrowd.planning.profile.patterns import Finding, recognise
-from incrowd.planning.profile.people import person_column
+from incrowd.planning.profile.people import household_column, person_column
 from incrowd.planning.profile.readable import listed
 from incrowd.planning.profile.roles import ENOUGH_ROWS, Proposal, propose_role
 from incrowd.planning.profile.separation import Separation, best_pairs, measure, repeats, separating_sets
@@ -96,7 +96,7 @@ def profile(
     surveyed = survey(opened, progress)
     progress("comparing columns", 0.0)
     columns = _propose(surveyed)
-    published = [column.name for column in columns if column.role not in ("identifier", "person", "drop")]
+    published = [column.name for column in columns if column.role not in ("identifier", "person", "household", "drop")]
     quasi = [column.name for column in columns if column.role == "quasi"]
     made = Profile(
         source=dict(opened.description),
@@ -123,13 +123,18 @@ def _propose(surveyed: Survey) -> list[ColumnProfile]:
 
 
 def _name_person(surveyed: Survey) -> dict[str, Proposal]:
-    """Propose the column that tells whose a row is, where somebody seems to have several."""
-    found = person_column(surveyed) if surveyed.rows >= ENOUGH_ROWS else None
-    if found is None:
+    """Propose the columns that tell whose a row is, where somebody seems to have several, and who lives together."""
+    if surveyed.rows < ENOUGH_ROWS:
         return {}
+    household = household_column(surveyed)
+    reason = "its name says so, and its values repeat: who lives together"
+    proposed = {} if household is None else {household: Proposal("household", reason, unsure=True)}
+    found = person_column(surveyed, household=household)
+    if found is None:
+        return proposed
     name, same = found
     reason = f"its values repeat, and {listed(same[:3])} stay the same within each: several rows of one person"
-    return {name: Proposal("person", reason, unsure=True)}
+    return {**proposed, name: Proposal("person", reason, unsure=True)}
 
 
 def _drop_repeated(surveyed: Survey, proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Role = Literal["identifier", "person", "quasi", "sensitive", "drop", "keep"]
+Role = Literal["identifier", "person", "household", "quasi", "sensitive", "drop", "keep"]
 
 
 @dataclass(frozen=True)
@@ -344,6 +344,14 @@ ID_WORDS = frozenset(
     key, ref, reference, code, codes, schlussel, identifiant, identificador, identificativo, token, hash
     """)
 )
+
+HOUSEHOLD_WORDS = frozenset(
+    _words("""
+    household, households, hh, hhid, hid, haushalt, haushalts, haushalte, menage, menages, foyer, hogar, hogares,
+    famiglia, familia, familie, family, families, dwelling, domicile
+    """)
+)
+"""A column of numbers or codes with one of these words in its name tells who lives together."""
 
 ROW_NUMBER_WORDS = frozenset(
     _words("""

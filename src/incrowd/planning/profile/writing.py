@@ -32,6 +32,7 @@ _ROLES = (
     ("quasi", "outsiders may know it: it is generalized along its hierarchy"),
     ("sensitive", "nobody should learn it: it is published, in diverse groups"),
     ("person", "it tells whose a row is, where somebody has several rows: guarantees count people"),
+    ("household", "it tells who lives together: k-anonymity counts households, too"),
     ("identifier", "it points at one person: it is not published"),
     ("pseudonym", "an identifier that is published under a code"),
     ("drop", "it is not published"),

@@ -150,7 +150,12 @@ class Description:
     @property
     def person(self) -> tuple[str, ...]:
         """The columns that tell whose a row is, in the table before."""
-        return tuple(name for name, role in self.roles.items() if role in ("person", "person-pseudonym"))
+        return tuple(name for name, role in self.roles.items() if role.startswith("person"))
+
+    @property
+    def household(self) -> tuple[str, ...]:
+        """The columns that tell who lives together, in the table before."""
+        return tuple(name for name, role in self.roles.items() if role in ("household", "person-household"))
 
     @property
     def person_pseudonyms(self) -> tuple[str, ...]:

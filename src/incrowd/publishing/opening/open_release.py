@@ -24,6 +24,7 @@ from incrowd.core.engine import Counted, PublishedRows
 from incrowd.core.families import published_forms, registered
 from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.formulas import restored
+from incrowd.core.households import HouseholdFacts
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Statement
 from incrowd.core.sampling import as_rate
@@ -140,7 +141,8 @@ def open_release(
         counts_people=counts_people,
         crowds=crowds,
         told_dates=_told_dates(files, described),
-        told_rows=None if original is None or not described.dates else _rows_of_original(original, described),
+        told_households=HouseholdFacts(described.household, described.person),
+        told_rows=_rows_of_original(original, described) if described.dates or described.household else None,
     )
 
 
@@ -247,6 +249,8 @@ def _opened_original(original: object, described: Description) -> OpenedTable:
 
 
 def _rows_of_original(original: object, described: Description) -> OpenedTable | None:
+    if original is None:
+        return None
     if not isinstance(original, Table):
         return _opened_original(original, described)
     source = original.engine.source
