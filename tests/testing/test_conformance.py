@@ -86,6 +86,7 @@ ELSEWHERE = {
     "expected-confidence",
     "flat-histogram",
     "hierarchical-histogram",
+    "household-anonymity",
     "journalist-risk",
     "k-dgs",
     "k-map",
@@ -93,7 +94,7 @@ ELSEWHERE = {
     "sdgs",
     "slicing",
 }
-"""What needs more than the suite's tables have (a population, labels) or refuses them, and has tests of its own."""
+"""What needs more than the suite's tables have (a population, labels, households) or refuses them: tested elsewhere."""
 
 OPTIONS: dict[str, dict[str, bool]] = {
     "t-closeness": {"nominal": False},

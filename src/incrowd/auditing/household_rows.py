@@ -7,7 +7,7 @@ import polars.selectors as cs
 
 from incrowd.auditing.reference_tables import code_values
 from incrowd.core.households import HouseholdFacts, Households
-from incrowd.core.people import households_of_people, number_people
+from incrowd.core.people import households_of_people, number_households, number_people
 from incrowd.core.source import OpenedTable
 from incrowd.core.target import MOST_PEOPLE
 from incrowd.core.view import View
@@ -27,7 +27,7 @@ def household_rows(
     with reading(before):
         rows = before.frame.select(cs.by_name(*{*facts.household, *facts.person, *quasi})).collect(engine="streaming")
     codes = np.stack([code_values(view.trees[name], before.texts.read(rows[name])) for name in quasi], axis=1)
-    households = number_people(rows, facts.household, before.texts)
+    households = number_households(rows, facts.household, before.texts)
     # Sorted, so that the order of rows makes no difference to who is drawn.
     order = np.lexsort((*codes.T, households))
     codes, households = codes[order], households[order]

@@ -29,6 +29,7 @@ from incrowd.core.people import (
     count_people,
     entries_of_people,
     households_of_people,
+    number_households,
     number_people,
     with_households,
 )
@@ -227,7 +228,7 @@ class Engine(Named, Protocol):
         self, schema: Schema, tally: Tally, owned: OwnedTuples, tuple_of: Ints, found: People | None, *, values: bool
     ) -> tuple[People, Ints]:
         """Find out who lives with whom. Where nothing tells whose a row is, every row is a person of its own."""
-        households = number_people(owned.owners, schema.household, self.source.texts)
+        households = number_households(owned.owners, schema.household, self.source.texts)
         if schema.person:
             person_of, rows = number_people(owned.owners, schema.person, self.source.texts), owned.owner_counts
             places = tuple_of[owned.tuple_of] if found is None else tuple_of
@@ -264,7 +265,7 @@ class Engine(Named, Protocol):
         )
         items = replace(items, owner=number[items.owner])
         if schema.household:
-            households = number_people(owned.owners, schema.household, self.source.texts)
+            households = number_households(owned.owners, schema.household, self.source.texts)
             people = with_households(people, households_of_people(number, households), values=values)
         if schema.found_again:
             return Counted(tally, owned.raw, places, people, items)

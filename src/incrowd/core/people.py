@@ -168,6 +168,11 @@ def households_of_people(person_of: Ints, household: Ints) -> Ints:
     return found
 
 
+def number_households(raw: pl.DataFrame, columns: Sequence[str], texts: TextRules) -> Ints:
+    """Number the households that some columns name; return that of each row."""
+    return name_people(raw, columns, texts, tells="who lives together")[0]
+
+
 def number_people(raw: pl.DataFrame, columns: Sequence[str], texts: TextRules, *, allow_nameless: bool = False) -> Ints:
     """Number the people that some columns name, in the order of these names; return whose each row is.
 
@@ -177,7 +182,12 @@ def number_people(raw: pl.DataFrame, columns: Sequence[str], texts: TextRules, *
 
 
 def name_people(
-    raw: pl.DataFrame, columns: Sequence[str], texts: TextRules, *, allow_nameless: bool = False
+    raw: pl.DataFrame,
+    columns: Sequence[str],
+    texts: TextRules,
+    *,
+    allow_nameless: bool = False,
+    tells: str = "whose a row is",
 ) -> tuple[Ints, pl.DataFrame]:
     """Number people, and return beside that their names: one row for each of them, one column for each of `columns`."""
     nameless = np.zeros(raw.height, dtype=bool)
@@ -189,7 +199,7 @@ def name_people(
         nameless |= codes[:, place] == MISSING
         if not allow_nameless and nameless.any():
             raise SchemaError(
-                f"column '{name}' tells whose a row is, or of which household, and some rows have no value there.  "
+                f"column '{name}' tells {tells}, and some rows have no value there.  "
                 "Hint: give each of them a number of its own, or leave them out."
             )
         lists.append(names)

@@ -25,8 +25,8 @@ from incrowd.core.people import (
     count_people,
     households_of_people,
     names_as_read,
+    number_households,
     number_in_all,
-    number_people,
     with_households,
     with_nobody_left_out,
     with_values,
@@ -110,7 +110,7 @@ class LinkedEngine(Engine):
         people, places = count_people(tally, whose, tuple_of, counts, tuple(schema.sensitive), values=values)
         people, items = self._with_events(people, found, person_of, values=values)
         if schema.household:
-            households = number_people(raw, schema.household, self.source.texts)
+            households = number_households(raw, schema.household, self.source.texts)
             people = with_households(people, households_of_people(whose, households), values=values)
         return Counted(tally, raw, places, people, items)
 

@@ -18,7 +18,7 @@ from incrowd.common.plain import finite, size_distribution
 from incrowd.core.families import require_member
 from incrowd.core.groups import Groups
 from incrowd.core.model import Model, refuse_unverifiable
-from incrowd.core.people import number_people
+from incrowd.core.people import number_households, number_people
 from incrowd.core.sampling import as_rate
 from incrowd.core.schema import HOUSEHOLD, Schema
 from incrowd.errors import EmptyTable, SchemaError
@@ -193,7 +193,7 @@ def check(
     apart = found.people is None or int(groups.sizes.sum()) == found.people
     together = None
     if schema.household:
-        together = _crowds_of_households(counted, names[0], number_people(counted, schema.household, opened.texts))
+        together = _crowds_of_households(counted, names[0], number_households(counted, schema.household, opened.texts))
         found = replace(found, households=int(together.sizes.min()))
     judged = (
         _check_model(model, together, apart=False)
