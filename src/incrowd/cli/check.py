@@ -32,6 +32,14 @@ def check(
     household: Annotated[
         list[str] | None, typer.Option("--household", help="Columns that tell who lives together.")
     ] = None,
+    items: Annotated[str | None, typer.Option("--items", help="The column of sets of items, if there is one.")] = None,
+    item_separator: Annotated[
+        str | None, typer.Option(help='What stands between items of a text (default: ";").')
+    ] = None,
+    known_items: Annotated[int, typer.Option(help="How many items of a person may be known.", min=1, max=8)] = 2,
+    each_row_a_person: Annotated[
+        bool, typer.Option("--each-row-a-person", help="Each row is a person, although some column repeats.")
+    ] = False,
     k: Annotated[int | None, typer.Option("--k", help="Fail (exit code 1) unless the table is k-anonymous.")] = None,
     l: Annotated[
         int | None, typer.Option("--l", help="Fail (exit code 1) unless every sensitive column is distinct l-diverse.")
@@ -71,6 +79,10 @@ def check(
             sensitive=_names(sensitive) if sensitive else None,
             person=_names(person) if person else (),
             household=_names(household) if household else (),
+            items=items,
+            item_separator=item_separator,
+            known_items=known_items,
+            each_row_a_person=each_row_a_person,
             require=models,
             original=original,
             sample=sample,
@@ -113,6 +125,9 @@ def _failures(found: Check, k: int | None, l: int | None) -> list[str]:
         failures.append(f"{k}-anonymity: k is {'not known' if found.k is None else found.k}")
     if k is not None and found.households is not None and found.households < k:
         failures.append(f"{k}-anonymity of households: k is {found.households}")
+    if k is not None:
+        few = {size: people for size, people in found.items.items() if people is not None and people < k}
+        failures += [f"{size} known items: {people} people are left" for size, people in few.items()]
     if l is not None:
         if not found.sensitive:
             failures.append(f"distinct {l}-diversity: no sensitive column was named")
@@ -143,6 +158,8 @@ def _lines(found: Check) -> list[tuple[str, str]]:
     lines += [
         ("groups by size", ", ".join(f"{size}: {number:,}" for size, number in found.by_size.items())),
     ]
+    for size, people in found.items.items():
+        lines.append((f"{size} known items", "shown by nobody" if people is None else f"leave {people:,} people"))
     if found.outside:
         lines.append(("no guarantee speaks of", ", ".join(found.outside)))
     for model in found.models:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,13 @@ from incrowd.common.paths import is_there
 from incrowd.common.plain import finite, size_distribution
 from incrowd.core.families import require_member
 from incrowd.core.groups import Groups
+from incrowd.core.item_sets import ItemSets
 from incrowd.core.model import Model, refuse_unverifiable
 from incrowd.core.people import number_households, number_people
 from incrowd.core.sampling import as_rate
 from incrowd.core.schema import HOUSEHOLD, Schema
+from incrowd.core.set_model import SetModel, split_models
+from incrowd.core.source import ReadOptions
 from incrowd.errors import EmptyTable, SchemaError
 from incrowd.forms.people_crowds import crowds_of_people
 from incrowd.forms.verify import COUNT, groups_of, read_regions
@@ -30,13 +33,17 @@ from incrowd.models.entropy_l_diversity import EntropyLDiversity
 from incrowd.models.k_anonymity import KAnonymity
 from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from incrowd.models.recursive_l_diversity import RecursiveLDiversity
+from incrowd.models.sets.exposure import exposure
+from incrowd.models.sets.km_anonymity import KmAnonymity
 from incrowd.publishing.opening.claims import Claim, judge_claims, judge_claims_of_people
+from incrowd.publishing.opening.items import sets_of_rows
 from incrowd.publishing.opening.open_release import open_release, publishes_all
 from incrowd.publishing.opening.summary import read_summary
 from incrowd.publishing.publish import refuse_repeated
 from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table
-from incrowd.sources import open_source, reading
+from incrowd.publishing.unnamed_people import refuse_unnamed_people
+from incrowd.sources import open_table, reading
 
 
 @dataclass(frozen=True)
@@ -86,6 +93,9 @@ class Check:
     """People, where the table tells whose a row is."""
     households: int | None = None
     """Households in the smallest group, where the table tells who lives together."""
+    items: dict[str, int | None] = field(default_factory=dict)
+    """Of a column of sets: how many people show the rarest items of which 1, 2, … are known; None where there are no so
+    many."""
     outside: tuple[str, ...] = ()
     """Columns of a release that no guarantee speaks of: whoever knows somebody's values there may find their row."""
 
@@ -101,7 +111,11 @@ def check(
     sensitive: Iterable[str] | None = None,
     person: str | Iterable[str] = (),
     household: str | Iterable[str] = (),
-    require: Sequence[Model] = (),
+    items: str | None = None,
+    item_separator: str | None = None,
+    known_items: int = 2,
+    each_row_a_person: bool = False,
+    require: Sequence[Model | SetModel] = (),
     original: Table | None = None,
     sample: float | Fraction | str = 1,
     query: str | None = None,
@@ -118,6 +132,10 @@ def check(
     groups, so these are counted together. In the same way, where the table shows who lives together (`household`),
     households are counted that have members in each of the groups that somebody's household has members in.
 
+    Where a column holds sets of `items` (lists, or texts with `item_separator` between), it is told among how many
+    people of a group somebody hides of whom up to `known_items` are known. A column that nobody named, that repeats and
+    that seems to tell whose a row is, is refused, unless `each_row_a_person`.
+
     The directory of a release tells the roles of its columns, its form and what it claims: all of this is judged on its
     files alone. Any other table is judged by the columns that you name.
 
@@ -129,26 +147,25 @@ def check(
     >>> check(ic.datasets.senellart_patients(), quasi=["zip", "age"], sensitive=["disease"]).k
     1
     """
-    refuse_unverifiable(require)
-    for model in require:
+    models, of_sets = split_models(require)
+    refuse_unverifiable(models)
+    for model in models:
         require_member("models", model)
+    for one in of_sets:
+        require_member("set_models", one)
     if original is not None and not (original.schema.person or original.schema.each_row_a_person):
         refuse_repeated(original.engine.repeated(original.schema.naming))
     if is_saved_release(source):
-        if quasi or sensitive or person or household:
+        if quasi or sensitive or person or household or items:
             raise SchemaError(
                 f"{source} is a release, which tells itself what its columns are.  Hint: name no columns, or check its "
                 "data file alone."
             )
-        return _check_release(Path(str(source)), require, original)
-    opened = open_source(
-        source,
-        query=query,
-        separator=separator,
-        quote=quote,
-        encoding=encoding,
-        missing=missing,
-        exact_text=exact_text,
+        return _check_release(Path(str(source)), models, original)
+    if original is not None and items is None:
+        items, item_separator = next(iter(original.schema.items), None), original.schema.item_separator
+    opened = open_table(
+        source, ReadOptions(query, separator, quote, encoding, missing, exact_text, lists=None if items else ())
     )
     if original is not None:
         quasi = original.schema.quasi if quasi is None else quasi
@@ -161,10 +178,15 @@ def check(
         sensitive=sensitive or (),
         person=person,
         household=household,
+        items=() if items is None else (items,),
         others="drop",
     )
+    require_sets(of_sets, items)
     if not schema.quasi:
         raise SchemaError("no column is a quasi-identifier.  Hint: name those that outsiders may know.")
+    if original is None and not schema.person and not each_row_a_person:
+        named = {*schema.found_again_by, *schema.items}
+        refuse_unnamed_people(opened, tuple(schema.quasi), [name for name in opened.columns if name not in named])
     columns = cs.by_name(*schema.found_again_by)
     with reading(opened):
         counted = opened.frame.group_by(columns).agg(pl.len().alias(COUNT)).collect(engine="streaming")
@@ -175,10 +197,10 @@ def check(
     counted = counted.with_columns(texts).group_by(columns).agg(cs.by_name(COUNT).sum()) if texts else counted
     names = tuple(schema.quasi), tuple(schema.sensitive)
     before = None
-    if original is not None and (require or original.schema.person):
+    if original is not None and (models or original.schema.person):
         known = original.engine.count(original.schema, original.population)
         if known.people is not None and len(known.people) < known.tally.rows and not schema.person:
-            asked = judge_claims_of_people(require, None, None, all_rows=False)
+            asked = judge_claims_of_people(models, None, None, all_rows=False)
             return _not_known(groups_of(counted, *names).sizes, asked)
         before = known.tally if known.people is None else known.people.tally
         before = replace(before, rate=as_rate(sample))  # who was in the sample is not known, and need not be
@@ -199,9 +221,36 @@ def check(
         _check_model(model, together, apart=False)
         if together is not None and model.counts_households
         else _check_model(model, groups, apart=apart)
-        for model in require
+        for model in models
     )
-    return replace(found, models=tuple(judged))
+    found = replace(found, models=tuple(judged))
+    if items is None:
+        return found
+    sets = sets_of_rows(opened, *names, items, item_separator, schema.person)
+    rarest, about_sets = check_items(sets, of_sets, known_items)
+    return replace(found, items=rarest, models=(*found.models, *about_sets))
+
+
+def require_sets(models: Sequence[SetModel], items: str | None) -> None:
+    """Refuse models of sets without a column of sets."""
+    if models and items is None:
+        raise SchemaError(f'{models[0]} is about sets of items, and no column is of items.  Hint: items="products".')
+
+
+def check_items(
+    sets: ItemSets, require: Sequence[SetModel], known_items: int
+) -> tuple[dict[str, int | None], list[ModelCheck]]:
+    """Read off how many people show the rarest items, by how many are known; and judge models."""
+    seen = exposure(sets, KmAnonymity(2, m=known_items))
+    told = {str(one.size): one.smallest_support for one in seen.by_size if one.size}
+    models = []
+    for model in require:
+        found = exposure(sets, model)
+        unsafe = sum(one.unsafe for one in found.by_size)
+        least = found.smallest_support
+        note = "" if found.holds else f"{found.exposed:,} people show items by which too few are left: {unsafe:,} sets"
+        models.append(ModelCheck(str(model), found.holds, None if least is None else float(least), 0, 0, note))
+    return told, models
 
 
 def _crowds_of_households(counted: pl.DataFrame, quasi: Sequence[str], household_of: Ints) -> Groups:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
 import polars.selectors as cs
+from numpy.typing import NDArray
 
+from incrowd.common.arrays import Ints
 from incrowd.core.form import PublishedFiles
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.items import split_items
-from incrowd.core.people import number_in_all
+from incrowd.core.people import number_in_all, number_people
 from incrowd.core.set_model import SetModel
-from incrowd.errors import IncrowdError
+from incrowd.core.source import OpenedTable
+from incrowd.errors import IncrowdError, SchemaError
 from incrowd.forms.people_crowds import number_rows
 from incrowd.publishing.items import sets_as_written, verify_items
 from incrowd.publishing.opening.claims import Claim
@@ -69,12 +73,42 @@ def _sets_of_events(files: PublishedFiles, table: str, column: str, person: tupl
 
 
 def _sets_in(files: PublishedFiles, column: str, separator: str | None) -> ItemSets:
-    quasi, sensitive = tuple(files.schema.quasi), tuple(files.schema.sensitive)
-    with reading(files.data):
-        rows = files.data.frame.select(cs.by_name(*quasi, *sensitive, column)).collect(engine="streaming")
+    return sets_of_rows(files.data, tuple(files.schema.quasi), tuple(files.schema.sensitive), column, separator)
+
+
+def sets_of_rows(
+    table: OpenedTable,
+    quasi: Sequence[str],
+    sensitive: Sequence[str],
+    column: str,
+    separator: str | None,
+    person: Sequence[str] = (),
+) -> ItemSets:
+    """Return the sets of a table's rows, or of the people whose rows they are, in parts by what the rows show."""
+    with reading(table):
+        rows = table.frame.select(cs.by_name(*quasi, *sensitive, *person, column)).collect(engine="streaming")
     is_text = rows[column].dtype == pl.String
     lists = split_items(column, rows[column], separator if is_text else None).list.drop_nulls().fill_null([])
     lists = pl.select(lists.list.eval(pl.element().filter(pl.element() != ""))).to_series()
     parts = number_rows(rows, quasi) if quasi else None
     values = number_rows(rows, sensitive).astype(np.int32) if len(sensitive) == 1 else None
-    return sets_as_written(lists, np.ones(rows.height, dtype=np.int64), parts, values)
+    if person:
+        owner = number_people(rows, person, table.texts)
+        parts, values = (_one_each(owner, facts, names) for facts, names in ((parts, quasi), (values, sensitive)))
+        held = pl.DataFrame({"owner": owner, "items": lists}).group_by("owner").agg(pl.col("items").list.explode())
+        lists = held.sort("owner")["items"].list.drop_nulls()
+    return sets_as_written(lists, np.ones(len(lists), dtype=np.int64), parts, values)
+
+
+def _one_each(owner: Ints, facts: NDArray[Any] | None, columns: Sequence[str]) -> NDArray[Any] | None:
+    """Return what is the same in all rows of each person; where it is not, refuse."""
+    if facts is None:
+        return None
+    found = np.empty(int(owner.max(initial=-1)) + 1, dtype=facts.dtype)
+    found[owner] = facts
+    if (found[owner] != facts).any():
+        raise SchemaError(
+            f"rows of one person differ in {', '.join(columns)}, and sets of items are judged person by person.  Hint: "
+            "name only columns that are the person's own."
+        )
+    return found
