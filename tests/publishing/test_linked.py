@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from tests.publishing.test_items import rarest
 
 PEOPLE = 400
 
@@ -233,3 +234,15 @@ def test_mistakes(tables: dict[str, pl.DataFrame]) -> None:
     changing = ic.read(tables["visits"], person="pid", quasi=["ward"], sensitive=["disease"])
     with pytest.raises(ic.errors.SchemaError, match="changes from row to row"):
         ic.split_rows(changing)
+
+
+def test_items_of_events_are_attacked_in_memory_and_from_files(tables: dict[str, pl.DataFrame], tmp_path: Path) -> None:
+    release = ic.publish(linked(tables), [ic.KAnonymity(5), ic.KmAnonymity(3, m=2)])
+    release.save(tmp_path / "out")
+    people, bought = release.to_polars(), release.tables["bought"]
+    shown = dict(bought.group_by("pid").agg("item").iter_rows())
+    sets = [shown.get(pid, []) for pid in people["pid"]]
+    fewest = rarest(zip(people.select("age", "sex").rows(), sets, strict=True), 2)[1]
+    for one in (release, ic.open_release(tmp_path / "out")):
+        risk = next(found for found in one.audit(learn=False).attacks if found.attack == "known-items")
+        assert min(risk.details[f"fewest people who show {m}"] for m in (1, 2)) == fewest >= 3

@@ -35,11 +35,11 @@ class KnownItems(Attack):
 
     def lacks(self, target: Target) -> str | None:
         """Sets are needed."""
-        return "the release has no column of items" if target.form.published_sets() is None else None
+        return "the release has no column of items" if target.sets is None else None
 
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
         """Return the mean chance to find a person, beside that of somebody who knows no item."""
-        sets = target.form.published_sets()
+        sets = target.sets
         assert sets is not None
         details: dict[str, float] = {}
         value, fewest = 0.0, 0.0

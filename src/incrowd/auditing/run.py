@@ -5,7 +5,7 @@ Cost: attacks look at 100,000 people at most, drawn at random; what is measured 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
@@ -30,6 +30,7 @@ from incrowd.core.families import registered, require_member
 from incrowd.core.form import Form
 from incrowd.core.groups import Groups
 from incrowd.core.households import HouseholdFacts
+from incrowd.core.item_sets import ItemSets
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, verified_models
 from incrowd.core.query import Query
@@ -122,6 +123,16 @@ class Audited(Protocol):
     @property
     def households(self) -> HouseholdFacts:
         """What tells who lives together, in the table before."""
+        ...
+
+    @property
+    def item_numbers(self) -> Mapping[str, Any] | None:
+        """What was lost of sets of items, where there are any."""
+        ...
+
+    @property
+    def item_sets(self) -> ItemSets | None:
+        """The items that people show, in parts by their groups."""
         ...
 
     @property
@@ -235,6 +246,7 @@ def aim(
         seed=seed,
         dated=dated,
         households=households,
+        sets=release.item_sets,
     )
     return target, notes
 
@@ -370,4 +382,5 @@ def _about(release: Audited) -> dict[str, Any]:
             "pseudonyms": list(schema.pseudonyms),
         },
         "seeded": release.seeded,
+        **({} if release.item_numbers is None else {"items": dict(release.item_numbers)}),
     }

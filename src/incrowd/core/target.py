@@ -15,6 +15,7 @@ from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.core.dated import DatedRows
 from incrowd.core.form import Form
 from incrowd.core.households import Households
+from incrowd.core.item_sets import ItemSets
 from incrowd.core.model import Model
 from incrowd.core.tally import Population, Tally, group_tuples
 from incrowd.core.view import Matches, View
@@ -61,7 +62,8 @@ class Target:
     outsider knows, with at least some of the quasi-identifiers; `earlier` are other releases about overlapping people;
     `require` are the models that the release was made to satisfy, and `method` the name of the method, both of which
     adversaries are taken to know. `seed` picks the people who are attacked. `dated` are columns of dates, with
-    people of whom one true date is known. `households` are people with those they live with.
+    people of whom one true date is known. `households` are people with those they live with,
+    and `sets` the items that people show, in parts by their groups.
     """
 
     form: Form
@@ -74,6 +76,7 @@ class Target:
     most_people: int = MOST_PEOPLE
     dated: tuple[DatedRows, ...] = ()
     households: Households | None = None
+    sets: ItemSets | None = None
     _matches: dict[str | None, Matches] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property

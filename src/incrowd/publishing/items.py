@@ -22,6 +22,7 @@ from incrowd.hierarchies.naming import name_runs
 from incrowd.hierarchies.nodes import Nodes
 from incrowd.hierarchies.tree import LONGEST_SET, Tree
 from incrowd.methods.sets.by_parts import recode_parts
+from incrowd.metrics.sets.frequent_itemsets import frequent_itemsets
 from incrowd.models.sets.exposure import exposure
 
 
@@ -67,9 +68,16 @@ def show_items(
         "items": int(sets.occurrences),
         "item loss": recoding.loss(sets, nodes),
         "items left out": recoding.suppressed(sets),
+        **_frequent(sets, shown),
     }
     guarantees = verify_items(sets_as_written(lists, sets.counts, sets.parts, sets.sensitive), require)
     return ShownItems(entry, lists, guarantees, told, ShownSets(items.tree, shown, nodes.lows, nodes.highs, present))
+
+
+def _frequent(sets: ItemSets, shown: ItemSets) -> dict[str, Any]:
+    """Return how many items and pairs of items that a hundredth of the people have are still found as they are."""
+    left = frequent_itemsets(sets, shown, max_size=2)
+    return {"frequent itemsets": left.total, "frequent itemsets kept": left.kept}
 
 
 def _strictest(require: Sequence[SetModel]) -> SetModel:

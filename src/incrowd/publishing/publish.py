@@ -18,6 +18,7 @@ from incrowd.common.randomness import is_secure, randomness, sample_counts, word
 from incrowd.core.engine import Counted, MadeInParts, PartsTask, PublishedRows, empty_tally
 from incrowd.core.families import require_member
 from incrowd.core.form import Form, FormOutline
+from incrowd.core.item_sets import ItemSets
 from incrowd.core.items import ItemsOfPeople
 from incrowd.core.method import AnyMethod, Method
 from incrowd.core.model import (
@@ -124,6 +125,7 @@ def publish(
         of_people=made.of_people,
         item_method=recoder,
         item_numbers=made.items,
+        event_sets=made.event_sets,
         linked=made.linked or {},
         event_tables=table.engine.events if isinstance(table.engine, LinkedEngine) else {},
         split=table.engine.split if isinstance(table.engine, LinkedEngine) else None,
@@ -224,6 +226,7 @@ class _Made:
     people: PeopleNumbers | None = None
     items: Mapping[str, Any] | None = None
     linked: Mapping[str, pl.DataFrame] | None = None
+    event_sets: ItemSets | None = None
     explored: Solutions | None = None
     of_people: Callable[[], tuple[Form, tuple[str, ...]] | None] | None = None
 
@@ -354,7 +357,8 @@ class _Job:
         of_people = None
         if numbers is not None and placed is not None:
             of_people = partial(form.of_people, placed, people_in=tally.rows)  # made when it is attacked
-        return _Made(form, guarantees, rows, told, numbers, lost, linked, recoding.explored, of_people)
+        event_sets = None if linked is None or shown_items is None else shown_items.sets.sets
+        return _Made(form, guarantees, rows, told, numbers, lost, linked, event_sets, recoding.explored, of_people)
 
     def _shown_items(self, form: Form, items: ItemsOfPeople, people: PlacedPeople) -> ShownItems:
         """Recode people's sets within the groups that a reader sees."""

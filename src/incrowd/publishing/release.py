@@ -23,6 +23,7 @@ from incrowd.core.engine import PublishedRows
 from incrowd.core.form import Form, FormOutline
 from incrowd.core.groups import Groups
 from incrowd.core.households import HouseholdFacts
+from incrowd.core.item_sets import ItemSets
 from incrowd.core.labelled import Labelled
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Promise
@@ -109,6 +110,8 @@ class Release:
     """How sets of items were made safe, where there are any."""
     item_numbers: Mapping[str, Any] | None = None
     """What was lost of them."""
+    event_sets: ItemSets | None = None
+    """The items that people show in a table of events, in parts by their groups."""
     linked: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """Tables of events that its keys link to the people, by name."""
     event_tables: Mapping[str, LinkedSource] = field(default_factory=dict)
@@ -167,6 +170,11 @@ class Release:
         """What tells who lives together, in the table before."""
         told = self.told_households
         return HouseholdFacts(self.schema.household, self.schema.person) if told is None else told
+
+    @property
+    def item_sets(self) -> ItemSets | None:
+        """The items that people show, in parts by their groups."""
+        return self.form.published_sets() if self.event_sets is None else self.event_sets
 
     @property
     def rows_before(self) -> OpenedTable | None:

@@ -111,7 +111,15 @@ def _about(found: Mapping[str, Any]) -> str:
     quasi, sensitive = about["columns"]["quasi-identifiers"], about["columns"]["sensitive"]
     known = f" Outsiders may know {', '.join(quasi)}." if quasi else ""
     hidden = f" To be hidden: {', '.join(sensitive)}." if sensitive else ""
-    return f"{about['form'].capitalize()}, made by {about['method']['name']}; {told}.{known}{hidden}"
+    items = about.get("items")
+    sets = (
+        f" Of sets of items, {items['item loss']:.1%} of the detail is lost and "
+        f"{items['frequent itemsets kept']:.1%} of the {number(items['frequent itemsets'])} frequent items and pairs "
+        "are kept."
+        if items and "frequent itemsets kept" in items
+        else ""
+    )
+    return f"{about['form'].capitalize()}, made by {about['method']['name']}; {told}.{known}{hidden}{sets}"
 
 
 def _list(items: list[str]) -> Raw:

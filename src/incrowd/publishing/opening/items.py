@@ -49,9 +49,14 @@ def judge_claims_of_sets(
 def _sets(files: PublishedFiles, described: Description) -> ItemSets | None:
     if described.items is not None and described.items in files.data.columns:
         return _sets_in(files, described.items, described.item_separator)
-    if described.event_items is not None and described.event_items[0] in files.others:
-        return _sets_of_events(files, *described.event_items, described.person_pseudonyms)
-    return None
+    return sets_of_linked(files, described)
+
+
+def sets_of_linked(files: PublishedFiles, described: Description) -> ItemSets | None:
+    """Return the sets that a table of events holds, if there is one."""
+    if described.event_items is None or described.event_items[0] not in files.others:
+        return None
+    return _sets_of_events(files, *described.event_items, described.person_pseudonyms)
 
 
 def _sets_of_events(files: PublishedFiles, table: str, column: str, person: tuple[str, ...]) -> ItemSets:

@@ -38,7 +38,7 @@ from incrowd.forms.generalized import Generalized
 from incrowd.hierarchies.public import public_tree
 from incrowd.publishing.opening.claims import judge_claims, judge_claims_of_people
 from incrowd.publishing.opening.description import Description
-from incrowd.publishing.opening.items import judge_claims_of_sets
+from incrowd.publishing.opening.items import judge_claims_of_sets, sets_of_linked
 from incrowd.publishing.opening.people import crowds_in_files, tells_of_people
 from incrowd.publishing.opening.summary import read_summary, require_agreement, require_people
 from incrowd.publishing.release import Release
@@ -140,6 +140,7 @@ def open_release(
         item_numbers=summary.get("items"),
         counts_people=counts_people,
         crowds=crowds,
+        event_sets=sets_of_linked(files, described),
         told_dates=_told_dates(files, described),
         told_households=HouseholdFacts(described.household, described.person),
         told_rows=_rows_of_original(original, described) if described.dates or described.household else None,
