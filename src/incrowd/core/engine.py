@@ -83,6 +83,8 @@ class ReleaseTexts:
     """The recipe for a format, as it reads from a directory; None for a place that is none of this machine's."""
     summary: str
     separator: str
+    labels: str | None = None
+    """What its labels stand for, where it has any."""
     formulas: FormulaCells = field(default_factory=FormulaCells)
     """Cells that a spreadsheet would run, counted while they are written."""
     spreadsheet_safe: bool = False

@@ -26,14 +26,14 @@ def matching_codes(column: str, tree: Tree, condition: Condition) -> NDArray[np.
     if isinstance(condition, Iterable) and not isinstance(condition, (str, bytes)):
         wanted = list(condition)
     try:
-        spelled = {None if value is None else _spelled(pl.Series([value]))[0] for value in wanted}
+        texts = {None if value is None else spelled(pl.Series([value]))[0] for value in wanted}
     except (pl.exceptions.PolarsError, TypeError):
         raise QueryError(f"column '{column}': a condition is a value, a list of values, or a pair of bounds.") from None
-    names = _spelled(tree.values).to_list()
-    return np.fromiter((name in spelled for name in names), dtype=bool, count=len(names))
+    names = spelled(tree.values).to_list()
+    return np.fromiter((name in texts for name in names), dtype=bool, count=len(names))
 
 
-def _spelled(values: pl.Series) -> pl.Series:
+def spelled(values: pl.Series) -> pl.Series:
     """Write values so that equal ones look alike: 1.10 and 1.1, a time to the millisecond or to the microsecond."""
     return as_short_text(values.dt.cast_time_unit("us") if values.dtype == pl.Datetime else values)
 

@@ -26,8 +26,8 @@ from incrowd.common.writing import WRITTEN, require_name, telling
 from incrowd.core.families import published_forms, registered
 from incrowd.errors import OutputError
 
-TEXTS = ("recipe.toml", "summary.json")
-"""What is in every release beside its tables."""
+TEXTS = ("recipe.toml", "summary.json", "labels.json")
+"""What is in a release beside its tables; the last one where it has labels."""
 
 _NEW, _OLD, _REPLACING, _GONE = "new", "old", "replacing", "gone"
 """What is in a private place: what is made, what stood aside for it, that one takes the other's place, what is gone."""

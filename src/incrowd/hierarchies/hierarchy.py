@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol
 
 import polars as pl
 
@@ -10,6 +11,15 @@ from incrowd.common.arrays import Codes
 from incrowd.common.registry import Named
 from incrowd.errors import UncoveredValue
 from incrowd.hierarchies.tree import Tree
+
+
+@dataclass(frozen=True)
+class HiddenCharacters:
+    """So many characters at one side of a code that another character stands for."""
+
+    number: int
+    side: Literal["right", "left"]
+    mask: str
 
 
 class Hierarchy(Named, Protocol):
@@ -31,6 +41,10 @@ class Hierarchy(Named, Protocol):
         It names no others, unless the owner declared them; by default a hierarchy lists no values.
         """
         return self
+
+    def hidden_characters(self, name: str) -> HiddenCharacters | None:
+        """Return what a node's name hides of a code, where characters of codes are hidden; by default they are not."""
+        return None
 
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
         """Return the tree for a column that holds these values, and the code of each of them."""

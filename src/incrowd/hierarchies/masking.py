@@ -10,7 +10,7 @@ import polars as pl
 from incrowd.common.arrays import Codes
 from incrowd.errors import HierarchyError
 from incrowd.hierarchies import labels
-from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.hierarchy import HiddenCharacters, Hierarchy
 from incrowd.hierarchies.tree import Tree, grow
 from incrowd.hierarchies.values import as_text, code_among
 
@@ -45,6 +45,11 @@ class Masking(Hierarchy):
             raise HierarchyError("masking: the mask is one character.")
         if any(a >= b for a, b in zip((0, *self.steps), self.steps, strict=False)):
             raise HierarchyError("masking: steps are ascending numbers of characters, from 1.")
+
+    def hidden_characters(self, name: str) -> HiddenCharacters | None:
+        """Return how many characters at the side are the mask."""
+        left = name.rstrip(self.mask) if self.side == "right" else name.lstrip(self.mask)
+        return HiddenCharacters(len(name) - len(left), self.side, self.mask) if len(left) < len(name) else None
 
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
         """Mask every distinct value step by step."""

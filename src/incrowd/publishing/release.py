@@ -35,6 +35,8 @@ from incrowd.core.set_method import SetMethod
 from incrowd.core.source import OpenedTable, Origin
 from incrowd.core.tally import Tally
 from incrowd.errors import ConformanceError, QueryError, did_you_mean
+from incrowd.forms.label_meanings import describe_labels
+from incrowd.forms.label_reader import LabelReader
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.metrics.in_summary import label_losses
 from incrowd.publishing.notebook import release_html
@@ -118,6 +120,10 @@ class Release:
     """Where these come from."""
     split: str | None = None
     """What the events are called, where a flat table was split into people and events."""
+    told_warnings: tuple[str, ...] = ()
+    """What it warned of when it was made, where it was read from files that say so."""
+    told_labels: Mapping[str, Any] | None = None
+    """What its labels stand for, where it was read from files that say so."""
     told_dates: DateFacts | None = None
     """What became of its dates, where it was read from files that say so."""
     told_households: HouseholdFacts | None = None
@@ -239,7 +245,25 @@ class Release:
         A condition is a value, a list of values, or a pair `(low, high)`, both included:
         `{"age": (30, 39), "sex": "F"}`. Of a sample, it estimates the rows of the table that it was taken from.
         """
-        return self.form.count(query) / float(self.rate)
+        reader = self.reader
+        # Sets of items are counted by the form, which knows them.
+        counts = self.form.count if reader is None or set(query) & set(self.schema.items) else reader.count
+        return counts(query) / float(self.rate)
+
+    @property
+    def label_meanings(self) -> dict[str, Any] | None:
+        """What its labels stand for, as plain values: `labels.json`; None where it has none."""
+        form = self.shown.counted
+        labelled = None if form is None or form.private else form.labelled
+        if labelled is None:
+            return None
+        return dict(self.told_labels) if self.told_labels is not None else describe_labels(labelled, self.hierarchies)
+
+    @cached_property
+    def reader(self) -> LabelReader | None:
+        """The release as whoever has its files reads it; None where it has no labels."""
+        labelled, meanings = self.form.labelled, self.label_meanings
+        return None if labelled is None or meanings is None else LabelReader.of(labelled, meanings)
 
     def training_set(self, target: str, *, seed: int | None = None) -> tuple[pl.DataFrame, pl.Series, Floats]:
         """Return features, classes and weights to learn `target` from, as scikit-learn takes them.
@@ -251,9 +275,15 @@ class Release:
         names = self.schema.tallied
         if target not in names:
             raise QueryError(f"'{target}' is not a published column.{did_you_mean(target, names)}")
-        codes, weights = self.form.reconstruct(np.random.default_rng(seed))
+        rng = np.random.default_rng(seed)
+        if self.reader is not None:
+            frame = self.reader.rows(rng)
+            return frame.drop(target), frame[target], np.ones(frame.height)
+        codes, weights = self.form.reconstruct(rng)
         frame = pl.DataFrame({name: self.form.tally.trees[name].values.gather(codes[name]) for name in names})
-        return frame.drop(target), frame[target], weights
+        order = frame.select(pl.struct(sorted(names)).arg_sort()).to_series()
+        frame = frame[order]
+        return frame.drop(target), frame[target], weights[order.to_numpy()]
 
     @property
     def stated_guarantees(self) -> list[dict[str, Any]]:
@@ -339,11 +369,18 @@ class Release:
     @property
     def warnings(self) -> list[str]:
         """What a careful reader should know before signing."""
+        found = list(self.told_warnings)
+        found += [text for text in self._own_warnings() if text not in found]
+        return found
+
+    def _own_warnings(self) -> list[str]:
+        """What is seen of it now, also where it was read from files that tell less."""
         found = [SEEDED_RELEASE] if self.seeded else []
         found += [*self.notes, *self.shown.warnings()]
         if self.promise is not None:
             found += self.promise.warnings(self.rows, self.rate)
-        if self.outside:
+        said = any(all(name in text for name in self.outside) for text in self.told_warnings)
+        if self.outside and not said:
             found.append(f"Columns that no guarantee speaks of: {', '.join(self.outside)}.")
         kept = [*self.schema.kept]
         for name, table in self.event_tables.items():

@@ -45,6 +45,11 @@ class Savable(Publication, Protocol):
         ...
 
     @property
+    def label_meanings(self) -> dict[str, Any] | None:
+        """What its labels stand for, where it has any."""
+        ...
+
+    @property
     def summary(self) -> dict[str, Any]:
         """What a machine may want to know."""
         ...
@@ -68,7 +73,10 @@ def save(
     spreadsheet_safe: bool = False,
     progress: Progress = silent,
 ) -> Path:
-    """Write `data.FORMAT`, `recipe.toml` and `summary.json`; the format is the source's own by default."""
+    """Write `data.FORMAT`, `recipe.toml`, `labels.json` if there are labels, and `summary.json`.
+
+    The format is the source's own by default.
+    """
     if format is not None and format not in formats():
         raise OutputError(f"unknown format '{format}'.  Hint: it is one of {', '.join(formats())}.")
     texts = ReleaseTexts(
@@ -78,6 +86,7 @@ def save(
         ),
         json.dumps(release.summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n",
         str(release.source.description.get("separator", ",")),
+        None if (labels := release.label_meanings) is None else json.dumps(labels, ensure_ascii=False) + "\n",
         spreadsheet_safe=spreadsheet_safe,
     )
     elsewhere = release.published.save(texts, directory, format=format, force=force, progress=progress)
@@ -97,6 +106,8 @@ def save(
             others = _for_spreadsheets(iter([table]), sink, texts)
             sink.write(others, place / f"{name}.{chosen}", separator=texts.separator)
         (place / "recipe.toml").write_text(texts.recipe(chosen, directory), encoding="utf-8")
+        if texts.labels is not None:
+            (place / "labels.json").write_text(texts.labels, encoding="utf-8")
         (place / "summary.json").write_text(texts.full_summary, encoding="utf-8")
     _warn(texts)
     return directory / f"data.{chosen}"

@@ -84,6 +84,8 @@ def _save_here(
         # Hadoop takes a path as it is: what is escaped, such as a space, would be another directory.
         _write_tables(source, rows, texts, f"{_HERE}{place.absolute()}", format)
         (place / "recipe.toml").write_text(texts.recipe(format, directory), encoding="utf-8")
+        if texts.labels is not None:
+            (place / "labels.json").write_text(texts.labels, encoding="utf-8")
         (place / "summary.json").write_text(texts.full_summary, encoding="utf-8")
     return directory / f"data.{format}"
 
@@ -107,6 +109,8 @@ def _save_remotely(
             files.delete(target)
         _write_tables(source, rows, texts, place, format)
         files.write(f"{place}/recipe.toml", texts.recipe(format, None))
+        if texts.labels is not None:
+            files.write(f"{place}/labels.json", texts.labels)
         files.write(f"{place}/summary.json", texts.full_summary)
         if place != target:
             if taken:

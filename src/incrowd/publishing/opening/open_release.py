@@ -33,12 +33,13 @@ from incrowd.core.set_model import split_models
 from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.core.tally import Tally
 from incrowd.engines.local import LocalEngine
-from incrowd.errors import SchemaError, SourceError
+from incrowd.errors import SchemaError, SourceError, escaped
 from incrowd.forms.generalized import Generalized
 from incrowd.hierarchies.public import public_tree
 from incrowd.publishing.opening.claims import judge_claims, judge_claims_of_people
 from incrowd.publishing.opening.description import Description
 from incrowd.publishing.opening.items import judge_claims_of_sets, sets_of_linked
+from incrowd.publishing.opening.label_file import read_meanings
 from incrowd.publishing.opening.people import crowds_in_files, tells_of_people
 from incrowd.publishing.opening.summary import read_summary, require_agreement, require_people
 from incrowd.publishing.release import Release
@@ -141,6 +142,8 @@ def open_release(
         counts_people=counts_people,
         crowds=crowds,
         event_sets=sets_of_linked(files, described),
+        told_warnings=tuple(escaped(text) for text in summary.get("warnings", ())),
+        told_labels=read_meanings(place, form.labelled.shown.columns) if summary and form.labelled else None,
         told_dates=_told_dates(files, described),
         told_households=HouseholdFacts(described.household, described.person),
         told_rows=_rows_of_original(original, described) if described.dates or described.household else None,

@@ -107,6 +107,9 @@ def _require_sound(path: Path, summary: object) -> None:
         for key in ("number", "smallest", "largest"):
             _whole(path, f"groups: {key}", groups.get(key))
     _require_sound_loss(path, _table(path, "loss", told.get("loss", {})))
+    warnings = told.get("warnings", [])
+    if not isinstance(warnings, list) or not all(isinstance(text, str) for text in warnings):
+        _refuse(path, "warnings", "a list of texts")
     guarantees = told.get("guarantees", [])
     if not isinstance(guarantees, list):
         _refuse(path, "guarantees", "a list")

@@ -1,0 +1,254 @@
+"""What the labels of a release stand for, as plain values: `labels.json`, which travels with the release.
+
+Nothing here comes from the table: whoever has the labels and the hierarchies of the recipe can write the same. So an
+analyst who opens the files counts as the publisher does (`label_reader.py`).
+
+    {"format": 1, "columns": {"age": {"kind": "numbers", "labels": {"[20, 30)": [{"from": 20, "below": 30}],
+                                                                    "<20": [{"below": 20}], "25": [{"value": 25}]},
+                                      "assumed": {"from": 15, "below": 35}}}}
+
+A label stands for any of its pieces. An open end reaches as far as `assumed`, and `*`, which is an empty piece, is all
+of that: in columns of names, any of the names in the list there. Dates are written in ISO form. Where characters of a
+code are masked, `hidden` is how many.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from incrowd.core.labelled import Labelled
+from incrowd.errors import HierarchyError, SchemaError
+from incrowd.forms.reading.foreign_labels import standard_label
+from incrowd.hierarchies import labels as syntax
+from incrowd.hierarchies.hierarchy import HiddenCharacters, Hierarchy
+from incrowd.hierarchies.public import public_tree
+from incrowd.hierarchies.tree import Tree
+from incrowd.hierarchies.values import as_short_text
+
+FORMAT = 1
+ALPHABETS = {"digits": 10, "letters and digits": 36}
+"""How many characters may be behind a masked one."""
+_FROM_TO = re.compile(r"^\s*(-?[\d.]+)\s*-\s*(-?[\d.]+)\s*$")
+_MONTH = re.compile(r"^(\d{4})-(\d{2})$")
+_QUARTER = re.compile(r"^(\d{4})-Q([1-4])$")
+_YEAR = re.compile(r"^(\d{4})$")
+_DECADE = re.compile(r"^(\d{4})s$")
+
+Piece = dict[str, Any]
+
+
+def describe_labels(form: Labelled, hierarchies: Mapping[str, Hierarchy]) -> dict[str, Any]:
+    """Return what all labels of a form stand for, as plain values."""
+    columns = {
+        name: _describe(name, form.shown.labels[name].unique().sort(), form.tally.trees[name], hierarchies.get(name))
+        for name in form.shown.columns
+    }
+    return {"format": FORMAT, "columns": columns}
+
+
+def _describe(name: str, labels: pl.Series, tree: Tree, hierarchy: Hierarchy | None) -> dict[str, Any]:
+    texts = [str(label) for label in labels.drop_nulls().to_list()]
+    kind = _kind(tree, texts)
+    declared = None if hierarchy is None else _declared(name, hierarchy)
+    nodes = {} if declared is None else _leaves(declared)
+    read = _Pieces(kind, nodes, hierarchy)
+    meanings = {text: list(read.pieces(text)) for text in texts}
+    if kind == "names":
+        assumed: Any = _names(meanings, declared)
+    else:
+        assumed = _reach(meanings, kind)
+    told: dict[str, Any] = {"kind": kind, "labels": meanings, "assumed": assumed}
+    if read.mask is not None:
+        shown = "".join(texts).replace(read.mask.mask, "").replace(syntax.ANY, "")
+        alphabet = "digits" if shown.isdigit() else "letters and digits"
+        told["mask"] = {"character": read.mask.mask, "side": read.mask.side, "stands for": alphabet}
+    return told
+
+
+def _kind(tree: Tree, texts: list[str]) -> str:
+    if tree.ordered:
+        return "dates" if tree.values.dtype.is_temporal() else "numbers"
+    written = [standard_label(text) for text in texts if text != syntax.ANY]
+    if not tree.from_data or not any(isinstance(syntax.read(text, ordered=True), syntax.Range) for text in written):
+        return "names"
+    for kind in ("numbers", "dates"):  # a file of another tool: only its labels tell
+        if all(_Pieces(kind, {}, None).reads(text) for text in written):
+            return kind
+    return "names"
+
+
+def _declared(name: str, hierarchy: Hierarchy) -> Tree | None:
+    try:
+        return public_tree(name, hierarchy)
+    except (SchemaError, HierarchyError):
+        return None
+
+
+def _leaves(tree: Tree) -> dict[str, list[str]]:
+    """Return the values under each named node; a name that several levels have is that of the lowest."""
+    values = as_short_text(tree.values).to_list()
+    found: dict[str, list[str]] = {}
+    for level in range(tree.height, 0, -1):
+        order = np.argsort(tree.nodes[level], kind="stable")
+        starts = np.searchsorted(tree.nodes[level][order], np.arange(len(tree.names[level]) + 1))
+        for node, text in enumerate(tree.names[level].to_list()):
+            if text is not None and text != syntax.ANY:
+                found[text] = [
+                    values[code] for code in order[starts[node] : starts[node + 1]] if values[code] is not None
+                ]
+    for text in values:
+        if text is not None:
+            found[text] = [text]
+    return found
+
+
+def _names(meanings: Mapping[str, list[Piece]], declared: Tree | None) -> list[str]:
+    """Return the names that `*` may stand for: those that were declared, or that some label names."""
+    if declared is not None and not declared.ordered:
+        return [text for text in as_short_text(declared.values).to_list() if text is not None]
+    return sorted({piece["value"] for pieces in meanings.values() for piece in pieces if "value" in piece})
+
+
+def _reach(meanings: Mapping[str, list[Piece]], kind: str) -> dict[str, Any] | None:
+    """Return how far open ends are taken to reach: a quarter of the way between the outermost bounds, beyond these."""
+    pieces = [piece for some in meanings.values() for piece in some]
+    bounds = sorted(point(piece[key]) for piece in pieces for key in ("from", "below", "to", "value") if key in piece)
+    if not bounds:
+        return None
+    step = 1.0 if kind == "dates" else step_of(piece[key] for piece in pieces for key in piece)
+    low, high = bounds[0], bounds[-1]
+    further = max(math.ceil((high - low) / 4 / step) * step if high > low else abs(high) / 2, step)
+    open_low = any("from" not in piece and "value" not in piece for piece in pieces)
+    open_high = any("below" not in piece and "to" not in piece and "value" not in piece for piece in pieces)
+    if open_low:
+        low = max(low - further, 0.0) if low >= 0 and kind == "numbers" else low - further
+    high += further if open_high else step
+    return {"from": _plain_point(low, kind), "below": _plain_point(high, kind)}
+
+
+def _plain_point(value: float, kind: str) -> Any:
+    if kind == "dates":
+        whole = float(value).is_integer()
+        moment = datetime(1970, 1, 1) + timedelta(days=value)
+        return moment.date().isoformat() if whole else moment.isoformat()
+    return int(value) if float(value).is_integer() else value
+
+
+def point(value: Any) -> float:
+    """Return a number as it is, and a date as days since 1970."""
+    if isinstance(value, str):
+        moment = datetime.fromisoformat(value)
+        return (moment.replace(tzinfo=None) - datetime(1970, 1, 1)) / timedelta(days=1)
+    return float(value)
+
+
+def step_of(values: Any) -> float:
+    """Return the smallest step between numbers as they are written: 1 where all are whole, 0.1, 0.01, …"""
+    decimals = 0
+    for value in values:
+        if isinstance(value, float) and not value.is_integer():
+            text = f"{value:.12f}".rstrip("0")
+            decimals = max(decimals, len(text) - text.index(".") - 1)
+    return float(10.0**-decimals)
+
+
+class _Pieces:
+    """Reads the labels of one column."""
+
+    def __init__(self, kind: str, nodes: Mapping[str, list[str]], hierarchy: Hierarchy | None) -> None:
+        self._kind = kind
+        self._nodes = nodes
+        self._hierarchy = hierarchy
+        self.mask: HiddenCharacters | None = None
+
+    def reads(self, text: str) -> bool:
+        """Whether a label is one of numbers or dates."""
+        try:
+            pieces = list(self.pieces(text))
+        except ValueError:
+            return False
+        kind = (int, float) if self._kind == "numbers" else str
+        return all(piece and all(isinstance(value, kind) for value in piece.values()) for piece in pieces)
+
+    def pieces(self, text: str) -> Iterator[Piece]:
+        """Yield what a label stands for, one of."""
+        if text in self._nodes and self._kind == "names":
+            yield from ({"value": value} for value in self._nodes[text])
+            return
+        match syntax.read(standard_label(text) if self._kind != "names" else text, ordered=self._kind != "names"):
+            case syntax.Anything():
+                yield {}
+            case syntax.Range(low, high, closed):
+                ends = [("from", low), ("to" if closed else "below", high)]
+                yield {key: self._value(bound) for key, bound in ends if bound is not None}
+            case syntax.OneOf(names):
+                for name in names:
+                    yield from self._named(name)
+            case syntax.Name(name):
+                yield from self._named(name)
+
+    def _named(self, name: str) -> Iterator[Piece]:
+        if name in self._nodes:
+            yield from ({"value": self._value(value)} for value in self._nodes[name])
+            return
+        if self._kind == "dates" and (span := _calendar(name)) is not None:
+            yield {"from": span[0].isoformat(), "below": span[1].isoformat()}
+            return
+        hidden = None if self._hierarchy is None else self._hierarchy.hidden_characters(name)
+        if hidden is not None:
+            self.mask = hidden
+            yield {"pattern": name, "hidden": hidden.number}
+            return
+        if self._kind == "numbers" and (match := _FROM_TO.match(name)):
+            yield {"from": self._value(match[1]), "to": self._value(match[2])}
+            return
+        value = self._value(name)
+        if (self._kind == "numbers" and isinstance(value, str)) or (self._kind == "dates" and not _is_date(value)):
+            yield {}  # a name that says nothing of numbers
+            return
+        yield {"value": value}
+
+    def _value(self, text: str) -> Any:
+        if self._kind != "numbers":
+            return text.replace(" ", "T", 1) if self._kind == "dates" and len(text) > 10 else text
+        try:
+            return int(text)
+        except ValueError:
+            pass
+        try:
+            return float(text)
+        except ValueError:
+            return text
+
+
+def _is_date(text: object) -> bool:
+    try:
+        datetime.fromisoformat(str(text))
+    except ValueError:
+        return False
+    return True
+
+
+def _calendar(name: str) -> tuple[date, date] | None:
+    """Return the first day of a month, quarter, year or decade, and the first after it."""
+    if found := _MONTH.match(name):
+        year, month, months = int(found[1]), int(found[2]), 1
+    elif found := _QUARTER.match(name):
+        year, month, months = int(found[1]), int(found[2]) * 3 - 2, 3
+    elif found := _YEAR.match(name):
+        year, month, months = int(found[1]), 1, 12
+    elif found := _DECADE.match(name):
+        year, month, months = int(found[1]), 1, 120
+    else:
+        return None
+    after = year * 12 + month - 1 + months
+    if not (1 <= month <= 12 and year >= 1 and after // 12 <= 9999):
+        return None
+    return date(year, month, 1), date(after // 12, after % 12 + 1, 1)

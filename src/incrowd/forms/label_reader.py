@@ -1,0 +1,360 @@
+"""Counts and rows from labels alone: what a reader of the files can tell, and so what the publisher is told as well.
+
+A group's members are spread evenly over what their labels stand for, as `label_meanings.py` describes it. Numbers are
+taken in steps of what the labels and the question are written in: whole ones, tenths, … Cost: one pass over a column's
+distinct labels for each condition, and one over the lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, Protocol
+
+import numpy as np
+import polars as pl
+
+from incrowd.common.arrays import Bools, Counts, Floats, Ints
+from incrowd.core.labelled import Labelled
+from incrowd.core.query import Condition, Query, spelled
+from incrowd.errors import QueryError, did_you_mean
+from incrowd.forms.label_meanings import ALPHABETS, Piece, point, step_of
+from incrowd.forms.reading.labels import number_labels
+from incrowd.hierarchies.values import as_dates, as_numbers, natural_kind
+
+_MISSING_LABEL = -1
+
+
+class ColumnReader(Protocol):
+    """What a column shows, label by label."""
+
+    def shares(self, condition: Condition) -> Floats:
+        """Return, for each label, which share of those who show it satisfy a condition."""
+        ...
+
+    def draw(self, labels: Ints, rng: np.random.Generator) -> pl.Series:
+        """Return a value for each of some labels, drawn evenly from those that it stands for."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class LabelReader:
+    """A release as its labels tell it: line i is `counts[i]` rows that show `shown[name][i]` in each column, by number.
+
+    Lines are in an order that depends on nothing but what they show, so that chance and rounding are the same for
+    whoever reads them.
+    """
+
+    columns: Mapping[str, ColumnReader]
+    shown: Mapping[str, Ints]
+    counts: Counts
+    names: tuple[str, ...]
+    """The columns in the order in which they are written."""
+
+    @classmethod
+    def of(cls, form: Labelled, described: Mapping[str, Any]) -> LabelReader:
+        """Read the labels of a form as they are described."""
+        columns: dict[str, ColumnReader] = {}
+        shown: dict[str, Ints] = {}
+        for name in form.shown.columns:
+            numbers, labels = number_labels(form.shown.labels[name])
+            columns[name] = _column_reader(name, labels, described["columns"][name])
+            shown[name] = numbers[form.groups]
+        for place, name in enumerate(form.schema.sensitive):
+            there, codes = np.unique(form.sensitive[:, place], return_inverse=True)
+            # By their texts: a file need not tell in which order the values were numbered.
+            values = natural_kind(form.tally.trees[name].values.gather(there))
+            order = spelled(values).arg_sort(nulls_last=False).to_numpy()
+            number = np.empty(len(order), dtype=np.int64)
+            number[order] = np.arange(len(order))
+            columns[name], shown[name] = ValueColumn(name, values.gather(order)), number[codes]
+        lines = np.lexsort([shown[name] for name in sorted(shown)]) if shown else np.arange(len(form.counts))
+        return cls(
+            columns, {name: numbers[lines] for name, numbers in shown.items()}, form.counts[lines], form.schema.tallied
+        )
+
+    def count(self, query: Query) -> float:
+        """Estimate how many published rows satisfy every condition."""
+        found = self.counts.astype(np.float64)
+        for name, condition in query.items():
+            if name not in self.columns:
+                raise QueryError(
+                    f"'{name}' is not a quasi-identifier or sensitive column of the release."
+                    + did_you_mean(name, self.columns)
+                )
+            found *= self.columns[name].shares(condition)[self.shown[name]]
+        return float(found.sum())
+
+    def rows(self, rng: np.random.Generator) -> pl.DataFrame:
+        """Return one row for each published one, drawn from what its labels stand for."""
+        lines = np.repeat(np.arange(len(self.counts)), self.counts)
+        return pl.DataFrame([self.columns[name].draw(self.shown[name][lines], rng) for name in self.names])
+
+
+def _column_reader(name: str, labels: pl.Series, told: Mapping[str, Any]) -> ColumnReader:
+    # A label that is not described says nothing.
+    pieces = [None if label is None else told["labels"].get(str(label), [{}]) for label in labels.to_list()]
+    return (NamedColumn if told["kind"] == "names" else OrderedColumn).of(name, pieces, told)
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedColumn:
+    """Numbers or dates: label i stands for the pieces `offsets[i]` to `offsets[i + 1]`, from `lows` up to `highs`.
+
+    A piece that is a single value is `exact`, and counts as one step.
+    """
+
+    name: str
+    dates: bool
+    offsets: Ints
+    lows: Floats
+    highs: Floats
+    exact: Bools
+    missing: Bools
+    step: float
+    known: bool
+    """Whether any label tells where the values are."""
+
+    @classmethod
+    def of(cls, name: str, labels: list[list[Piece] | None], told: Mapping[str, Any]) -> OrderedColumn:
+        """Read pieces; open ends reach as far as is assumed."""
+        pieces = [piece for one in labels if one is not None for piece in one]
+        dates = told["kind"] == "dates"
+        step = 1.0 if dates else step_of(piece[key] for piece in pieces for key in piece)
+        reach = told["assumed"]
+        low, high = (point(reach["from"]), point(reach["below"])) if reach is not None else (0.0, 1.0)
+        lows, highs, exact = [], [], []
+        for piece in pieces:
+            lows.append(_or(piece.get("value", piece.get("from")), low))
+            highs.append(
+                point(piece["to"]) + step if "to" in piece else _or(piece.get("value", piece.get("below")), high)
+            )
+            exact.append("value" in piece)
+        offsets = np.concatenate(([0], np.cumsum([0 if one is None else len(one) for one in labels])))
+        return cls(
+            name, dates, offsets.astype(np.int64), np.array(lows, dtype=np.float64),
+            np.array(highs, dtype=np.float64), np.array(exact, dtype=bool),
+            np.array([one is None for one in labels], dtype=bool), step, reach is not None,
+        )  # fmt: skip
+
+    def shares(self, condition: Condition) -> Floats:
+        """Return how much of what each label stands for is wanted."""
+        wanted, missing = self._wanted(condition)
+        width = np.where(self.exact, 1.0, np.maximum(self.highs - self.lows, 1e-300))
+        inside = np.zeros(len(self.lows))
+        for low, high, step in wanted:
+            fits = (self.lows >= low) & (self.lows <= high)
+            overlap = np.minimum(self.highs, high + step) - np.maximum(self.lows, low)
+            inside += np.where(self.exact, fits, np.clip(overlap, 0.0, width))
+        if wanted and not self.known and not self.missing.all():
+            raise QueryError(f"column '{self.name}' shows nothing but '*': the release does not tell its values.")
+        weights = np.where(self.exact, self.step, width)
+        whole, part = self._sums(weights), self._sums(np.minimum(inside, width) * weights / width)
+        found = np.divide(part, whole, out=np.zeros(len(self.missing)), where=whole > 0)
+        found[self.missing] = float(missing)
+        return found
+
+    def _sums(self, amounts: Floats) -> Floats:
+        before = np.concatenate(([0.0], np.cumsum(amounts)))
+        return np.asarray(before[self.offsets[1:]] - before[self.offsets[:-1]])
+
+    def _wanted(self, condition: Condition) -> tuple[list[tuple[float, float, float]], bool]:
+        """Return ranges, both ends included, each with the step that it is written in; and whether missing is asked."""
+        if isinstance(condition, tuple):
+            if len(condition) != 2:
+                raise QueryError(f"column '{self.name}': a range is a pair (low, high); None leaves an end open.")
+            low, high = (None if bound is None else self._points([bound])[0] for bound in condition)
+            step = self._step([bound for bound in (low, high) if bound is not None])
+            return [(-np.inf if low is None else low, np.inf if high is None else high, step)], False
+        several = isinstance(condition, Iterable) and not isinstance(condition, (str, bytes))
+        values = list(condition) if several else [condition]  # type: ignore[call-overload]
+        points = sorted(set(self._points([value for value in values if value is not None])))
+        return [(value, value, self._step([value])) for value in points], any(value is None for value in values)
+
+    def _points(self, values: list[Any]) -> list[float]:
+        if not values:
+            return []
+        try:
+            given = pl.Series(values)
+            parsed = as_dates(given) if self.dates else as_numbers(given)
+        except (pl.exceptions.PolarsError, TypeError):
+            parsed = None
+        if parsed is None or parsed.null_count():
+            kind = "date" if self.dates else "number"
+            raise QueryError(f"column '{self.name}': a condition is not of the column's kind ({kind}).")
+        if not self.dates:
+            return [float(value) for value in parsed.to_list()]
+        return [point(value.isoformat()) for value in parsed.to_list()]
+
+    def _step(self, points: list[float]) -> float:
+        if self.dates:
+            return 1.0 if all(value.is_integer() for value in points) else 1 / 86_400
+        return min(self.step, step_of(points))
+
+    def draw(self, labels: Ints, rng: np.random.Generator) -> pl.Series:
+        """Return numbers in steps of the labels' own, or days."""
+        piece = _pick(self.offsets, labels, rng)
+        there = piece >= 0
+        lows, highs = self.lows[piece], self.highs[piece]
+        steps = np.maximum(np.ceil((highs - lows) / self.step - 1e-9), 1).astype(np.int64)
+        drawn = lows + rng.integers(0, np.where(self.exact[piece], 1, steps)) * self.step
+        if self.dates:
+            days = pl.Series(self.name, np.where(there, np.floor(drawn), 0).astype(np.int32)).cast(pl.Date)
+            return pl.select(pl.when(pl.Series(there)).then(days)).to_series().alias(self.name)
+        values = np.round(drawn, 12)
+        whole = self.step >= 1 and bool((values[there] == np.floor(values[there])).all())
+        column = pl.Series(self.name, np.where(there, values, 0.0))
+        column = column.cast(pl.Int64) if whole else column
+        return pl.select(pl.when(pl.Series(there)).then(column)).to_series().alias(self.name)
+
+
+def _or(value: Any, otherwise: float) -> float:
+    return otherwise if value is None else point(value)
+
+
+def _pick(offsets: Ints, labels: Ints, rng: np.random.Generator) -> Ints:
+    """Return a piece of each label, drawn evenly; -1 where it has none."""
+    lengths = offsets[labels + 1] - offsets[labels]
+    chosen = offsets[labels] + rng.integers(0, np.maximum(lengths, 1))
+    return np.where(lengths > 0, chosen, _MISSING_LABEL)
+
+
+@dataclass(frozen=True, eq=False)
+class NamedColumn:
+    """Names: label i stands for the names `values[offsets[i]:offsets[i + 1]]`, or for codes with hidden characters."""
+
+    name: str
+    names: tuple[str, ...]
+    offsets: Ints
+    values: Ints
+    missing: Bools
+    patterns: Mapping[str, tuple[int, int]]
+    """Labels of codes with hidden characters: the label's number, and how many are hidden."""
+    mask: Mapping[str, str]
+    number_of: Mapping[str, int] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, name: str, labels: list[list[Piece] | None], told: Mapping[str, Any]) -> NamedColumn:
+        """Read names; `*` is any of those that are assumed."""
+        anything = [{"value": value} for value in told["assumed"]]
+        whole = [None if one is None else anything if one == [{}] else one for one in labels]
+        named = (piece["value"] for one in whole for piece in one or () if "value" in piece)
+        names = tuple(dict.fromkeys(map(str, (*told["assumed"], *named))))
+        number_of = {value: number for number, value in enumerate(names)}
+        values, lengths = [], []
+        patterns: dict[str, tuple[int, int]] = {}
+        for number, one in enumerate(whole):
+            own = [number_of[str(piece["value"])] for piece in one or () if "value" in piece]
+            values += own
+            lengths.append(len(own))
+            patterns |= {piece["pattern"]: (number, piece["hidden"]) for piece in one or () if "pattern" in piece}
+        return cls(
+            name, names, np.concatenate(([0], np.cumsum(lengths))).astype(np.int64), np.array(values, dtype=np.int64),
+            np.array([one is None for one in labels], dtype=bool), patterns, told.get("mask", {}), number_of,
+        )  # fmt: skip
+
+    def shares(self, condition: Condition) -> Floats:
+        """Return which share of the names that each label stands for is wanted."""
+        if isinstance(condition, tuple):
+            raise QueryError(
+                f"column '{self.name}' holds names: a range has no meaning there.  Hint: ask with a list of values."
+            )
+        wanted, missing = _texts(self.name, condition)
+        chosen = np.zeros(len(self.names), dtype=bool)
+        found = np.zeros(len(self.missing))
+        unknown = []
+        for text in wanted:
+            hidden = list(self._hidden(text))
+            if text in self.number_of:
+                chosen[self.number_of[text]] = True
+            elif not hidden:
+                unknown.append(text)
+            for label, share in hidden:
+                found[label] += share
+        if unknown:
+            if not self.names and not self.patterns:
+                raise QueryError(f"column '{self.name}' shows nothing but '*': the release does not tell its values.")
+            raise QueryError(f"column '{self.name}' has no value '{unknown[0]}'.{did_you_mean(unknown[0], self.names)}")
+        before = np.concatenate(([0], np.cumsum(chosen[self.values])))
+        lengths = np.diff(self.offsets)
+        found += np.divide(
+            before[self.offsets[1:]] - before[self.offsets[:-1]], lengths, out=np.zeros(len(lengths)), where=lengths > 0
+        )
+        found[self.missing] = float(missing)
+        return found
+
+    def _hidden(self, text: str) -> Iterable[tuple[int, float]]:
+        """Yield the labels under which a code may be hidden, and how likely each of these is this one."""
+        if not self.patterns:
+            return
+        mask, alphabet = self.mask["character"], ALPHABETS[self.mask["stands for"]]
+        for hidden in range(1, len(text) + 1):
+            shown = text[: len(text) - hidden] + mask * hidden
+            if self.mask["side"] == "left":
+                shown = mask * hidden + text[hidden:]
+            if shown in self.patterns:
+                yield self.patterns[shown][0], float(alphabet) ** -hidden
+
+    def draw(self, labels: Ints, rng: np.random.Generator) -> pl.Series:
+        """Return names; codes with hidden characters stay as they are."""
+        piece = _pick(self.offsets, labels, rng)
+        there = piece >= 0
+        names = pl.Series([*self.names, *self.patterns, None], dtype=pl.String)
+        of_label = np.full(len(self.missing), len(names) - 1, dtype=np.int64)
+        for number, (label, _) in enumerate(self.patterns.values()):
+            of_label[label] = len(self.names) + number
+        values = self.values if len(self.values) else np.zeros(1, dtype=np.int64)
+        return names.gather(np.where(there, values[np.maximum(piece, 0)], of_label[labels])).alias(self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class ValueColumn:
+    """A column that is published as it is: label i is the value `values[i]`."""
+
+    name: str
+    values: pl.Series
+
+    def shares(self, condition: Condition) -> Floats:
+        """Tell of each value whether it satisfies a condition."""
+        if isinstance(condition, tuple):
+            return self._in_range(condition).astype(np.float64)
+        wanted, missing = _texts(self.name, condition)
+        texts = spelled(self.values).to_list()
+        if self.values.dtype == pl.String:
+            known = [text for text in texts if text is not None]
+            for text in sorted(wanted - set(known)):
+                raise QueryError(f"column '{self.name}' has no value '{text}'.{did_you_mean(text, known)}")
+        return np.array([missing if text is None else text in wanted for text in texts], dtype=np.float64)
+
+    def _in_range(self, condition: tuple[Any, ...]) -> Bools:
+        values = self.values
+        if values.dtype == pl.String or not (values.dtype.is_numeric() or values.dtype.is_temporal()):
+            raise QueryError(
+                f"column '{self.name}' holds names: a range has no meaning there.  Hint: ask with a list of values."
+            )
+        dates = values.dtype.is_temporal()
+        told = {"kind": "dates" if dates else "numbers", "assumed": None}
+        asked, _ = OrderedColumn.of(self.name, [], told)._wanted(condition)
+        points = np.array([np.nan if value is None else point(_plain(value)) for value in values.to_list()])
+        low, high, _ = asked[0]
+        return np.asarray((points >= low) & (points <= high))
+
+    def draw(self, labels: Ints, rng: np.random.Generator) -> pl.Series:
+        """Return the values as they are."""
+        return self.values.gather(labels).alias(self.name)
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def _texts(column: str, condition: Condition) -> tuple[set[str], bool]:
+    """Return the values of a condition as texts, and whether missing is one of them."""
+    several = isinstance(condition, Iterable) and not isinstance(condition, (str, bytes))
+    values = list(condition) if several else [condition]  # type: ignore[call-overload]
+    try:
+        texts = {spelled(natural_kind(pl.Series([value])))[0] for value in values if value is not None}
+    except (pl.exceptions.PolarsError, TypeError):
+        raise QueryError(f"column '{column}': a condition is a value, a list of values, or a pair of bounds.") from None
+    return {str(text) for text in texts}, any(value is None for value in values)

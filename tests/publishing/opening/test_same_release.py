@@ -1,0 +1,179 @@
+"""A release read back is the release: counts, rows to learn from, warnings and attacks, from every kind of file."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import incrowd as ic
+from incrowd.errors import QueryError, SourceError
+from tests.people.tables import CITY_TREE, METHODS
+
+QUASI = ["age", "sex", "born", "height", "zip", "city", "pay"]
+HIERARCHIES = {
+    "zip": ic.Masking(),
+    "city": CITY_TREE,
+    "pay": ic.Intervals(widths=(10, 20), lower=0, upper=100),
+    "born": ic.Dates(),
+}
+
+
+def people(rows: int = 300, seed: int = 1) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    frame = pl.DataFrame(
+        {
+            "age": rng.integers(18, 90, rows),
+            "sex": rng.choice(["F", "M", "x, y"], rows),
+            "born": [date(1930, 1, 1) + timedelta(days=int(day)) for day in rng.integers(0, 30_000, rows)],
+            "height": np.round(rng.normal(170, 9, rows), 1),
+            "zip": [f"{code:05}" for code in rng.integers(1000, 1400, rows)],
+            "city": rng.choice(["Oslo", "Bergen", "Rome", "Bari", "Lecce", "Bern"], rows),
+            "pay": rng.integers(0, 100, rows),
+            "ill": rng.choice(["flu", "cold", "gout", "HIV"], rows),
+            "cost": rng.integers(1, 50, rows),
+        }
+    )
+    return frame.with_columns(pl.when(pl.int_range(pl.len()) % 37 != 5).then("age"))
+
+
+def questions(frame: pl.DataFrame, number: int, seed: int) -> list[dict[str, Any]]:
+    """Return questions with one to three conditions: a value, a list of values, a range."""
+    chance, asked = random.Random(seed), []
+    for _ in range(number):
+        query: dict[str, Any] = {}
+        for name in chance.sample(frame.columns, chance.randint(1, 3)):
+            values = frame[name].drop_nulls().to_list()
+            kind = chance.choice(["value", "list", "range", "range"])
+            if kind == "range" and frame[name].dtype != pl.String:
+                query[name] = tuple(sorted([chance.choice(values), chance.choice(values)]))
+            else:
+                query[name] = chance.choice(values) if kind == "value" else chance.sample(values, 3)
+        asked.append(query)
+    return asked
+
+
+def answer(release: ic.Release, query: dict[str, Any]) -> float | str:
+    try:
+        return release.count(query)
+    except QueryError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet", "arrow"])
+@pytest.mark.parametrize("made", [*METHODS, ic.Anatomy])
+def test_it_is_the_same(made: Callable[[], Any], format: str, tmp_path: Path) -> None:
+    before = people()
+    method = made()
+    secrets = ["ill"] if method.name == "anatomy" else ["ill", "cost"]
+    model = ic.LDiversity(2, column="ill") if method.name == "anatomy" else ic.KAnonymity(3)
+    table = ic.read(before, quasi=QUASI, sensitive=secrets, hierarchies=HIERARCHIES, others="drop")
+    release = ic.publish(table, model, method=method, seed=1)
+    release.save(tmp_path / "out", format=format)
+    again = ic.open_release(tmp_path / "out")
+    for query in questions(before.select(*QUASI, *secrets), 200, seed=2):
+        assert answer(again, query) == answer(release, query), query
+    assert again.warnings == release.warnings
+    for target in ("ill", "sex"):
+        ours, theirs = release.training_set(target, seed=3), again.training_set(target, seed=3)
+        assert ours[0].equals(theirs[0])
+        assert ours[1].equals(theirs[1])
+
+
+@pytest.mark.parametrize("made", [METHODS[0], METHODS[4], METHODS[6]])
+def test_attacks_find_the_same(made: Callable[[], Any], tmp_path: Path) -> None:
+    before = people()
+    table = ic.read(before, quasi=QUASI, sensitive=["ill"], hierarchies=HIERARCHIES, others="drop")
+    release = ic.publish(table, ic.KAnonymity(3), method=made(), seed=1)
+    release.save(tmp_path / "out", format="csv")
+    before.write_csv(tmp_path / "before.csv")
+    again = ic.open_release(tmp_path / "out", original=tmp_path / "before.csv")
+    ours, theirs = release.audit(learn=False), again.audit(learn=False)
+    assert [one.to_dict() for one in ours.attacks] == [one.to_dict() for one in theirs.attacks]
+    assert ours.warnings == theirs.warnings
+
+
+def naive(release: ic.Release, low: int, high: int) -> float:
+    """Return the rows whose label of a whole number lies between two numbers, spread evenly, label by label."""
+    total = 0.0
+    reach = release.label_meanings["columns"]["age"]["assumed"]
+    for label in release.to_polars()["age"]:
+        if label is None:
+            continue
+        if label.startswith("["):
+            first, after = (int(text) for text in label[1:-1].split(", "))
+        elif label.startswith("<"):
+            first, after = reach["from"], int(label[1:])
+        elif label.startswith(">="):
+            first, after = int(label[2:]), reach["below"]
+        elif label == "*":
+            first, after = reach["from"], reach["below"]
+        else:
+            first, after = int(label), int(label) + 1
+        total += len(set(range(first, after)) & set(range(low, high + 1))) / (after - first)
+    return total
+
+
+def test_whole_numbers_are_spread_as_by_hand() -> None:
+    release = ic.publish(ic.read(people(), quasi=["age"], others="drop"), ic.KAnonymity(7))
+    for low, high in [(30, 39), (18, 18), (0, 200), (85, 95), (50, 50)]:
+        assert release.count({"age": (low, high)}) == pytest.approx(naive(release, low, high))
+    assert release.count({"age": None}) == release.to_polars()["age"].null_count()
+
+
+def test_hidden_characters_may_be_any_digit() -> None:
+    codes = pl.DataFrame({"zip": ["12345"] * 3 + ["12346", "12347"]})
+    table = ic.read(codes, quasi=["zip"], hierarchies={"zip": ic.Masking()})
+    release = ic.publish(table, ic.KAnonymity(5), method=ic.FullDomain())
+    assert set(release.to_polars()["zip"]) == {"1234*"}
+    assert release.count({"zip": "12345"}) == pytest.approx(0.5)
+    assert release.count({"zip": ["12345", "12340"]}) == pytest.approx(1.0)
+
+
+def test_a_value_that_is_not_there_is_an_error_with_the_nearest_names() -> None:
+    table = ic.read(people(), quasi=["city"], sensitive=["ill"], hierarchies={"city": CITY_TREE}, others="drop")
+    release = ic.publish(table, ic.KAnonymity(3))
+    with pytest.raises(QueryError, match="did you mean 'Oslo'"):
+        release.count({"city": "Olso"})
+    with pytest.raises(QueryError, match="'flu'"):
+        release.count({"ill": "flue"})
+
+
+def test_a_column_that_shows_nothing_cannot_be_asked() -> None:
+    release = ic.publish(ic.read(people(20), quasi=["height", "sex"], others="drop"), ic.KAnonymity(20))
+    with pytest.raises(QueryError, match="nothing but"):
+        release.count({"height": (160, 170)})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "[]",
+        '{"format": 2, "columns": {}}',
+        '{"format": 1, "columns": {}}',
+        '{"format": 1, "columns": {"age": {"kind": "numbers", "labels": {"*": [{"from": "x"}]}, "assumed": null}}}',
+        '{"format": 1, "columns": {"age": {"kind": "numbers", "labels": {"*": 3}, "assumed": null}}}',
+        '{"format": 1, "columns": {"age": {"kind": "names", "labels": {}, "assumed": null}}}',
+        '{"format": 1, "columns": {"age": {"kind": "dates", "labels": {}, "assumed": {"from": 1, "below": 2}}}}',
+    ],
+)
+def test_a_damaged_file_of_labels_is_refused(text: str, tmp_path: Path) -> None:
+    ic.publish(ic.read(people(), quasi=["age"], others="drop"), ic.KAnonymity(7)).save(tmp_path / "out")
+    (tmp_path / "out" / "labels.json").write_text(text)
+    with pytest.raises(SourceError, match="damaged"):
+        ic.open_release(tmp_path / "out")
+
+
+def test_files_without_it_are_read_by_their_labels(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("age,ill\n20-29,flu\n20-29,cold\n30-39,flu\n>= 40,flu\n")
+    (tmp_path / "columns.toml").write_text('[columns]\nage = "quasi"\nill = "sensitive"\n')
+    release = ic.open_release(tmp_path / "data.csv", description=tmp_path / "columns.toml")
+    assert release.count({"age": (20, 24)}) == pytest.approx(1.0)
+    assert release.count({"age": (20, 34), "ill": "flu"}) == pytest.approx(1.5)
