@@ -208,6 +208,8 @@ def aim(
         before = release.rows_before if original is None else open_table(original, ReadOptions(lists=None))
         dated = dated_rows(release.dates, before, release.batches(), form.labelled, seed=seed)
     people = form.tally.population
+    if people is not None and people.by_weight is not None:  # these are people of the table, and nobody's register
+        people = None
     if external is not None:
         people, strangers = read_people(external, tuple(form.schema.quasi), form.tally.trees)
         if strangers:

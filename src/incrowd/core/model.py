@@ -201,7 +201,7 @@ def refuse_unverifiable(models: Sequence[Statement]) -> None:
 
 def refuse_uncovered(models: Sequence[Model], schema: Schema) -> None:
     """Refuse columns that are published beside the counts where a model speaks of all that is published."""
-    uncovered = schema.found_again
+    uncovered = (*schema.found_again, *schema.weights)
     for model in models:
         if uncovered and model.covers_all_columns:
             raise SchemaError(

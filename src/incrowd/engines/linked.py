@@ -16,7 +16,7 @@ import polars.selectors as cs
 
 from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.core.dated import keyed_people, treated
-from incrowd.core.engine import Counted, Engine, PublishedRows
+from incrowd.core.engine import Counted, Engine, OwnedTuples, PublishedRows
 from incrowd.core.form import Form
 from incrowd.core.items import ItemsOfPeople, code_items
 from incrowd.core.people import (
@@ -64,6 +64,7 @@ class LinkedEngine(Engine):
     name: ClassVar[str] = "linked"
     listed: ClassVar[bool] = False
     treats_dates: ClassVar[bool] = True
+    carries_weights: ClassVar[bool] = True
 
     @property
     def source(self) -> Origin:  # type: ignore[override]
@@ -106,7 +107,10 @@ class LinkedEngine(Engine):
         _refuse_strangers(person_of)
         people, places = count_people(tally, whose, tuple_of, counts, tuple(schema.sensitive), values=values)
         people, items = self._with_events(people, found, person_of, values=values)
-        return Counted(tally, raw, places, people, items)
+        counted = Counted(tally, raw, places, people, items)
+        if schema.weight is None:
+            return counted
+        return self._weighed(counted, schema, schema.weight, OwnedTuples(raw, counts, raw, tuple_of, counts))
 
     def _owned(self, table: EventTable, person: tuple[str, ...]) -> pl.DataFrame:
         """Return who has which sensitive values and items in a table of events, each combination once."""

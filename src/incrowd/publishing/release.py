@@ -39,6 +39,7 @@ from incrowd.publishing.notebook import release_html
 from incrowd.publishing.opening.claims import Claim
 from incrowd.publishing.recipe_format import LinkedSource
 from incrowd.publishing.saving import Format, save, save_recipe
+from incrowd.publishing.weights import weight_warnings
 from incrowd.report.numbers import number
 from incrowd.sources.frames import as_native
 
@@ -118,6 +119,8 @@ class Release:
     """What became of its dates, where it was read from files that say so."""
     told_rows: OpenedTable | None = None
     """The rows that it was made of, where it was read from files and they were given."""
+    told_weights: Mapping[str, Any] | None = None
+    """What became of its weights, where it was read from files that say so."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -216,13 +219,25 @@ class Release:
         frame = self.published.frame()
         return as_native(self.to_polars(), self.source.native) if frame is None else frame
 
-    def count(self, query: Query) -> float:
+    def count(self, query: Query, *, weighted: bool | None = None) -> float:
         """Estimate how many rows satisfy every condition of a query, spreading each group's members evenly.
 
         A condition is a value, a list of values, or a pair `(low, high)`, both included:
         `{"age": (30, 39), "sex": "F"}`. Of a sample, it estimates the rows of the table that it was taken from.
+
+        A release with survey weights estimates how many people of the population they are; `weighted=False` asks for
+        rows of the table.
         """
-        return self.form.count(query) / float(self.rate)
+        if weighted is not None and not isinstance(weighted, bool):
+            raise QueryError(f"weighted is True or False, not {type(weighted).__name__}.")
+        if weighted is False:
+            return self.form.count(query) / float(self.rate)
+        found = self.form.weighted_count(query)
+        if found is None:
+            if weighted:
+                raise QueryError("this release has no weights.  Hint: leave out weighted=True.")
+            found = self.form.count(query)
+        return found / float(self.rate)
 
     def training_set(self, target: str, *, seed: int | None = None) -> tuple[pl.DataFrame, pl.Series, Floats]:
         """Return features, classes and weights to learn `target` from, as scikit-learn takes them.
@@ -278,6 +293,7 @@ class Release:
             },
             **({"tables": {name: table.height for name, table in self.linked.items()}} if self.linked else {}),
             **({} if self.item_numbers is None else {"items": dict(self.item_numbers)}),
+            **({} if self.weight_numbers is None else {"weights": dict(self.weight_numbers)}),
             "form": self.shown.name,
             "seeded": self.seeded,
             "loss": self._losses() if self.promise is None else {},  # losses tell of rows that are not published
@@ -345,7 +361,17 @@ class Release:
             found.append(f"Pseudonyms link the rows of one person to each other: {', '.join(self.schema.pseudonyms)}.")
         if self.people is not None or self.counts_people:
             found.append(SEVERAL_ROWS)
+        if self.weight_numbers is not None and self.schema.weight is not None:
+            found += weight_warnings(self.schema.weight, self.weight_numbers, sampled=self.rate < 1)
         return found
+
+    @property
+    def weight_numbers(self) -> Mapping[str, Any] | None:
+        """What became of survey weights, where there are any."""
+        if self.told_weights is not None:
+            return self.told_weights
+        shown = None if self.shown.counted is None else self.shown.counted.weights
+        return None if shown is None else shown.told
 
     def save(
         self,

@@ -8,7 +8,7 @@ table, or of the labels themselves, whichever is there. How files of a form are 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -120,6 +120,10 @@ def open_release(
         if crowds is not None:
             require_people(place, summary, crowds)
         claims = judge_claims_of_people(models, crowds, people, all_rows=publishes_all(summary))
+        if form.schema.weight is not None:  # whoever looks at weights, too, must find no less
+            finer = crowds_in_files(files, described.person_pseudonyms, people, events, also=form.schema.weights)
+            seen = judge_claims_of_people(models, finer, people, all_rows=publishes_all(summary))
+            claims = tuple(other if other.verdict == "does not hold" else one for one, other in zip(claims, seen))
     else:
         claims = judge_claims(models, form, before, all_rows=publishes_all(summary))
     claims += judge_claims_of_sets(of_sets, files, described)
@@ -137,6 +141,7 @@ def open_release(
         outside=_outside(files, form, described),
         marked_as_seeded=summary.get("seeded") is True,
         item_numbers=summary.get("items"),
+        told_weights=_told_weights(summary, form),
         counts_people=counts_people,
         crowds=crowds,
         told_dates=_told_dates(files, described),
@@ -237,7 +242,8 @@ def _open_original(original: object, described: Description, *, private: bool) -
         truth = read_truth(opened, schema.tallied, trees)
         return Counted(truth, pl.DataFrame(), np.empty(0, dtype=np.int64))
     whose = tuple(name for name in described.person if name in opened.columns)
-    return LocalEngine(opened).count(replace(schema, person=whose))
+    weight = schema.weight if schema.weight in opened.columns else None
+    return LocalEngine(opened).count(replace(schema, person=whose, weight=weight))
 
 
 def _opened_original(original: object, described: Description) -> OpenedTable:
@@ -267,13 +273,17 @@ def _outside(files: PublishedFiles, form: Form, described: Description) -> tuple
     """Return the columns that are written beside labels and sensitive values, whatever the description says of them."""
     if form.labelled is None:  # other forms have columns of their own, and none is kept beside them
         return ()
-    spoken_of = {*form.schema.tallied, described.items}
+    spoken_of = {*form.schema.tallied, *form.schema.weights, described.items}
     found = [name for name in files.data.columns if name not in spoken_of]
     for name, table in described.tables.items():
         linked = files.others[name].columns if name in files.others else ()
         spoken_of = {*table.sensitive, *table.items, *described.person}
         found += [f"{column} of {name}" for column in linked if column not in spoken_of]
     return tuple(found)
+
+
+def _told_weights(summary: dict[str, Any], form: Form) -> Mapping[str, Any] | None:
+    return summary.get("weights") if form.schema.weight is not None else None
 
 
 def _told_dates(files: PublishedFiles, described: Description) -> DateFacts:
