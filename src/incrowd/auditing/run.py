@@ -19,8 +19,9 @@ from incrowd.auditing import group_summary, usefulness
 from incrowd.auditing.audit import Audit, Skipped
 from incrowd.auditing.dated_rows import dated_rows
 from incrowd.auditing.query_file import file_errors, read_queries
-from incrowd.auditing.reference_tables import read_people, read_truth
+from incrowd.auditing.reference_tables import read_people, read_weighted_truth
 from incrowd.auditing.suppression import FEW, told
+from incrowd.common.arrays import Floats
 from incrowd.common.plain import finite, parameters
 from incrowd.common.progress import Progress, silent
 from incrowd.core.attack import Attack
@@ -65,6 +66,11 @@ class Audited(Protocol):
     @property
     def table_before(self) -> Tally | None:
         """The table that it was made of, where that is known."""
+        ...
+
+    @property
+    def table_weights(self) -> Floats | None:
+        """What the rows of each tuple of that table weigh together, where there are survey weights."""
         ...
 
     @property
@@ -196,11 +202,13 @@ def aim(
     """Return the release as a target, and what is to be said about how it was read."""
     release, earlier = release.to_attack, [one.to_attack for one in earlier]
     form, notes = release.form, []
-    truth = release.table_before
+    truth, totals = release.table_before, release.table_weights
     if original is not None:
         # What other releases show of the same people is looked up in the table, too.
         trees = {name: tree for other in earlier for name, tree in other.form.tally.trees.items()}
-        truth = read_truth(original, form.schema.tallied, {**trees, **form.tally.trees}, also=sorted(trees))
+        truth, totals = read_weighted_truth(
+            original, form.schema.tallied, {**trees, **form.tally.trees}, sorted(trees), form.schema.weight
+        )
     if truth is not None:
         form = form.canonical(truth)
     dated: tuple[DatedRows, ...] = ()
@@ -226,6 +234,7 @@ def aim(
         method=release.method.name,
         seed=seed,
         dated=dated,
+        totals=totals,
     )
     return target, notes
 
@@ -286,9 +295,10 @@ def measure(
     losses = usefulness.losses(truth, form, columns, pairs)
     found: dict[str, Any] = {"losses": losses, "columns": columns, "pairs": pairs}
     progress("measuring", 1.0)
-    found["queries"] = usefulness.query_errors(truth, form, rate, rng, progress)
+    totals = None if form.labelled is None or form.labelled.weighted is None else target.totals
+    found["queries"] = usefulness.query_errors(truth, form, rate, rng, progress, totals=totals)
     if asked is not None:
-        found["queries"].append(file_errors(truth, form, rate, asked))
+        found["queries"].append(file_errors(truth, form, rate, asked, totals))
     if learn and usefulness.can_learn():
         found["learning"] = usefulness.learning(truth, form, rng, progress)
     else:
@@ -358,6 +368,7 @@ def _about(release: Audited) -> dict[str, Any]:
             "sensitive": list(schema.sensitive),
             "kept": list(schema.kept),
             "dates": list(schema.dates),
+            **({"weight": schema.weight} if schema.weight is not None else {}),
             "pseudonyms": list(schema.pseudonyms),
         },
         "seeded": release.seeded,

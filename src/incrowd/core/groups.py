@@ -17,6 +17,10 @@ from incrowd.hierarchies.tree import Tree
 
 WITHHELD = -1
 """The group of those who are in none."""
+_NO_WEIGHTS = (
+    "there are no weights that tell how many people of the population a row stands for.  "
+    'Hint: name them when the table is read: weight="w".'
+)
 _PARTS = 2**20
 """Weights are added up as whole numbers of so many parts."""
 _ROUNDING = 1e-5
@@ -262,6 +266,20 @@ class Groups:
         """Whether weights alone tell of the population."""
         return self.table is not None and _by_weight(self.table) is not None
 
+    @property
+    def people_by_weight(self) -> tuple[int, float]:
+        """How many people are in the table, and how many in the population, by their weights."""
+        found = None if self.table is None else _by_weight(self.table)
+        if found is None:
+            raise NeedsTable(_NO_WEIGHTS)
+        sampled, people = int(found[0].sum()), float(found[1].sum())
+        if people < sampled:
+            raise SchemaError(
+                "the weights add up to fewer people than the table has, so that they do not tell how large the "
+                "population is.  Hint: scale them so that they add up to the number of people in the population."
+            )
+        return sampled, people
+
     @cached_property
     def estimated_population(self) -> tuple[Counts, Floats]:
         """How many people of the table each group's labels hold for, and the sum of their weights.
@@ -272,16 +290,9 @@ class Groups:
 
         found = None if self.table is None else _by_weight(self.table)
         if found is None or self.table is None or self.table.population is None or self.regions is None:
-            raise NeedsTable(
-                "there are no weights that tell how many people of the population a row stands for.  "
-                'Hint: name them when the table is read: weight="w".'
-            )
+            raise NeedsTable(_NO_WEIGHTS)
+        _ = self.people_by_weight  # which refuses weights that tell of no population
         sampled, weights = found
-        if float(weights.sum()) < int(sampled.sum()):
-            raise SchemaError(
-                "the weights add up to fewer people than the table has, so that they do not tell how large the "
-                "population is.  Hint: scale them so that they add up to the number of people in the population."
-            )
         people = self.table.population
         lows, highs = _bounds_in(self.regions(), people.columns)
         # Whole numbers of small parts: sums are then exact, whatever their order.

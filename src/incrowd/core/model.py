@@ -69,6 +69,11 @@ class Model(Statement, Protocol):
         return False
 
     @property
+    def asks_population(self) -> bool:
+        """Whether it asks how many people of the population a row could be, which survey weights may estimate."""
+        return False
+
+    @property
     def for_each_group(self) -> Model:
         """A model that implies this one if every single group satisfies it: itself, unless it is `whole_table`."""
         return self

@@ -83,6 +83,11 @@ class WeightedTuples:
             )
         return cls(people.each_entry, people.tuples, lowest[people.owner], lowest)
 
+    def totals(self, searched: Tally) -> Floats:
+        """Return what the rows of each tuple of the searched tally weigh together."""
+        weights = self.weights * self.tally.counts
+        return np.bincount(self.coarse, weights=weights, minlength=len(searched)).astype(np.float64)
+
     def spread(self, recoding: Recoding, rng: np.random.Generator) -> Recoding:
         """Return a recoding of the searched tally as one of these tuples.
 

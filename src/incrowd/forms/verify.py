@@ -20,6 +20,7 @@ from incrowd.hierarchies.meaning import label_masks
 from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import as_numbers, as_text, code_among
 
+ESTIMATED = "people of the population are estimated by survey weights, not counted"
 COUNT = "\0count of rows"
 """Name of the column of counts; the leading zero byte keeps it apart from any column that a table may have."""
 
@@ -178,4 +179,8 @@ def verify_groups(groups: Groups, require: Sequence[Model]) -> list[Guarantee]:
         raise ConformanceError(
             f"the method's table does not satisfy {names}; nothing was published. Please report this."
         )
-    return [Guarantee(model, "verified", model.achieved(groups)) for model in require]
+    return [Guarantee(model, "verified", model.achieved(groups), note=_note(model, groups)) for model in require]
+
+
+def _note(model: Model, groups: Groups) -> str:
+    return ESTIMATED if model.asks_population and groups.population_is_estimated else ""

@@ -121,6 +121,8 @@ class Release:
     """The rows that it was made of, where it was read from files and they were given."""
     told_weights: Mapping[str, Any] | None = None
     """What became of its weights, where it was read from files that say so."""
+    told_totals: Floats | None = None
+    """What the rows of each tuple of the table before weigh, where it was read from files and that table was given."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -146,6 +148,11 @@ class Release:
     def table_before(self) -> Tally | None:
         """The table that it was made of, where that is known."""
         return None if self.foreign or not self.form.knows_table else self.form.tally
+
+    @property
+    def table_weights(self) -> Floats | None:
+        """What the rows of each tuple of that table weigh together, where there are survey weights."""
+        return self.form.true_totals if self.told_totals is None else self.told_totals
 
     @property
     def seeded(self) -> bool:

@@ -34,6 +34,7 @@ _ROLES = (
     ("person", "it tells whose a row is, where somebody has several rows: guarantees count people"),
     ("identifier", "it points at one person: it is not published"),
     ("pseudonym", "an identifier that is published under a code"),
+    ("weight", "a survey's weight: it is published rounded, and used by counts and risks of a population"),
     ("drop", "it is not published"),
     ("keep", "it is published as it is, outside of every guarantee"),
 )

@@ -123,7 +123,8 @@ def open_release(
         if form.schema.weight is not None:  # whoever looks at weights, too, must find no less
             finer = crowds_in_files(files, described.person_pseudonyms, people, events, also=form.schema.weights)
             seen = judge_claims_of_people(models, finer, people, all_rows=publishes_all(summary))
-            claims = tuple(other if other.verdict == "does not hold" else one for one, other in zip(claims, seen))
+            both = zip(claims, seen, strict=True)
+            claims = tuple(other if other.verdict == "does not hold" else one for one, other in both)
     else:
         claims = judge_claims(models, form, before, all_rows=publishes_all(summary))
     claims += judge_claims_of_sets(of_sets, files, described)
@@ -142,6 +143,7 @@ def open_release(
         marked_as_seeded=summary.get("seeded") is True,
         item_numbers=summary.get("items"),
         told_weights=_told_weights(summary, form),
+        told_totals=None if counted is None or counted.weighted is None else counted.weighted.totals(counted.tally),
         counts_people=counts_people,
         crowds=crowds,
         told_dates=_told_dates(files, described),
