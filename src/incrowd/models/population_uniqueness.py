@@ -43,8 +43,8 @@ class PopulationUniqueness(Model):
 
     Where people have several rows, people are counted, not rows.
 
-    With survey weights in place of a population (`read(..., weight=...)`) and without a `fraction`, that is the people of
-    the table over the sum of their weights, and the number is estimated.
+    With survey weights in place of a population (`read(..., weight=...)`) and without a `fraction`, that is the people
+    of the table over the sum of their weights, and the number is estimated.
 
     Without a `fraction`, a row is unique if its labels hold for one person of the population, or for none. With a
     `fraction`, the table is taken as a random sample of a population that is not available, and the number is

@@ -72,9 +72,13 @@ def test_a_census() -> None:
 @pytest.mark.parametrize("name", ["adult.csv", "adult_with_missing.csv"])
 def test_adult(adult: Path, name: str) -> None:
     found = proposals(adult / name)
-    by_role = {role: {name for name, column in found.items() if column.role == role} for role in ("sensitive", "drop")}
+    by_role = {
+        role: {name for name, column in found.items() if column.role == role}
+        for role in ("sensitive", "drop", "weight")
+    }
     assert by_role["sensitive"] == {"capital-gain", "capital-loss", "income"}
-    assert by_role["drop"] == {"fnlwgt", "education-num"}
+    assert by_role["drop"] == {"education-num"}
+    assert by_role["weight"] == {"fnlwgt"}
     assert "'education'" in found["education-num"].reason
     assert all(column.role == "quasi" for column in found.values() if column.name not in set().union(*by_role.values()))
     country = found["native-country"].hierarchy
