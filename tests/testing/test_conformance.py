@@ -86,6 +86,7 @@ ELSEWHERE = {
     "expected-confidence",
     "flat-histogram",
     "hierarchical-histogram",
+    "individual-risk",
     "journalist-risk",
     "k-dgs",
     "k-map",

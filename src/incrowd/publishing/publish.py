@@ -140,11 +140,11 @@ def _refuse_impossible(table: Table, models: Sequence[Model], method: AnyMethod,
         require_member("models", model)
     if form is not None:
         require_member("forms", form)
+    refuse_weights(method, table.schema, table.engine)
     if method.private:
         refuse_for_noisy_counts(method, models, form, table.schema)
     refuse_uncovered((*models, *method.guarantees), table.schema)
     refuse_unbounded_method(method, table.schema)
-    refuse_weights(method, table.schema, table.engine)
     if table.schema.dates and not table.engine.treats_dates:
         raise SchemaError(
             f"the engine {table.engine.name} publishes no dates with a treatment, and column "
