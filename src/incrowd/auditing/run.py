@@ -37,10 +37,12 @@ from incrowd.core.set_model import split_models
 from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.core.tally import Tally
 from incrowd.core.target import Target
+from incrowd.core.weights import estimated_population
 from incrowd.errors import IncrowdError
 from incrowd.hierarchies.tree import Tree
 from incrowd.models.distinct_l_diversity import DistinctLDiversity
 from incrowd.models.entropy_l_diversity import EntropyLDiversity
+from incrowd.models.individual_risk import IndividualRisk
 from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from incrowd.models.t_closeness import TCloseness
 from incrowd.sources import open_table
@@ -332,7 +334,22 @@ def achieved(target: Target) -> dict[str, Any]:
                 "probabilistic l": finite(ProbabilisticLDiversity(1, column=name).achieved(groups)),
                 "t": _reached(TCloseness(1.0, column=name), groups),
             }
-    return found
+    risks = _individual_risks(target)
+    return found if risks is None else {**found, "individual risk by weights": risks}
+
+
+def _individual_risks(target: Target) -> dict[str, float | None] | None:
+    """Return how likely rows are linked rightly by an adversary who knows nobody of the table, as weights tell."""
+    labelled, truth, totals = target.form.labelled, target.truth, target.totals
+    if labelled is None or truth is None or totals is None or not labelled.schema.quasi:
+        return None
+    means = totals / np.maximum(truth.counts, 1)
+    table = estimated_population(truth, tuple(labelled.schema.quasi), np.arange(len(truth)), means, truth.counts)
+    groups = Groups(labelled.group_sizes, table=table, regions=labelled.group_regions)
+    return {
+        "largest": _reached(IndividualRisk(1.0), groups),
+        "mean": _reached(IndividualRisk(1.0, average=True), groups),
+    }
 
 
 def _tallied_trees(target: Target) -> dict[str, Tree]:

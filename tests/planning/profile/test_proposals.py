@@ -224,7 +224,7 @@ def test_a_weight_that_changes_within_a_person_is_not_proposed() -> None:
     columns = {
         "pid": person,
         "sex": ["FM"[i // 2 % 2] for i in range(rows)],
-        "birth_year": [1950 + i // 2 * 7 % 50 for i in range(rows)],
+        "birth_year": [1950 + i // 2 * 7 % 51 for i in range(rows)],
         "visit": [i * 31 % 97 for i in range(rows)],
     }
     same = proposals(pl.DataFrame({**columns, "wgt": [10 + i // 2 * 37 % 101 / 3 for i in range(rows)]}))
