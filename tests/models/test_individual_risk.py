@@ -144,7 +144,7 @@ def test_an_audit_tells_it(tmp_path: Path) -> None:
     release.save(tmp_path / "out")
     frame.write_csv(tmp_path / "survey.csv")
     here = release.audit(learn=False)
-    there = ic.open_release(tmp_path / "out").audit(original=tmp_path / "survey.csv", learn=False)
+    there = ic.open_release(tmp_path / "out", original=tmp_path / "survey.csv").audit(learn=False)
     for audit in (here, there):
         told = audit.achieved["individual risk by weights"]
         assert told["largest"] == pytest.approx(release.guarantees[1].achieved)

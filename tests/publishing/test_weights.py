@@ -191,6 +191,20 @@ def test_counts_are_those_of_the_population(tmp_path: Path) -> None:
     assert opened.count(query) == pytest.approx(release.count(query), rel=0.1)
 
 
+def test_rows_to_learn_from_have_their_weights(tmp_path: Path) -> None:
+    frame = survey(300, strata=True)
+    release = ic.publish(read(frame), ic.KAnonymity(3), seed=2)
+    release.save(tmp_path / "out")
+    for one in (release, ic.open_release(tmp_path / "out")):
+        _, classes, weights = one.training_set("ill", seed=1, weights=True)
+        for ill in ("flu", "gout", "cold", "ague"):
+            learnt = float(weights[(classes == ill).to_numpy()].sum())
+            assert learnt == pytest.approx(one.count({"ill": ill}))
+        assert set(one.training_set("ill", seed=1)[2]) == {1.0}
+    with pytest.raises(QueryError, match="no weights"):
+        ic.publish(read(frame, weight=None), ic.KAnonymity(3)).training_set("ill", weights=True)
+
+
 def test_counts_without_weights_are_as_before() -> None:
     plain = ic.publish(read(survey(200), weight=None), ic.KAnonymity(5), seed=1)
     assert plain.count({}) == plain.count({}, weighted=False) == 200

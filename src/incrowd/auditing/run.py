@@ -338,7 +338,7 @@ def achieved(target: Target) -> dict[str, Any]:
     return found if risks is None else {**found, "individual risk by weights": risks}
 
 
-def _individual_risks(target: Target) -> dict[str, float | None] | None:
+def _individual_risks(target: Target) -> dict[str, float] | None:
     """Return how likely rows are linked rightly by an adversary who knows nobody of the table, as weights tell."""
     labelled, truth, totals = target.form.labelled, target.truth, target.totals
     if labelled is None or truth is None or totals is None or not labelled.schema.quasi:
@@ -346,9 +346,15 @@ def _individual_risks(target: Target) -> dict[str, float | None] | None:
     means = totals / np.maximum(truth.counts, 1)
     table = estimated_population(truth, tuple(labelled.schema.quasi), np.arange(len(truth)), means, truth.counts)
     groups = Groups(labelled.group_sizes, table=table, regions=labelled.group_regions)
+    try:
+        sampled, _ = groups.estimated_population
+    except IncrowdError:  # weights that do not add up to a population
+        return None
+    if (sampled < groups.sizes).any():  # labels that were read without the table, as names of their own
+        return None
     return {
-        "largest": _reached(IndividualRisk(1.0), groups),
-        "mean": _reached(IndividualRisk(1.0, average=True), groups),
+        "largest": IndividualRisk(1.0).achieved(groups),
+        "mean": IndividualRisk(1.0, average=True).achieved(groups),
     }
 
 

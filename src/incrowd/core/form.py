@@ -142,6 +142,10 @@ class Form(FormOutline, Protocol):
         """What the rows of each tuple of `tally` weigh together, where that is known."""
         return None
 
+    def row_weights(self) -> Floats | None:
+        """Return the published weight of each row that `reconstruct` makes; None without weights."""
+        return None
+
     def weighted_count(self, query: Query) -> float | None:
         """Estimate what the published rows that satisfy every condition weigh together; None without weights."""
         return None

@@ -396,6 +396,10 @@ class Generalized(Form):
         """Estimate how many published rows satisfy every condition, as if a group's members were spread evenly."""
         return float((self.counts * self._shares(query)).sum())
 
+    def row_weights(self) -> Floats | None:
+        """Return the published weight of each row that `reconstruct` makes, which come line by line."""
+        return None if self.weighted is None else np.repeat(self.weighted.weights, self.weighted.counts)
+
     def weighted_count(self, query: Query) -> float | None:
         """Estimate what these rows weigh together; None without weights."""
         if self.weighted is None:

@@ -246,19 +246,26 @@ class Release:
             found = self.form.count(query)
         return found / float(self.rate)
 
-    def training_set(self, target: str, *, seed: int | None = None) -> tuple[pl.DataFrame, pl.Series, Floats]:
+    def training_set(
+        self, target: str, *, seed: int | None = None, weights: bool = False
+    ) -> tuple[pl.DataFrame, pl.Series, Floats]:
         """Return features, classes and weights to learn `target` from, as scikit-learn takes them.
 
         Rows are made that could be behind the release, one for each published row, so every weight is 1: labels and
         boxes of noisy counts become values drawn evenly from what they stand for, and rows of a bucket are taken as
-        they are written.
+        they are written. With `weights=True`, each row has its published survey weight.
         """
         names = self.schema.tallied
         if target not in names:
             raise QueryError(f"'{target}' is not a published column.{did_you_mean(target, names)}")
-        codes, weights = self.form.reconstruct(np.random.default_rng(seed))
+        codes, of_rows = self.form.reconstruct(np.random.default_rng(seed))
+        if weights:
+            shown = self.form.row_weights()
+            if shown is None:
+                raise QueryError("this release has no weights.  Hint: leave out weights=True.")
+            of_rows = shown
         frame = pl.DataFrame({name: self.form.tally.trees[name].values.gather(codes[name]) for name in names})
-        return frame.drop(target), frame[target], weights
+        return frame.drop(target), frame[target], of_rows
 
     @property
     def stated_guarantees(self) -> list[dict[str, Any]]:
