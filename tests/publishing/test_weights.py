@@ -10,11 +10,13 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.errors import IncrowdError, QueryError, SchemaError
+from incrowd.errors import ConformanceError, IncrowdError, QueryError, SchemaError
+from incrowd.forms.weight_classes import WeightClasses
 
 QUASI = ("age", "sex", "region")
 
@@ -167,6 +169,21 @@ def test_a_planted_weight_is_found_in_the_files(tmp_path: Path) -> None:
     assert [model.satisfied for model in ic.check(tmp_path / "out").models] == [False]
     opened = ic.open_release(tmp_path / "out")
     assert any("5-anonymity" in warning and "not found" in warning for warning in opened.warnings)
+
+
+@pytest.mark.parametrize("person", [None, "pid"])
+def test_a_release_with_a_weight_of_somebodys_own_is_not_made(
+    person: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever chooses the weights is checked by code that knows nothing of it."""
+
+    def everybody_their_own(groups: Any, weights: Any, *_: Any) -> WeightClasses:
+        return WeightClasses(np.arange(len(groups)), groups, weights)
+
+    monkeypatch.setattr("incrowd.forms.shown_weights._safe_classes", everybody_their_own)
+    table = read(survey(200)) if person is None else read(visits(), person=person)
+    with pytest.raises(ConformanceError, match="does not satisfy 4-anonymity"):
+        ic.publish(table, ic.KAnonymity(4))
 
 
 # Counts
@@ -361,6 +378,12 @@ def test_items_and_weights(tmp_path: Path) -> None:
     release.save(tmp_path / "out")
     rows = rows_of(tmp_path / "out")
     assert naive_fewest(rows) >= 5
+    # Whoever knows an item besides the labels and the weight finds no fewer people than by labels alone.
+    shown: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        shown[(*(row[name] for name in QUASI), row["w"])].update(set(row["bought"].split(";")) - {""})
+    assert min(min(counts.values()) for counts in shown.values() if counts) >= 2
+    assert len(shown) == len({key[:-1] for key in shown})
     assert release.count({}) == pytest.approx(math.fsum(float(row["w"]) for row in rows))
     backwards = ic.publish(read(frame[::-1], items=["bought"]), [ic.KAnonymity(5), ic.KmAnonymity(2, m=1)], seed=1)
     assert backwards.to_polars().equals(release.to_polars())

@@ -125,10 +125,13 @@ class Form(FormOutline, Protocol):
         require: Sequence[Model],
         before: Tally,
         people: PlacedPeople | None = None,
+        *,
+        one_each: bool = False,
     ) -> Form | None:
         """Return the same with a weight beside each row that tells no more than `require` allows; None where it cannot.
 
         `recoding` is what was decided of the tuples that are `weighted`; a person who has several rows has one weight.
+        With `one_each`, each group shows one weight.
         """
         return None  # forms without labels have nothing to put a weight beside
 

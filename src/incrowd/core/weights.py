@@ -95,9 +95,8 @@ class WeightedTuples:
         """
         parts = np.argsort(recoding.tuples, kind="stable")
         if len(np.unique(recoding.tuples)) == len(recoding.tuples):
-            part_of_coarse = np.zeros(int(recoding.tuples.max(initial=-1)) + 1, dtype=np.int64)
-            part_of_coarse[recoding.tuples] = np.arange(len(recoding.tuples))
-            groups = recoding.groups[part_of_coarse[self.coarse]]
+            assert len(parts) == int(self.coarse.max(initial=-1)) + 1  # every searched tuple is a part
+            groups = recoding.groups[parts[self.coarse]]
             return replace(recoding, tuples=np.arange(len(self.tally)), counts=self.tally.counts, groups=groups)
         rows = np.repeat(np.arange(len(self.tally)), self.tally.counts)
         shuffled = rows[permutation(rng, len(rows))]

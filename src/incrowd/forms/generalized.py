@@ -148,9 +148,11 @@ class Generalized(Form):
         require: Sequence[Model],
         before: Tally,
         people: PlacedPeople | None = None,
+        *,
+        one_each: bool = False,
     ) -> Generalized:
         """Put a weight beside each row: within each group, one that enough people show."""
-        shown = show_weights(self, recoding, weighted, require, before, people)
+        shown = show_weights(self, recoding, weighted, require, before, people, one_each=one_each)
         published = self.shown.group_of != WITHHELD
         groups, tuples = self.shown.group_of[published], recoding.tuples[published]
         names = tuple(name for name in self.schema.written_values if name in self.tally.columns)

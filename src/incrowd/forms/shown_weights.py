@@ -31,8 +31,13 @@ def show_weights(
     require: Sequence[Model],
     before: Tally,
     people: PlacedPeople | None,
+    *,
+    one_each: bool = False,
 ) -> ShownWeights:
-    """Choose what each row of a form shows as its weight; `recoding` is what was decided of the weighted tuples."""
+    """Choose what each row of a form shows as its weight; `recoding` is what was decided of the weighted tuples.
+
+    With `one_each`, each group shows one weight.
+    """
     distinct, number_of = np.unique(weighted.weights, return_inverse=True)
     judged: _JudgedRows | _JudgedPeople
     if people is None:
@@ -50,7 +55,10 @@ def show_weights(
         groups, weights, counts = seen[there], weighted.of_people[there], np.ones(int(there.sum()), dtype=np.int64)
         lost = float(weighted.of_people[~there].sum())
         judged = _JudgedPeople(form, people, there, before)
-    classes = _safe_classes(groups, weights, counts, require, judged)
+    if one_each:
+        classes = one_class_each(groups, weights, counts)
+    else:
+        classes = _safe_classes(groups, weights, counts, require, judged)
     shown = classes.shown[classes.class_of]
     numbers = np.searchsorted(distinct, weights)
     room = int(number_of.max(initial=0)) + 1

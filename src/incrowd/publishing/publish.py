@@ -352,7 +352,9 @@ class _Job:
         own: Showing,
     ) -> tuple[Form, Sequence[Guarantee]]:
         """Put weights beside the labels, and check everything again for whoever looks at these, too."""
-        made = form.with_weights(recoding, weighted, self.models, tally, people)
+        # What is promised of sets of items holds within groups, and not within classes of weights.
+        one_each = bool(self.set_models)
+        made = form.with_weights(recoding, weighted, self.models, tally, people, one_each=one_each)
         if made is None:
             raise cannot_be_weighed(form.name, str(self.table.schema.weight))
         self._verified(made, tally, people, own=own)
