@@ -391,7 +391,7 @@ def _about(release: Audited) -> dict[str, Any]:
             "sensitive": list(schema.sensitive),
             "kept": list(schema.kept),
             "dates": list(schema.dates),
-            **({"weight": schema.weight} if schema.weight is not None else {}),
+            **({"weight": [schema.weight]} if schema.weight is not None else {}),
             "pseudonyms": list(schema.pseudonyms),
         },
         "seeded": release.seeded,

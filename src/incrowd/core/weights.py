@@ -32,8 +32,8 @@ def read_weights(column: str, raw: pl.Series, texts: TextRules) -> Floats:
         raise SchemaError(f"column '{column}' is the weight, and not all of its values are numbers.")
     if numbers.null_count():
         raise SchemaError(
-            f"column '{column}' is the weight, and {numbers.null_count():,} different rows or more have none.  Hint: "
-            "leave these rows out, or give them the weight 0 if they stand for nobody."
+            f"column '{column}' is the weight, and some rows have none.  Hint: leave these rows out, or give them the "
+            "weight 0 if they stand for nobody."
         )
     weights = numbers.cast(pl.Float64).to_numpy()
     if not np.isfinite(weights).all():
@@ -76,10 +76,11 @@ class WeightedTuples:
         lowest, highest = np.full(len(people), np.inf), np.full(len(people), -np.inf)
         np.minimum.at(lowest, owner, weights)
         np.maximum.at(highest, owner, weights)
-        if (lowest != highest).any():
+        several = int((lowest != highest).sum())
+        if several:
             raise SchemaError(
-                f"column '{column}' is the weight, and {int((lowest != highest).sum()):,} people have another one in "
-                "each of some rows. A person has one weight.  Hint: weigh people, not rows, or keep or drop the column."
+                f"column '{column}' is the weight, and {several:,} people have different weights in their rows. A "
+                "person has one weight.  Hint: weigh people, not rows, or drop the column."
             )
         return cls(people.each_entry, people.tuples, lowest[people.owner], lowest)
 

@@ -21,7 +21,10 @@ from incrowd.forms.weight_classes import WeightClasses, classes_of, one_class_ea
 
 _FEWEST = 2
 """However few people a model lets hide together, a weight of one person's own is not shown to the last digit."""
-_TOLD_DIGITS = 6
+_DIGITS_BEFORE = 4
+_DIGITS_AFTER = 6
+"""Everybody can add up what is published. Sums of true weights are told less exactly: all digits of one would tell
+which weights it is the sum of, or, where one person is withheld, what that person weighs."""
 
 
 def show_weights(
@@ -132,7 +135,7 @@ class _JudgedPeople:
 
 
 def _told(classes: WeightClasses, weights: Floats, counts: Counts, lost: float) -> dict[str, Any]:
-    """Return how many people's weights were kept, and the sums; none of them to the last digit."""
+    """Return how many people's weights were kept, and their sums."""
     shown = classes.shown[classes.class_of]
     kept = int(counts[shown == weights].sum())
     before, after = float((weights * counts).sum()), float((shown * counts).sum())
@@ -142,11 +145,7 @@ def _told(classes: WeightClasses, weights: Floats, counts: Counts, lost: float) 
         "kept as they are": kept,
         "replaced by a mean": int(counts.sum()) - kept,
         "fewest people of a group who show the same": int(holders.min(initial=counts.sum())),
-        "total before": _few_digits(before),
-        "total as published": _few_digits(after),
-        "total of people who are not published": _few_digits(lost),
+        "total before": float(f"{before:.{_DIGITS_BEFORE}g}"),
+        "total as published": float(f"{after:.{_DIGITS_AFTER}g}"),
+        "share of the total that is not published": round(lost / (lost + before), 3) if lost else 0.0,
     }
-
-
-def _few_digits(number: float) -> float:
-    return float(f"{number:.{_TOLD_DIGITS}g}")

@@ -30,7 +30,7 @@ def mean_inverse(sampled: Counts, people: Floats) -> Floats:
     are, everybody was drawn.
 
     >>> mean_inverse(np.array([1, 2, 5]), np.array([1.0, 20.0, 100.0])).round(4).tolist()
-    [1.0, 0.0827, 0.0124]
+    [1.0, 0.0827, 0.0123]
     """
     drawn = np.maximum(sampled, 1)
     chance = drawn / np.maximum(people, drawn)

@@ -41,7 +41,7 @@ def cannot_be_weighed(form: str, column: str) -> SchemaError:
 def weight_warnings(column: str, told: Mapping[str, Any], *, sampled: bool) -> list[str]:
     """Return what a careful reader should know of weights."""
     before, after = float(told["total before"]), float(told["total as published"])
-    lost, changed = float(told["total of people who are not published"]), int(told["replaced by a mean"])
+    lost, changed = float(told["share of the total that is not published"]), int(told["replaced by a mean"])
     found = []
     if changed:
         found.append(
@@ -53,10 +53,9 @@ def weight_warnings(column: str, told: Mapping[str, Any], *, sampled: bool) -> l
     if before and abs(after - before) > _MOVED * before:
         found.append(f"Weights ({column}): rounding moved their total by {abs(after - before) / before:.1%}.")
     if lost:
-        share = lost / (lost + before)
         why = "not drawn or withheld" if sampled else "withheld"
         found.append(
-            f"Weights ({column}): {share:.1%} of their total is that of people who are {why}. The others' weights were "
+            f"Weights ({column}): {lost:.1%} of their total is that of people who are {why}. The others' weights were "
             "not raised for them."
         )
     return found
