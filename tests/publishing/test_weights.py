@@ -85,6 +85,9 @@ def test_k_people_show_each_weight(method: str, strata: bool, tmp_path: Path) ->
     assert naive_fewest(rows) >= 4
     told = json.loads((tmp_path / "out" / "summary.json").read_text())["weights"]
     assert told["fewest people of a group who show the same"] == naive_fewest(rows)
+    assert release.guarantees[0].achieved == naive_fewest(rows)
+    assert release.guarantees[0].note == "also for whoever sees weights"
+    assert ic.open_release(tmp_path / "out").guarantees == release.guarantees
     assert told["kept as they are"] + told["replaced by a mean"] == len(rows)
     total = math.fsum(float(row["w"]) for row in rows)
     assert told["total as published"] == pytest.approx(total, rel=1e-5)
@@ -295,6 +298,8 @@ def test_people_with_several_rows(keep: tuple[str, ...], tmp_path: Path) -> None
     assert release.count({}) == pytest.approx(math.fsum(float(row["w"]) for row in rows))
     assert ic.open_release(tmp_path / "out").count({}) == pytest.approx(release.count({}))
     assert all(model.satisfied for model in ic.check(tmp_path / "out").models)
+    assert release.guarantees[0].achieved == naive_fewest(rows, "pid")
+    assert ic.open_release(tmp_path / "out").guarantees == release.guarantees
 
 
 def test_people_whose_pseudonym_is_not_published(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ from incrowd.forms.people_groups import groups_of_people, require_all_rows_insid
 from incrowd.forms.reach import reach
 from incrowd.forms.reading.labels import count_lines, read_labels, tally_of_nobody, trees_of_labels
 from incrowd.forms.shown_weights import show_weights
-from incrowd.forms.verify import COUNT, verify, verify_groups
+from incrowd.forms.verify import COUNT, verify, verify_groups, weights_included
 from incrowd.forms.weight_classes import WeightClasses
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.tree import MISSING, Tree
@@ -135,11 +135,14 @@ class Generalized(Form):
         if people is not None and before is not None:
             return self._verify_people(require, before, people)
         quasi, sensitive = tuple(self.schema.quasi), tuple(self.schema.sensitive)
-        if self.weighted is not None:  # whoever looks at weights, too, must find no less
-            lines, regions = self.written_lines(), self.group_regions().of(self.groups[self.weighted.line_of])
-            seen = (*quasi, *self.schema.weights)
-            verify(lines, seen, sensitive, require, before=before, stands_for=regions)
-        return verify(self.lines(), quasi, sensitive, require, before=before, stands_for=self.stands_for())
+        found = verify(self.lines(), quasi, sensitive, require, before=before, stands_for=self.stands_for())
+        if self.weighted is None:
+            return found
+        # Whoever looks at weights, too, must find no less.
+        lines, regions = self.written_lines(), self.group_regions().of(self.groups[self.weighted.line_of])
+        seen = (*quasi, *self.schema.weights)
+        finer = verify(lines, seen, sensitive, require, before=before, stands_for=regions)
+        return weights_included(found, finer)
 
     def with_weights(
         self,
@@ -257,7 +260,11 @@ class Generalized(Form):
             classes = groups_of_people(
                 placed.people, by_weight, len(apart.group_of), before=before, regions=lambda: finer
             )
-            verify_groups(classes, require)
+            return weights_included(self._by_labels(require, before, placed), verify_groups(classes, require))
+        return self._by_labels(require, before, placed)
+
+    def _by_labels(self, require: Sequence[Model], before: Tally, placed: PlacedPeople) -> list[Guarantee]:
+        seen, regions = self.seen(placed), self.group_regions()
         groups = groups_of_people(placed.people, seen, len(self.shown), before=before, regions=lambda: regions)
         return verify_groups(groups, require)
 

@@ -357,8 +357,8 @@ class _Job:
         made = form.with_weights(recoding, weighted, self.models, tally, people, one_each=one_each)
         if made is None:
             raise cannot_be_weighed(form.name, str(self.table.schema.weight))
-        self._verified(made, tally, people, own=own)
-        return made, guarantees
+        of_sets = guarantees[len(self.models) :]
+        return made, (*self._verified(made, tally, people, own=own), *of_sets)
 
     def _watched(self, people: People) -> Codes | None:
         """Return the sensitive value of each person, where a model of sets bounds how sure one may be of it."""

@@ -35,7 +35,7 @@ from incrowd.engines.local import LocalEngine
 from incrowd.errors import SchemaError, SourceError
 from incrowd.forms.generalized import Generalized
 from incrowd.hierarchies.public import public_tree
-from incrowd.publishing.opening.claims import judge_claims, judge_claims_of_people
+from incrowd.publishing.opening.claims import judge_claims, judge_claims_of_people, with_weights
 from incrowd.publishing.opening.description import Description
 from incrowd.publishing.opening.items import judge_claims_of_sets
 from incrowd.publishing.opening.people import crowds_in_files, tells_of_people
@@ -123,8 +123,7 @@ def open_release(
         if form.schema.weight is not None:  # whoever looks at weights, too, must find no less
             finer = crowds_in_files(files, described.person_pseudonyms, people, events, also=form.schema.weights)
             seen = judge_claims_of_people(models, finer, people, all_rows=publishes_all(summary))
-            both = zip(claims, seen, strict=True)
-            claims = tuple(other if other.verdict == "does not hold" else one for one, other in both)
+            claims = tuple(with_weights(*both) for both in zip(claims, seen, strict=True))
     else:
         claims = judge_claims(models, form, before, all_rows=publishes_all(summary))
     claims += judge_claims_of_sets(of_sets, files, described)
