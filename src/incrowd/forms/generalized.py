@@ -250,10 +250,8 @@ class Generalized(Form):
         require_all_rows_inside(placed.people, seen, regions)
         if self.weights is not None and self.weights.of_people is not None:
             # Whoever looks at weights, too, must find no less.
-            there = seen != WITHHELD
-            ones = np.ones(int(there.sum()), dtype=np.int64)
-            number, _, shown = np.unique(self.weights.of_people[there], return_index=True, return_inverse=True)
-            apart = WeightClasses(np.arange(len(ones)), seen[there], number[shown]).as_seen()
+            there = np.flatnonzero(seen != WITHHELD)
+            apart = WeightClasses(np.arange(len(there)), seen[there], self.weights.of_people[there]).as_seen()
             by_weight = np.full(len(seen), WITHHELD, dtype=np.int64)
             by_weight[there] = apart.class_of
             finer = regions.of(apart.group_of)
