@@ -48,6 +48,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "enhanced-beta-likeness": {"beta": 3.0},
     "entropy-l-diversity": {"l": 1.5},
     "full-k-anonymity": {"k": 2},
+    "individual-risk": {"risk": 0.5},
     "journalist-risk": {"risk": 0.5},
     "k-anonymity": {"k": 3},
     "k-map": {"k": 3},

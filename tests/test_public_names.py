@@ -53,6 +53,7 @@ NAMES = [
     "InfoGainMondrian",
     "Intervals",
     "JointKnowledge",
+    "IndividualRisk",
     "JournalistRisk",
     "KAnonymity",
     "KMap",

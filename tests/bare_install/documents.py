@@ -79,6 +79,7 @@ def _write_files(place: Path) -> None:
     for name in ("patients.csv", "people.csv"):
         (place / name).write_text(table, encoding="utf-8")
     _write_people(place)
+    _write_survey(place)
     (place / "people.toml").write_text(RECIPE, encoding="utf-8")
     (place / "theirs.toml").write_text(DESCRIPTION, encoding="utf-8")
 
@@ -106,6 +107,16 @@ def _write_people(place: Path) -> None:
     pl.DataFrame(bought, schema=["pid", "product"], orient="row").write_csv(place / "purchases.csv")
     people = members.select(patient="pid", age="age").with_columns(sex=pl.Series(["F", "M"] * 200))
     events.rename({"pid": "patient", "day": "visit"}).join(people, on="patient").write_csv(place / "visits.csv")
+
+
+def _write_survey(place: Path) -> None:
+    """Write a survey, with weights that hardly two people share."""
+    rows = [
+        f"{18 + row * 7 % 70},{'FM'[row % 2]},{'NSW'[row % 3]},{('low', 'middle', 'high')[row * 11 % 17 % 3]},"
+        f"{200 + row * 7919 % 1013 / 8}"
+        for row in range(800)
+    ]
+    (place / "survey.csv").write_text("\n".join(["age,sex,region,income,wgt", *rows]) + "\n", encoding="utf-8")
 
 
 def _names(place: Path) -> dict[str, Any]:

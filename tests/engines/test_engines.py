@@ -23,6 +23,7 @@ FRAME = ic.datasets.census(ROWS, seed=3).with_columns(
     name=pl.concat_str(pl.lit("Ä person "), (pl.int_range(ROWS) * 7919) % 1000),
     when=pl.date(2020, 1, 1) + pl.duration(days=pl.int_range(ROWS) % 13),
     ok=pl.int_range(ROWS) % 3 == 0,
+    stands_for=20.0 + pl.int_range(ROWS) * 53 % 97 / 4,
 )
 TREES = {
     "age": ic.Intervals(widths=ic.datasets.CENSUS_AGE_WIDTHS, lower=0, upper=100),
@@ -53,6 +54,12 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "sample, people, pseudonyms": (
         roles(person=["name"], pseudonyms=["name"], keep=["ok"]),
         {"require": K, "sample": 0.7},
+    ),
+    "Mondrian, weights": (roles(weight="stands_for"), {"require": [K, L]}),
+    "Mondrian, weights, kept columns": (roles(weight="stands_for", keep=["when", "ok"]), {"require": K}),
+    "sample, relaxed, weights, kept columns": (
+        roles(quasi=["age"], keep=["name"], sensitive=[], weight="stands_for"),
+        {"require": K, "sample": 0.5, "method": ic.Mondrian(cuts="relaxed")},
     ),
     "Mondrian, relaxed": (roles(), {"require": K, "method": ic.Mondrian(cuts="relaxed")}),
     "Mondrian, relaxed, kept columns": (

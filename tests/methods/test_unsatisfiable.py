@@ -21,6 +21,7 @@ STRICT: dict[str, dict[str, Any]] = {
     "confidence-bounds": {"bounds": {"flu": 0.4, "gout": 0.3}},
     "delta-disclosure": {"delta": 1.0},
     "enhanced-beta-likeness": {"beta": 0.5},
+    "individual-risk": {"risk": 0.3},
     "journalist-risk": {"risk": 0.3},
     "k-map": {"k": 4},
     "recursive-l-diversity": {"c": 1.0, "l": 2},

@@ -87,6 +87,7 @@ ELSEWHERE = {
     "flat-histogram",
     "hierarchical-histogram",
     "household-anonymity",
+    "individual-risk",
     "journalist-risk",
     "k-dgs",
     "k-map",

@@ -157,6 +157,7 @@ def _good_for(usefulness: Mapping[str, Any]) -> list[str]:
         )
     for line in usefulness.get("queries", []):
         kind = "The queries from the file" if line["queries"] == "from file" else f"{line['queries']} counting queries"
+        kind += " (weighted)" if line.get("weighted") else ""
         said.append(f"{kind[0].upper()}{kind[1:]} are off by {line['median error']:.0%} in the middle case.")
     learnt = usefulness.get("learning", [])
     if learnt:

@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from incrowd.auditing.suppression import FEW
-from incrowd.auditing.usefulness import error_quantiles
+from incrowd.auditing.usefulness import error_quantiles, weighed
+from incrowd.common.arrays import Floats
 from incrowd.core.query import Query, matching_codes
 from incrowd.core.tally import Tally
 from incrowd.errors import QueryError, did_you_mean
@@ -65,18 +66,23 @@ def read_queries(path: str | Path, trees: Mapping[str, Tree]) -> list[Query]:
     return found
 
 
-def file_errors(truth: Tally, form: Form, rate: float, queries: Sequence[Query]) -> dict[str, Any]:
-    """Return the relative errors of the release's answers; where nobody fits, as if it were one person."""
+def file_errors(
+    truth: Tally, form: Form, rate: float, queries: Sequence[Query], totals: Floats | None = None
+) -> dict[str, Any]:
+    """Return the relative errors of the release's answers; where nobody fits, as if it were one person.
+
+    Where `totals` tell what the rows of each tuple weigh, answers are sums of weights.
+    """
     from incrowd.metrics.workload.cells import Cells
 
     workload = _workload(truth, sorted(form.schema.tallied), queries)
-    actual = Cells.of_tally(truth).answers(workload)
+    actual = Cells.of_tally(truth, totals).answers(workload)
     if form.labelled is not None:
-        estimated = Cells.of_release(form.labelled).answers(workload)
+        estimated = Cells.of_release(form.labelled, weighted=totals is not None).answers(workload)
     else:
         estimated = np.array([form.count(query) for query in queries])
     errors = np.abs(estimated / rate - actual) / np.maximum(actual, 1.0)
-    return {"queries": "from file", "number": len(queries), **error_quantiles(errors)}
+    return {"queries": "from file", "number": len(queries), **weighed(totals), **error_quantiles(errors)}
 
 
 def _condition(name: str, given: Any, trees: Mapping[str, Tree]) -> object:

@@ -9,9 +9,10 @@ import polars as pl
 import polars.selectors as cs
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Codes, Counts
+from incrowd.common.arrays import Codes, Counts, Floats
 from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.core.tally import Population, Tally, group_tuples
+from incrowd.core.weights import read_weights
 from incrowd.errors import SchemaError, UncoveredValue
 from incrowd.hierarchies.texts import code_names
 from incrowd.hierarchies.tree import MISSING, Tree
@@ -44,7 +45,30 @@ def read_truth(source: object, columns: Sequence[str], trees: Mapping[str, Tree]
 
     Columns that are named in `also` are read where the table has them.
     """
+    return _truth(open_table(source, ReadOptions(lists=None)), columns, trees, also)
+
+
+def read_weighted_truth(
+    source: object, columns: Sequence[str], trees: Mapping[str, Tree], also: Sequence[str], weight: str | None
+) -> tuple[Tally, Floats | None]:
+    """Read the same, and what the rows of each tuple weigh together, where the table has the column `weight`."""
     opened = open_table(source, ReadOptions(lists=None))
+    truth = _truth(opened, columns, trees, also)
+    if weight is None or weight not in opened.columns:
+        return truth, None
+    names = truth.columns
+    with reading(opened):
+        by_weight = cs.by_name(*names, weight)
+        counted = opened.frame.group_by(by_weight).agg(pl.len().alias(_COUNT)).collect(engine="streaming")
+    weights = read_weights(weight, counted[weight], opened.texts)
+    codes = np.stack([code_values(trees[name], counted[name]) for name in names], axis=1)
+    index, first = group_tuples(codes, [trees[name].size for name in names])
+    assert len(first) == len(truth)
+    totals = np.bincount(index, weights=weights * counted[_COUNT].to_numpy(), minlength=len(first))
+    return truth, totals.astype(np.float64)
+
+
+def _truth(opened: OpenedTable, columns: Sequence[str], trees: Mapping[str, Tree], also: Sequence[str]) -> Tally:
     names = tuple(sorted({*columns, *(name for name in also if name in opened.columns)}))
     for name in names:
         if name not in opened.columns:

@@ -20,8 +20,9 @@ from incrowd.auditing.audit import Audit, Skipped
 from incrowd.auditing.dated_rows import dated_rows
 from incrowd.auditing.household_rows import household_rows
 from incrowd.auditing.query_file import file_errors, read_queries
-from incrowd.auditing.reference_tables import read_people, read_truth
+from incrowd.auditing.reference_tables import read_people, read_weighted_truth
 from incrowd.auditing.suppression import FEW, told
+from incrowd.common.arrays import Floats
 from incrowd.common.plain import finite, parameters
 from incrowd.common.progress import Progress, silent
 from incrowd.core.attack import Attack
@@ -39,10 +40,12 @@ from incrowd.core.set_model import split_models
 from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.core.tally import Tally
 from incrowd.core.target import Target
+from incrowd.core.weights import estimated_population
 from incrowd.errors import IncrowdError
 from incrowd.hierarchies.tree import Tree
 from incrowd.models.distinct_l_diversity import DistinctLDiversity
 from incrowd.models.entropy_l_diversity import EntropyLDiversity
+from incrowd.models.individual_risk import IndividualRisk
 from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from incrowd.models.t_closeness import TCloseness
 from incrowd.sources import open_table
@@ -68,6 +71,11 @@ class Audited(Protocol):
     @property
     def table_before(self) -> Tally | None:
         """The table that it was made of, where that is known."""
+        ...
+
+    @property
+    def table_weights(self) -> Floats | None:
+        """What the rows of each tuple of that table weigh together, where there are survey weights."""
         ...
 
     @property
@@ -214,11 +222,13 @@ def aim(
     """Return the release as a target, and what is to be said about how it was read."""
     release, earlier = release.to_attack, [one.to_attack for one in earlier]
     form, notes = release.form, []
-    truth = release.table_before
+    truth, totals = release.table_before, release.table_weights
     if original is not None:
         # What other releases show of the same people is looked up in the table, too.
         trees = {name: tree for other in earlier for name, tree in other.form.tally.trees.items()}
-        truth = read_truth(original, form.schema.tallied, {**trees, **form.tally.trees}, also=sorted(trees))
+        truth, totals = read_weighted_truth(
+            original, form.schema.tallied, {**trees, **form.tally.trees}, sorted(trees), form.schema.weight
+        )
     if truth is not None:
         form = form.canonical(truth)
     dated: tuple[DatedRows, ...] = ()
@@ -229,6 +239,8 @@ def aim(
     if release.dates.treatments and truth is not None and form.labelled is not None:
         dated = dated_rows(release.dates, before, release.batches(), form.labelled, seed=seed)
     people = form.tally.population
+    if people is not None and people.by_weight is not None:  # these are people of the table, and nobody's register
+        people = None
     if external is not None:
         people, strangers = read_people(external, tuple(form.schema.quasi), form.tally.trees)
         if strangers:
@@ -247,6 +259,7 @@ def aim(
         dated=dated,
         households=households,
         sets=release.item_sets,
+        totals=totals,
     )
     return target, notes
 
@@ -307,9 +320,10 @@ def measure(
     losses = usefulness.losses(truth, form, columns, pairs)
     found: dict[str, Any] = {"losses": losses, "columns": columns, "pairs": pairs}
     progress("measuring", 1.0)
-    found["queries"] = usefulness.query_errors(truth, form, rate, rng, progress)
+    totals = None if form.labelled is None or form.labelled.weighted is None else target.totals
+    found["queries"] = usefulness.query_errors(truth, form, rate, rng, progress, totals=totals)
     if asked is not None:
-        found["queries"].append(file_errors(truth, form, rate, asked))
+        found["queries"].append(file_errors(truth, form, rate, asked, totals))
     if learn and usefulness.can_learn():
         found["learning"] = usefulness.learning(truth, form, rng, progress)
     else:
@@ -343,7 +357,28 @@ def achieved(target: Target) -> dict[str, Any]:
                 "probabilistic l": finite(ProbabilisticLDiversity(1, column=name).achieved(groups)),
                 "t": _reached(TCloseness(1.0, column=name), groups),
             }
-    return found
+    risks = _individual_risks(target)
+    return found if risks is None else {**found, "individual risk by weights": risks}
+
+
+def _individual_risks(target: Target) -> dict[str, float] | None:
+    """Return how likely rows are linked rightly by an adversary who knows nobody of the table, as weights tell."""
+    labelled, truth, totals = target.form.labelled, target.truth, target.totals
+    if labelled is None or truth is None or totals is None or not labelled.schema.quasi:
+        return None
+    means = totals / np.maximum(truth.counts, 1)
+    table = estimated_population(truth, tuple(labelled.schema.quasi), np.arange(len(truth)), means, truth.counts)
+    groups = Groups(labelled.group_sizes, table=table, regions=labelled.group_regions)
+    try:
+        sampled, _ = groups.estimated_population
+    except IncrowdError:  # weights that do not add up to a population
+        return None
+    if (sampled < groups.sizes).any():  # labels that were read without the table, as names of their own
+        return None
+    return {
+        "largest": IndividualRisk(1.0).achieved(groups),
+        "mean": IndividualRisk(1.0, average=True).achieved(groups),
+    }
 
 
 def _tallied_trees(target: Target) -> dict[str, Tree]:
@@ -379,6 +414,7 @@ def _about(release: Audited) -> dict[str, Any]:
             "sensitive": list(schema.sensitive),
             "kept": list(schema.kept),
             "dates": list(schema.dates),
+            **({"weight": [schema.weight]} if schema.weight is not None else {}),
             "pseudonyms": list(schema.pseudonyms),
         },
         "seeded": release.seeded,

@@ -89,17 +89,24 @@ def pairs_before_and_after(truth: Tally, form: Form, rng: np.random.Generator) -
 
 
 def query_errors(
-    truth: Tally, form: Form, rate: float, rng: np.random.Generator, progress: Progress, number: int = QUERIES
+    truth: Tally,
+    form: Form,
+    rate: float,
+    rng: np.random.Generator,
+    progress: Progress,
+    number: int = QUERIES,
+    totals: Floats | None = None,
 ) -> list[dict[str, Any]]:
     """Return the relative errors of random counting queries, by the size of their answers.
 
-    Queries of a size are looked for among a sample of a large table; their true answers are those of all of it.
+    Queries of a size are looked for among a sample of a large table; their true answers are those of all of it. Where
+    `totals` tell what the rows of each tuple weigh, weights are added up in place of rows, on both sides.
     """
     from incrowd.metrics.workload.cells import Cells
     from incrowd.metrics.workload.sized import draw_workload
 
     found = []
-    few, cells = drawn_people(truth, _ROWS_TO_ASK, rng), Cells.of_tally(truth)
+    few, cells = drawn_people(truth, _ROWS_TO_ASK, rng), Cells.of_tally(truth, totals)
     quasi, sensitive = sorted(form.schema.quasi), sorted(form.schema.sensitive)
     for place, size in enumerate(_SIZES):
         progress("queries", place / len(_SIZES))
@@ -115,18 +122,25 @@ def query_errors(
         except QueryError:
             continue  # the table has no queries of this size
         actual = cells.answers(workload)
-        errors = np.abs(answers(form, workload) / rate - actual) / actual
-        found.append({"queries": size, "number": len(errors), **error_quantiles(errors)})
+        fewest = 0.0 if totals is None else 1.0  # a person may stand for nobody
+        estimated = answers(form, workload, weighted=totals is not None) / rate
+        errors = np.abs(estimated - actual) / np.maximum(actual, fewest)
+        found.append({"queries": size, "number": len(errors), **weighed(totals), **error_quantiles(errors)})
     progress("queries", 1.0)
     return found
 
 
-def answers(form: Form, workload: Workload) -> Floats:
+def weighed(totals: Floats | None) -> dict[str, bool]:
+    """Say that answers are sums of weights, where they are."""
+    return {} if totals is None else {"weighted": True}
+
+
+def answers(form: Form, workload: Workload, *, weighted: bool = False) -> Floats:
     """Answer many queries at once where the form allows it."""
     from incrowd.metrics.workload.cells import Cells
 
     if form.labelled is not None:
-        return Cells.of_release(form.labelled).answers(workload)
+        return Cells.of_release(form.labelled, weighted=weighted).answers(workload)
     return np.array([form.count(workload.query(number)) for number in range(len(workload))])
 
 

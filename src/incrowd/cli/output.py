@@ -102,11 +102,19 @@ def release_lines(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
             f"{groups['number']:,}, of {groups['smallest']:,} to {groups['largest']:,} rows, {mean:.1f} on average",
         ),
     ]
+    if "weights" in summary:
+        lines.append(("weights", _weights(summary["weights"])))
     if "gcp" in loss:
         lines.append(("information loss", f"{loss['gcp']:.1%} (GCP); discernibility {loss['discernibility']:,.0f}"))
     if "ncp" in loss:
         lines.append(("most generalized", _widest(loss["ncp"])))
     return [*lines, *(("note", warning) for warning in summary["warnings"])]
+
+
+def _weights(told: Mapping[str, Any]) -> str:
+    kept, changed = told["kept as they are"], told["replaced by a mean"]
+    before, after = told["total before"], told["total as published"]
+    return f"{kept:,} kept, {changed:,} replaced by a mean; total {after:,.6g}, before {before:,.6g}"
 
 
 def _guarantee(promise: Mapping[str, Any]) -> str:

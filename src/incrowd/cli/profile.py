@@ -125,7 +125,14 @@ def _columns(found: Profile) -> Table:
     return table
 
 
-_STYLES = {"identifier": "red", "quasi": "yellow", "sensitive": "magenta", "drop": "red", "keep": "green"}
+_STYLES = {
+    "identifier": "red",
+    "quasi": "yellow",
+    "sensitive": "magenta",
+    "drop": "red",
+    "keep": "green",
+    "weight": "green",
+}
 
 
 def _sets(found: Profile, where: str) -> Table:

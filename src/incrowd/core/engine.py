@@ -38,6 +38,7 @@ from incrowd.core.recoding import Recoding, Showing
 from incrowd.core.schema import Schema
 from incrowd.core.source import Origin, ReadOptions
 from incrowd.core.tally import Tally, code_table
+from incrowd.core.weights import WeightedTuples, estimated_population, read_weights
 from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import EmptyTable, SchemaError, SourceError
 
@@ -56,6 +57,8 @@ class Counted:
     """Who has which rows, where that is known. `tuple_of` are then the places of pairs of a person and a tuple."""
     items: ItemsOfPeople | None = None
     """Which items people have, where there is a column of sets; `people` is then known as well."""
+    weighted: WeightedTuples | None = None
+    """The rows by what they weigh, where there is a column of weights. `tuple_of` are then places among these."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,6 +163,8 @@ class Engine(Named, Protocol):
     """Whether it knows tables by name."""
     treats_dates: ClassVar[bool] = False
     """Whether it publishes dates after a treatment."""
+    carries_weights: ClassVar[bool] = False
+    """Whether it counts rows by their weights, and publishes these."""
     reads_sets: ClassVar[bool] = False
     """Whether it reads columns of sets."""
     has_file_systems: ClassVar[bool] = False
@@ -204,7 +209,7 @@ class Engine(Named, Protocol):
         Of a population that the table's people belong to, the quasi-identifiers are counted beside them.
         """
         found_again = bool(schema.found_again)
-        owned = self.owned(schema, found_again=found_again)
+        owned = self.owned(schema, found_again=bool(found_again or schema.weight))
         tally, tuple_of = self._coded(owned, schema, population)
         found = None
         if schema.person:
@@ -222,9 +227,33 @@ class Engine(Named, Protocol):
             return self._with_items(schema, tally, owned, tuple_of, found, values=values)
         if schema.household:
             found, tuple_of = self._with_households(schema, tally, owned, tuple_of, found, values=values)
+        counted = Counted(tally, owned.raw, tuple_of, found)
+        if schema.weight is not None:
+            counted = self._weighed(counted, schema, schema.weight, owned)
         if found_again:
-            return Counted(tally, owned.raw, tuple_of, found)
-        return Counted(tally, pl.DataFrame(), tuple_of[:0], found)  # no row will be looked for again
+            return counted
+        return replace(counted, raw=pl.DataFrame(), tuple_of=tuple_of[:0])  # no row will be looked for again
+
+    def _weighed(self, counted: Counted, schema: Schema, column: str, owned: OwnedTuples) -> Counted:
+        """Tell rows apart by what they weigh, and estimate the population where none is given."""
+        tally, people, quasi = counted.tally, counted.people, tuple(schema.quasi)
+        weights = read_weights(column, owned.raw[column], self.source.texts)
+        estimated = tally.population is None
+        if people is not None:
+            found = WeightedTuples.of_owners(column, people, counted.tuple_of, weights)
+            assert found.of_people is not None
+            if estimated:
+                ones = np.ones(len(people), dtype=np.int64)
+                of_people = estimated_population(people.tally, quasi, people.tuple_of, found.of_people, ones)
+                tally = replace(tally, population=of_people.population)
+                people = replace(people, rows=replace(people.rows, population=tally.population), tally=of_people)
+                found = replace(found, tally=people.each_entry)
+            return replace(counted, tally=tally, people=people, weighted=found)
+        found, place = WeightedTuples.of_rows(tally, counted.tuple_of, weights, owned.counts)
+        if estimated:
+            tally = estimated_population(tally, quasi, found.coarse, found.weights, found.tally.counts)
+            found = replace(found, tally=replace(found.tally, population=tally.population))
+        return replace(counted, tally=tally, tuple_of=place, weighted=found)
 
     def _with_households(
         self, schema: Schema, tally: Tally, owned: OwnedTuples, tuple_of: Ints, found: People | None, *, values: bool
@@ -261,7 +290,8 @@ class Engine(Named, Protocol):
         # People are numbered by what they have, so that the order of rows changes nothing.
         _, entry = items.sets(len(rows))
         number = np.empty(len(rows), dtype=np.int64)
-        number[np.lexsort((entry, tuple_of))] = rows
+        weights = [read_weights(name, owned.raw[name], self.source.texts) for name in schema.weights]
+        number[np.lexsort((*weights, entry, tuple_of))] = rows
         people, places = count_people(
             tally, number, tuple_of, np.ones(len(rows), dtype=np.int64), tuple(schema.sensitive)
         )
@@ -269,9 +299,10 @@ class Engine(Named, Protocol):
         if schema.household:
             households = number_households(owned.owners, schema.household, self.source.texts)
             people = with_households(people, households_of_people(number, households), values=values)
-        if schema.found_again:
-            return Counted(tally, owned.raw, places, people, items)
-        return Counted(tally, pl.DataFrame(), places[:0], people, items)
+        counted = Counted(tally, owned.raw, places, people, items)
+        if schema.weight is not None:
+            counted = self._weighed(counted, schema, schema.weight, owned)
+        return counted if schema.found_again else replace(counted, raw=pl.DataFrame(), tuple_of=places[:0])
 
     def count_kept(
         self,

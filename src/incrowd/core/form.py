@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 import polars as pl
@@ -18,9 +18,14 @@ from incrowd.core.model import Guarantee, Model
 from incrowd.core.people import PlacedPeople
 from incrowd.core.query import Query
 from incrowd.core.schema import Schema
+from incrowd.core.shown_weights import ShownWeights
 from incrowd.core.source import OpenedTable
 from incrowd.core.tally import Tally
 from incrowd.core.view import View
+
+if TYPE_CHECKING:
+    from incrowd.core.recoding import Recoding
+    from incrowd.core.weights import WeightedTuples
 
 
 class FormOutline(Named, Protocol):
@@ -112,6 +117,41 @@ class Form(FormOutline, Protocol):
     def with_items(self, people: PlacedPeople, column: str, list_of: Ints, lists: pl.Series, sets: ShownSets) -> Form:
         """Return the same with a set of items beside each row; only of forms that tell who is seen where."""
         return self
+
+    def with_weights(
+        self,
+        recoding: Recoding,
+        weighted: WeightedTuples,
+        require: Sequence[Model],
+        before: Tally,
+        people: PlacedPeople | None = None,
+        *,
+        one_each: bool = False,
+    ) -> Form | None:
+        """Return the same with a weight beside each row that tells no more than `require` allows; None where it cannot.
+
+        `recoding` is what was decided of the tuples that are `weighted`; a person who has several rows has one weight.
+        With `one_each`, each group shows one weight.
+        """
+        return None  # forms without labels have nothing to put a weight beside
+
+    @property
+    def weights(self) -> ShownWeights | None:
+        """What its rows show as their weights, where there are any."""
+        return None
+
+    @property
+    def true_totals(self) -> Floats | None:
+        """What the rows of each tuple of `tally` weigh together, where that is known."""
+        return None
+
+    def row_weights(self) -> Floats | None:
+        """Return the published weight of each row that `reconstruct` makes; None without weights."""
+        return None
+
+    def weighted_count(self, query: Query) -> float | None:
+        """Estimate what the published rows that satisfy every condition weigh together; None without weights."""
+        return None
 
     def of_people(self, people: PlacedPeople, *, people_in: int) -> tuple[Form, tuple[str, ...]] | None:
         """Return what is published as one line for each person, and the sensitive columns that this leaves out."""

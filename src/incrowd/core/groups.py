@@ -9,15 +9,23 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Codes, Counts, Ints
+from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.core.schema import HOUSEHOLD
 from incrowd.core.tally import Tally
-from incrowd.errors import NeedsTable
+from incrowd.errors import NeedsTable, SchemaError
 from incrowd.hierarchies.naming import Pieces
 from incrowd.hierarchies.tree import Tree
 
 WITHHELD = -1
 """The group of those who are in none."""
+_NO_WEIGHTS = (
+    "there are no weights that tell how many people of the population a row stands for.  "
+    'Hint: name them when the table is read: weight="w".'
+)
+_PARTS = 2**20
+"""Weights are added up as whole numbers of so many parts."""
+_ROUNDING = 1e-5
+"""Sums that are below a whole number by no more than what rounding them to parts may take."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,10 +261,59 @@ class Groups:
                 "there is no population to compare the table with.  "
                 'Hint: name one when the table is read: population="register.csv".'
             )
-        people, regions = self.table.population, self.regions()
-        order = [regions.columns.index(name) for name in people.columns]
-        lows, highs = np.ascontiguousarray(regions.lows[:, order]), np.ascontiguousarray(regions.highs[:, order])
+        people = self.table.population
+        if people.by_weight is not None:  # rounded down: nobody is half a person
+            return np.floor(self.estimated_population[1] + _ROUNDING).astype(np.int64)
+        lows, highs = _bounds_in(self.regions(), people.columns)
         return np.asarray(points_in_boxes(lows, highs, people.codes, people.counts), dtype=np.int64)
+
+    @property
+    def population_is_estimated(self) -> bool:
+        """Whether weights alone tell of the population."""
+        return self.table is not None and _by_weight(self.table) is not None
+
+    @property
+    def people_by_weight(self) -> tuple[int, float]:
+        """How many people are in the table, and how many in the population, by their weights."""
+        found = None if self.table is None else _by_weight(self.table)
+        if found is None:
+            raise NeedsTable(_NO_WEIGHTS)
+        sampled, people = int(found[0].sum()), float(found[1].sum())
+        if people < sampled:
+            raise SchemaError(
+                "the weights add up to fewer people than the table has, so that they do not tell how large the "
+                "population is.  Hint: scale them so that they add up to the number of people in the population."
+            )
+        return sampled, people
+
+    @cached_property
+    def estimated_population(self) -> tuple[Counts, Floats]:
+        """How many people of the table each group's labels hold for, and the sum of their weights.
+
+        The latter estimates how many people of the population the labels hold for.
+        """
+        from incrowd.kernels.boxes_and_points import points_in_boxes  # Numba takes long to import
+
+        found = None if self.table is None else _by_weight(self.table)
+        if found is None or self.table is None or self.table.population is None or self.regions is None:
+            raise NeedsTable(_NO_WEIGHTS)
+        _ = self.people_by_weight  # which refuses weights that tell of no population
+        sampled, weights = found
+        people = self.table.population
+        lows, highs = _bounds_in(self.regions(), people.columns)
+        # Whole numbers of small parts: sums are then exact, whatever their order.
+        parts = _PARTS if float(weights.sum()) < 2**40 else 1
+        sums = points_in_boxes(lows, highs, people.codes, np.rint(weights * parts).astype(np.int64)) / parts
+        return points_in_boxes(lows, highs, people.codes, sampled), np.asarray(sums, dtype=np.float64)
+
+
+def _bounds_in(regions: Regions, columns: tuple[str, ...]) -> tuple[Codes, Codes]:
+    order = [regions.columns.index(name) for name in columns]
+    return np.ascontiguousarray(regions.lows[:, order]), np.ascontiguousarray(regions.highs[:, order])
+
+
+def _by_weight(table: Tally) -> tuple[Counts, Floats] | None:
+    return None if table.population is None else table.population.by_weight
 
 
 class LazyHistograms(Mapping[str, Histogram]):

@@ -11,6 +11,7 @@ import polars as pl
 from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.core.groups import Regions
 from incrowd.core.schema import Schema
+from incrowd.core.shown_weights import ShownWeights, WeightedLines
 from incrowd.core.tally import Tally
 from incrowd.hierarchies.naming import Pieces
 
@@ -83,6 +84,16 @@ class Labelled(Protocol):
         ...
 
     @property
+    def weights(self) -> ShownWeights | None:
+        """What its rows show as their weights, where there are any."""
+        ...
+
+    @property
+    def weighted(self) -> WeightedLines | None:
+        """What the rows of each line weigh, as published."""
+        ...
+
+    @property
     def rows_in(self) -> int:
         """Rows that were to be published."""
         ...
@@ -112,4 +123,8 @@ class Labelled(Protocol):
 
     def lines(self) -> pl.DataFrame:
         """Return the distinct published rows (labels and sensitive values) with their counts."""
+        ...
+
+    def written_lines(self) -> pl.DataFrame:
+        """Return the same with weights, where there are any: all that is written of what the form counts."""
         ...

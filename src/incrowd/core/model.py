@@ -71,6 +71,11 @@ class Model(Statement, Protocol):
         return False
 
     @property
+    def asks_population(self) -> bool:
+        """Whether it asks how many people of the population a row could be, which survey weights may estimate."""
+        return False
+
+    @property
     def for_each_group(self) -> Model:
         """A model that implies this one if every single group satisfies it: itself, unless it is `whole_table`."""
         return self
@@ -208,7 +213,7 @@ def refuse_unverifiable(models: Sequence[Statement]) -> None:
 
 def refuse_uncovered(models: Sequence[Model], schema: Schema) -> None:
     """Refuse columns that are published beside the counts where a model speaks of all that is published."""
-    uncovered = schema.found_again
+    uncovered = (*schema.found_again, *schema.weights)
     for model in models:
         if uncovered and model.covers_all_columns:
             raise SchemaError(

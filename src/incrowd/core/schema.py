@@ -1,5 +1,5 @@
-"""What every column is: person, identifier, quasi-identifier, sensitive, date or other; and how it is made less
-specific.
+"""What every column is: person, identifier, quasi-identifier, sensitive, date, weight or other; and how it is made
+less specific.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Schema:
 
     `quasi` and `sensitive` map a column to its hierarchy. `removed` columns are read by nobody and published nowhere;
     `pseudonyms` are identifiers that are published under a keyed pseudonym; `kept` columns are published as they are,
-    and `dates` after a treatment: a column of dates is mapped to it.
+    and `dates` after a treatment: a column of dates is mapped to it. `weight` is the column of survey weights.
     The `person` columns tell together whose a row is, and are removed or published under a pseudonym. Without them,
     every row is taken for a person of its own; where `identifiers`, which are among the removed, or pseudonyms repeat,
     that is only done if `each_row_a_person` says so.
@@ -52,6 +52,13 @@ class Schema:
     each_row_a_person: bool = False
     dates: Mapping[str, DateTreatment] = field(default_factory=dict)
     household: tuple[str, ...] = ()
+    weight: str | None = None
+    """The column that tells how many people of the population each person of the table stands for."""
+
+    @property
+    def weights(self) -> tuple[str, ...]:
+        """The column of weights, if there is one."""
+        return () if self.weight is None else (self.weight,)
 
     @property
     def found_again(self) -> tuple[str, ...]:
@@ -80,8 +87,8 @@ class Schema:
 
     @property
     def found_again_by(self) -> tuple[str, ...]:
-        """Columns by which a row that was counted is found again: what it shows, and whose it is."""
-        return (*self.tallied, *self.owned_by)
+        """Columns by which a row that was counted is found again: what it shows, what it weighs, and whose it is."""
+        return (*self.tallied, *self.weights, *self.owned_by)
 
     @property
     def owned_by(self) -> tuple[str, ...]:
@@ -96,7 +103,7 @@ class Schema:
     @property
     def published(self) -> tuple[str, ...]:
         """Columns of the release, in the order in which they are written."""
-        return (*self.pseudonyms, *self.quasi, *self.sensitive, *self.items, *self.kept, *self.dates)
+        return (*self.pseudonyms, *self.quasi, *self.sensitive, *self.items, *self.kept, *self.dates, *self.weights)
 
     @property
     def written_values(self) -> tuple[str, ...]:
@@ -127,6 +134,7 @@ class Schema:
         hierarchies: Mapping[str, Hierarchy] | None = None,
         dates: Mapping[str, DateTreatment] | None = None,
         each_row_a_person: bool = False,
+        weight: str | None = None,
     ) -> Schema:
         """Give every column of a table its role; a column without one is an error unless `others` says otherwise.
 
@@ -144,6 +152,7 @@ class Schema:
             "drop": _names(drop, "drop"),
             "items": _names(items, "items"),
             "dates": _treated(dates or {}),
+            "weight": _one_name(weight, "weight"),
         }
         if len(roles["items"]) > 1:
             raise SchemaError("a table has one column of items, since an adversary may know items of several together.")
@@ -203,6 +212,7 @@ class Schema:
             each_row_a_person=each_row_a_person,
             dates=treatments,
             household=lives,
+            weight=weight,
         )
 
 
@@ -219,6 +229,12 @@ def _refuse_households(household: Sequence[str], person: Sequence[str], pseudony
                 f"column '{name}' tells the household, and a pseudonym for it would tie its members together.  Hint: "
                 f'leave it out of the pseudonyms, or say person=["{name}"]: every guarantee is then about households.'
             )
+
+
+def _one_name(name: object, role: str) -> tuple[str, ...]:
+    if name is not None and not isinstance(name, str):
+        raise SchemaError(f'{role} is the name of one column.  Hint: write {role}="w".')
+    return () if name is None else (name,)
 
 
 def _treated(dates: object) -> tuple[str, ...]:

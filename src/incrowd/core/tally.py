@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Codes, Counts, Ints
+from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.common.keys import number_keys
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.texts import AS_THEY_LOOK, TextRules
@@ -28,6 +28,9 @@ class Population:
     columns: tuple[str, ...]
     codes: Codes
     counts: Counts
+    by_weight: tuple[Counts, Floats] | None = None
+    """Where nobody counted the population and weights tell of it: how many people of the table have each tuple, and
+    the sum of their weights, which `counts` are rounded down from."""
 
 
 @dataclass(frozen=True, eq=False)

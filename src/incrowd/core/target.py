@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from incrowd.common.arrays import Codes, Counts, Ints
+from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.core.dated import DatedRows
 from incrowd.core.form import Form
 from incrowd.core.households import Households
@@ -77,6 +77,8 @@ class Target:
     dated: tuple[DatedRows, ...] = ()
     households: Households | None = None
     sets: ItemSets | None = None
+    totals: Floats | None = None
+    """What the rows of each tuple of the truth weigh together, where there are survey weights."""
     _matches: dict[str | None, Matches] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property

@@ -16,7 +16,7 @@ import polars.selectors as cs
 
 from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.core.dated import keyed_people, treated
-from incrowd.core.engine import Counted, Engine, PublishedRows
+from incrowd.core.engine import Counted, Engine, OwnedTuples, PublishedRows
 from incrowd.core.form import Form
 from incrowd.core.items import ItemsOfPeople, code_items
 from incrowd.core.people import (
@@ -67,6 +67,7 @@ class LinkedEngine(Engine):
     name: ClassVar[str] = "linked"
     listed: ClassVar[bool] = False
     treats_dates: ClassVar[bool] = True
+    carries_weights: ClassVar[bool] = True
 
     @property
     def source(self) -> Origin:  # type: ignore[override]
@@ -112,7 +113,10 @@ class LinkedEngine(Engine):
         if schema.household:
             households = number_households(raw, schema.household, self.source.texts)
             people = with_households(people, households_of_people(whose, households), values=values)
-        return Counted(tally, raw, places, people, items)
+        counted = Counted(tally, raw, places, people, items)
+        if schema.weight is None:
+            return counted
+        return self._weighed(counted, schema, schema.weight, OwnedTuples(raw, counts, raw, tuple_of, counts))
 
     def _owned(self, table: EventTable, person: tuple[str, ...]) -> pl.DataFrame:
         """Return who has which sensitive values and items in a table of events, each combination once."""

@@ -52,6 +52,7 @@ class LocalEngine(Engine):
     source: OpenedTable
     name: ClassVar[str] = "local"
     fallback: ClassVar[bool] = True
+    carries_weights: ClassVar[bool] = True
     treats_dates: ClassVar[bool] = True
     reads_sets: ClassVar[bool] = True
 
@@ -287,12 +288,13 @@ def _place_rows(
     sensitive = {
         f"s{place}": form.tally.column(name)[tuple_of] for place, name in enumerate(form.schema.written_values)
     }
-    return (
-        rows.with_columns(group=pl.Series(group_of), **{name: pl.Series(codes) for name, codes in sensitive.items()})
-        .filter(pl.Series(_among(groups, group_of)))
-        .sort("group", *sensitive, *carried)
-        .drop("tuple")
-    )
+    wanted = pl.Series(_among(groups, group_of))
+    rows = rows.with_columns(group=pl.Series(group_of), **{name: pl.Series(codes) for name, codes in sensitive.items()})
+    rows, weighed = rows.filter(wanted), []
+    if form.weights is not None:
+        shown = form.weights.of(rows["group"].to_numpy(), rows["tuple"].to_numpy().astype(np.int64))
+        rows, weighed = rows.with_columns(weight=pl.Series(shown)), ["weight"]
+    return rows.sort("group", *sensitive, *weighed, *carried).drop("tuple")
 
 
 def _places_of(schema: Schema) -> dict[str, str]:
@@ -307,4 +309,6 @@ def _published(rows: pl.DataFrame, form: Labelled) -> pl.DataFrame:
         columns[name] = form.shown.labels[name].gather(rows["group"])
     for place, name in enumerate(schema.written_values):
         columns[name] = form.tally.trees[name].values.gather(rows[f"s{place}"])
+    for name in schema.weights:
+        columns[name] = rows["weight"]
     return pl.DataFrame({name: columns[name] for name in schema.published})

@@ -21,7 +21,9 @@ from incrowd.core.people import PlacedPeople
 from incrowd.core.query import Query, matching_codes
 from incrowd.core.recoding import WITHHELD, Recoding, Showing
 from incrowd.core.schema import HOUSEHOLD, Schema
+from incrowd.core.shown_weights import ShownWeights, WeightedLines
 from incrowd.core.tally import Tally, group_tuples
+from incrowd.core.weights import WeightedTuples, read_weights
 from incrowd.errors import QueryError, did_you_mean
 from incrowd.forms.generalized_view import GeneralizedView
 from incrowd.forms.labelled_groups import present_values, show_groups
@@ -29,7 +31,9 @@ from incrowd.forms.people_form import one_line_each
 from incrowd.forms.people_groups import groups_of_people, require_all_rows_inside
 from incrowd.forms.reach import reach
 from incrowd.forms.reading.labels import count_lines, read_labels, tally_of_nobody, trees_of_labels
-from incrowd.forms.verify import COUNT, verify, verify_groups
+from incrowd.forms.shown_weights import show_weights
+from incrowd.forms.verify import COUNT, verify, verify_groups, weights_included
+from incrowd.forms.weight_classes import WeightClasses
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.tree import MISSING, Tree
 
@@ -72,6 +76,10 @@ class Generalized(Form):
     written: Shown = "region"
     sets: ShownSets | None = None
     """What the lists of a column of items stand for, where there is one."""
+    weights: ShownWeights | None = None
+    """What rows show as their weights, where there are any, and the table before is known."""
+    weighted: WeightedLines | None = None
+    """What the rows of each line weigh, as published."""
     name: ClassVar[str] = "generalized"
 
     @classmethod
@@ -127,7 +135,39 @@ class Generalized(Form):
         if people is not None and before is not None:
             return self._verify_people(require, before, people)
         quasi, sensitive = tuple(self.schema.quasi), tuple(self.schema.sensitive)
-        return verify(self.lines(), quasi, sensitive, require, before=before, stands_for=self.stands_for())
+        found = verify(self.lines(), quasi, sensitive, require, before=before, stands_for=self.stands_for())
+        if self.weighted is None:
+            return found
+        # Whoever looks at weights, too, must find no less.
+        lines, regions = self.written_lines(), self.group_regions().of(self.groups[self.weighted.line_of])
+        seen = (*quasi, *self.schema.weights)
+        finer = verify(lines, seen, sensitive, require, before=before, stands_for=regions)
+        return weights_included(found, finer)
+
+    def with_weights(
+        self,
+        recoding: Recoding,
+        weighted: WeightedTuples,
+        require: Sequence[Model],
+        before: Tally,
+        people: PlacedPeople | None = None,
+        *,
+        one_each: bool = False,
+    ) -> Generalized:
+        """Put a weight beside each row: within each group, one that enough people show."""
+        shown = show_weights(self, recoding, weighted, require, before, people, one_each=one_each)
+        published = self.shown.group_of != WITHHELD
+        groups, tuples = self.shown.group_of[published], recoding.tuples[published]
+        names = tuple(name for name in self.schema.written_values if name in self.tally.columns)
+        lines = np.stack([groups, *(self.tally.column(name)[tuples] for name in names)], axis=1).astype(np.int32)
+        index, _ = group_tuples(lines, [max(len(self.shown), 1), *(self.tally.trees[name].size for name in names)])
+        on_lines = WeightedLines.of(index, shown.of(groups, tuples), recoding.counts[published])
+        return replace(self, weights=shown, weighted=on_lines)
+
+    @property
+    def true_totals(self) -> Floats | None:
+        """What the rows of each tuple of `tally` weigh together, where that is known."""
+        return None if self.weights is None else self.weights.true * self.tally.counts
 
     def with_items(
         self, people: PlacedPeople, column: str, list_of: Ints, lists: pl.Series, sets: ShownSets
@@ -160,7 +200,7 @@ class Generalized(Form):
 
     def of_people(self, people: PlacedPeople, *, people_in: int) -> tuple[Form, tuple[str, ...]] | None:
         """Return what is published as one line for each person, and the sensitive columns that this leaves out."""
-        tally, single = one_line_each(people.people, tuple(self.schema.quasi))
+        tally, single, tuple_of = one_line_each(people.people, tuple(self.schema.quasi))
         seen = self.seen(people)
         lines = np.stack([seen, *single.values()], axis=1)[seen != WITHHELD].astype(np.int32)
         sizes = [max(len(self.shown), 1), *(tally.trees[name].size for name in single)]
@@ -176,7 +216,16 @@ class Generalized(Form):
             counts=np.bincount(index, minlength=len(first)).astype(np.int64),
             rows_in=people_in,
             sets=None,
+            weights=None,
+            weighted=None,
         )
+        if self.weights is not None and self.weights.of_people is not None:
+            shown = self.weights.of_people[seen != WITHHELD]
+            made = replace(
+                made,
+                weights=self.weights.by_tuple(tuple_of, len(tally)),
+                weighted=WeightedLines.of(index, shown, np.ones(len(index), dtype=np.int64)),
+            )
         return made, tuple(name for name in people.people.sensitive if name not in (*single, HOUSEHOLD))
 
     def published_sets(self) -> ItemSets | None:
@@ -199,6 +248,21 @@ class Generalized(Form):
     def _verify_people(self, require: Sequence[Model], before: Tally, placed: PlacedPeople) -> list[Guarantee]:
         seen, regions = self.seen(placed), self.group_regions()
         require_all_rows_inside(placed.people, seen, regions)
+        if self.weights is not None and self.weights.of_people is not None:
+            # Whoever looks at weights, too, must find no less.
+            there = np.flatnonzero(seen != WITHHELD)
+            apart = WeightClasses(np.arange(len(there)), seen[there], self.weights.of_people[there]).as_seen()
+            by_weight = np.full(len(seen), WITHHELD, dtype=np.int64)
+            by_weight[there] = apart.class_of
+            finer = regions.of(apart.group_of)
+            classes = groups_of_people(
+                placed.people, by_weight, len(apart.group_of), before=before, regions=lambda: finer
+            )
+            return weights_included(self._by_labels(require, before, placed), verify_groups(classes, require))
+        return self._by_labels(require, before, placed)
+
+    def _by_labels(self, require: Sequence[Model], before: Tally, placed: PlacedPeople) -> list[Guarantee]:
+        seen, regions = self.seen(placed), self.group_regions()
         groups = groups_of_people(placed.people, seen, len(self.shown), before=before, regions=lambda: regions)
         return verify_groups(groups, require)
 
@@ -252,6 +316,7 @@ class Generalized(Form):
             groups=groups[lines],
             sensitive=self.sensitive[lines],
             counts=self.counts[lines],
+            weighted=None if self.weighted is None else self.weighted.reordered(lines),
         )
 
     @classmethod
@@ -264,6 +329,9 @@ class Generalized(Form):
         written: Shown = "tight" if files.asked.get("labels") == "tight" or not files.summary else "region"
         rows = int(lines.counts.sum()) if files.rows_in is None else files.rows_in
         form = cls(files.schema, tally, lines.shown, lines.groups, lines.sensitive, lines.counts, rows, written)
+        for name in files.schema.weights:
+            shown = read_weights(name, counted[name], files.data.texts)
+            form = replace(form, weighted=WeightedLines.of(lines.line_of, shown, counted[COUNT].to_numpy()))
         if not lines.widened:
             return form, []
         named = ", ".join(lines.widened)
@@ -299,6 +367,14 @@ class Generalized(Form):
         """Return the distinct published rows (labels and sensitive values) with their counts."""
         return self._rows_of(np.arange(len(self.counts))).with_columns(pl.Series(COUNT, self.counts))
 
+    def written_lines(self) -> pl.DataFrame:
+        """Return the same with weights, where there are any: all that is written of what the form counts."""
+        found = self.weighted
+        if found is None:
+            return self.lines()
+        shown = [pl.Series(name, found.weights) for name in self.schema.weights]
+        return self._rows_of(found.line_of).with_columns(*shown, pl.Series(COUNT, found.counts))
+
     def _rows_of(self, lines: Ints) -> pl.DataFrame:
         groups = self.groups[lines]
         quasi = {name: self.shown.labels[name].gather(groups) for name in self.schema.quasi}
@@ -310,15 +386,35 @@ class Generalized(Form):
 
     def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
         """Yield the published rows, quasi-identifiers and sensitive values only, sorted by what they show."""
-        ends = np.cumsum(self.counts)
+        counts = self.counts if self.weighted is None else self.weighted.counts
+        ends = np.cumsum(counts)
         for first in range(0, self.rows, rows_per_batch):
             last = min(first + rows_per_batch, self.rows)
             lines = np.arange(np.searchsorted(ends, first, side="right"), np.searchsorted(ends, last, side="left") + 1)
-            repeats = np.minimum(ends[lines], last) - np.maximum(ends[lines] - self.counts[lines], first)
-            yield self._rows_of(np.repeat(lines, repeats))
+            repeats = np.minimum(ends[lines], last) - np.maximum(ends[lines] - counts[lines], first)
+            rows = np.repeat(lines, repeats)
+            if self.weighted is None:
+                yield self._rows_of(rows)
+                continue
+            shown = [pl.Series(name, self.weighted.weights[rows]) for name in self.schema.weights]
+            yield self._rows_of(self.weighted.line_of[rows]).with_columns(shown)
 
     def count(self, query: Query) -> float:
         """Estimate how many published rows satisfy every condition, as if a group's members were spread evenly."""
+        return float((self.counts * self._shares(query)).sum())
+
+    def row_weights(self) -> Floats | None:
+        """Return the published weight of each row that `reconstruct` makes, which come line by line."""
+        return None if self.weighted is None else np.repeat(self.weighted.weights, self.weighted.counts)
+
+    def weighted_count(self, query: Query) -> float | None:
+        """Estimate what these rows weigh together; None without weights."""
+        if self.weighted is None:
+            return None
+        return float((self.weighted.totals(len(self.counts)) * self._shares(query)).sum())
+
+    def _shares(self, query: Query) -> Floats:
+        """Return the share of each line that satisfies every condition."""
         share = np.ones(len(self.shown))
         exact = np.ones(len(self.counts))
         for name, condition in query.items():
@@ -335,7 +431,7 @@ class Generalized(Form):
                     f"'{name}' is not a quasi-identifier or sensitive column of the release."
                     + did_you_mean(name, self.schema.tallied)
                 )
-        return float((self.counts * exact * share[self.groups]).sum()) if len(self.shown) else 0.0
+        return exact * share[self.groups] if len(self.shown) else exact
 
     def _matching_share(self, name: str, condition: object) -> Floats:
         matches = matching_codes(name, self.tally.trees[name], condition)

@@ -18,6 +18,7 @@ import polars as pl
 from incrowd.common.arrays import Bools, Counts, Floats, Ints
 from incrowd.core.labelled import Labelled
 from incrowd.core.query import Condition, Query, spelled
+from incrowd.core.shown_weights import WeightedLines
 from incrowd.errors import QueryError, did_you_mean
 from incrowd.forms.label_meanings import ALPHABETS, Piece, point, step_of
 from incrowd.forms.reading.labels import number_labels
@@ -51,6 +52,8 @@ class LabelReader:
     counts: Counts
     names: tuple[str, ...]
     """The columns in the order in which they are written."""
+    weighted: WeightedLines | None = None
+    """What its lines weigh, where there are survey weights."""
 
     @classmethod
     def of(cls, form: Labelled, described: Mapping[str, Any]) -> LabelReader:
@@ -71,12 +74,17 @@ class LabelReader:
             columns[name], shown[name] = ValueColumn(name, values.gather(order)), number[codes]
         lines = np.lexsort([shown[name] for name in sorted(shown)]) if shown else np.arange(len(form.counts))
         return cls(
-            columns, {name: numbers[lines] for name, numbers in shown.items()}, form.counts[lines], form.schema.tallied
+            columns,
+            {name: numbers[lines] for name, numbers in shown.items()},
+            form.counts[lines],
+            form.schema.tallied,
+            None if form.weighted is None else form.weighted.reordered(lines),
         )
 
-    def count(self, query: Query) -> float:
-        """Estimate how many published rows satisfy every condition."""
-        found = self.counts.astype(np.float64)
+    def count(self, query: Query, *, weighted: bool = True) -> float:
+        """Estimate how many published rows satisfy every condition, or what they weigh, where there are weights."""
+        by_weight = weighted and self.weighted is not None
+        found = self.weighted.totals(len(self.counts)) if by_weight else self.counts.astype(np.float64)  # type: ignore[union-attr]
         for name, condition in query.items():
             if name not in self.columns:
                 raise QueryError(
@@ -90,6 +98,10 @@ class LabelReader:
         """Return one row for each published one, drawn from what its labels stand for."""
         lines = np.repeat(np.arange(len(self.counts)), self.counts)
         return pl.DataFrame([self.columns[name].draw(self.shown[name][lines], rng) for name in self.names])
+
+    def row_weights(self) -> Floats | None:
+        """Return the published weight of each of these rows, which come line by line."""
+        return None if self.weighted is None else np.repeat(self.weighted.weights, self.weighted.counts)
 
 
 def _column_reader(name: str, labels: pl.Series, told: Mapping[str, Any]) -> ColumnReader:

@@ -70,8 +70,9 @@ def present_values(tally: Tally, recoding: Recoding) -> dict[str, Bools]:
     for name in tally.columns:
         found[name] = np.zeros(tally.trees[name].size, dtype=bool)
         found[name][tally.column(name)[published]] = True
-        if tally.population is not None and name in tally.population.columns:
-            people = tally.population
+        people = tally.population
+        # Where weights alone tell of a population, its values are those of the table, and not public.
+        if people is not None and people.by_weight is None and name in people.columns:
             found[name][people.codes[:, people.columns.index(name)]] = True
     return found
 

@@ -6,6 +6,8 @@ Nothing here knows how a method works. It counts the labels that were published,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -20,6 +22,8 @@ from incrowd.hierarchies.meaning import label_masks
 from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import as_numbers, as_text, code_among
 
+WEIGHTS_INCLUDED = "also for whoever sees weights"
+ESTIMATED = "people of the population are estimated by survey weights, not counted"
 COUNT = "\0count of rows"
 """Name of the column of counts; the leading zero byte keeps it apart from any column that a table may have."""
 
@@ -178,4 +182,19 @@ def verify_groups(groups: Groups, require: Sequence[Model]) -> list[Guarantee]:
         raise ConformanceError(
             f"the method's table does not satisfy {names}; nothing was published. Please report this."
         )
-    return [Guarantee(model, "verified", model.achieved(groups)) for model in require]
+    return [Guarantee(model, "verified", model.achieved(groups), note=_note(model, groups)) for model in require]
+
+
+def weights_included(of_labels: Sequence[Guarantee], of_classes: Sequence[Guarantee]) -> list[Guarantee]:
+    """Return how far models hold for whoever sees weights, too, given what holds by labels and by classes of weights.
+
+    How many people of a population a row could be is told by its labels alone.
+    """
+    return [
+        one if cast("Model", one.model).asks_population else replace(other, note=WEIGHTS_INCLUDED)
+        for one, other in zip(of_labels, of_classes, strict=True)
+    ]
+
+
+def _note(model: Model, groups: Groups) -> str:
+    return ESTIMATED if model.asks_population and groups.population_is_estimated else ""

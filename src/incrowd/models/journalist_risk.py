@@ -33,7 +33,8 @@ class JournalistRisk(Model):
 
     Where people have several rows, people are counted, not rows.
 
-    You give the population when you read the table: `read(..., population=...)`.
+    You give the population when you read the table: `read(..., population=...)`. Without one, survey weights estimate
+    it, as for k-map; `IndividualRisk` is the better measure then, since it knows that an estimate may be wrong.
 
     The mean is a property of all groups together: the share of rows that are linked rightly if all of them are linked.
     It is marketer risk for a table that is only a sample of the people whom the adversary knows. A method that judges a
@@ -57,6 +58,7 @@ class JournalistRisk(Model):
     monotone: ClassVar[bool] = True  # as for k-map: every row of a union could be at least as many people
     hereditary: ClassVar[bool] = True  # and every row of a part at most as many; so the mean goes the same way
     looks_at_values: ClassVar[bool] = False
+    asks_population: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_share(self.name, "risk", self.risk, zero=False)

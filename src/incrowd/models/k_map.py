@@ -30,7 +30,8 @@ class KMap(Model):
 
     You give the population when you read the table: `read(..., population=...)`. People are counted as the population's
     table has them, also where it has fewer than the published one. It protects only against those who do not know who
-    is in the table.
+    is in the table. Without a population, survey weights estimate it (`read(..., weight=...)`): people are then the sum
+    of the weights of those in the table whom the labels hold for, and the guarantee says that this is an estimate.
 
     >>> import incrowd as ic
     >>> frame = ic.datasets.census(2000)
@@ -47,6 +48,7 @@ class KMap(Model):
     monotone: ClassVar[bool] = True  # what is shown of a union holds for all whom either part's labels hold for
     hereditary: ClassVar[bool] = True  # and what is shown of a part for no others than what is shown of the group
     looks_at_values: ClassVar[bool] = False
+    asks_population: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         require_whole(self.name, "k", self.k, at_least=1)

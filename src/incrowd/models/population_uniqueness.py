@@ -43,6 +43,9 @@ class PopulationUniqueness(Model):
 
     Where people have several rows, people are counted, not rows.
 
+    With survey weights in place of a population (`read(..., weight=...)`) and without a `fraction`, that is the people
+    of the table over the sum of their weights, and the number is estimated.
+
     Without a `fraction`, a row is unique if its labels hold for one person of the population, or for none. With a
     `fraction`, the table is taken as a random sample of a population that is not available, and the number is
     estimated. An estimate is no bound: on some tables it is a third of the truth. If the table itself is sampled before
@@ -82,7 +85,12 @@ class PopulationUniqueness(Model):
     @property
     def for_each_group(self) -> Model:
         """Where no row is unique, their share is 0."""
-        return KMap(2) if self.fraction is None else KAnonymity(2)
+        return NotAlone() if self.fraction is None else KAnonymity(2)
+
+    @property
+    def asks_population(self) -> bool:
+        """Whether nobody says which share of it the table is."""
+        return self.fraction is None
 
     @property
     def min_group(self) -> int:
@@ -91,7 +99,8 @@ class PopulationUniqueness(Model):
 
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether few enough rows are unique, the same for every group."""
-        if self.fraction is not None and _share_alone(groups) <= self.max_share:  # an estimate would only be smaller
+        estimated = self.fraction is not None or groups.population_is_estimated
+        if estimated and _share_alone(groups) <= self.max_share:  # an estimate would only be smaller
             return np.ones(len(groups), dtype=bool)
         return np.full(len(groups), self.achieved(groups) <= self.max_share)
 
@@ -99,24 +108,64 @@ class PopulationUniqueness(Model):
         """Return the share of rows that are unique in the population."""
         if not len(groups):
             return 0.0
-        if self.fraction is None:
+        of_population = self.fraction
+        if of_population is None and groups.population_is_estimated:
+            of_population = _fraction(groups)
+        if of_population is None:
             return int(groups.sizes[groups.population <= 1].sum()) / int(groups.sizes.sum())
         alone = _share_alone(groups)
         if not alone:
             return 0.0
-        fraction = self.fraction * (1.0 if groups.table is None else float(groups.table.rate))
+        fraction = of_population * (1.0 if groups.table is None else float(groups.table.rate))
         by_rule = ("pitman",) if fraction <= _PITMAN_UP_TO else ("zayatz", "snb")
         estimators = by_rule if self.estimator is None else (self.estimator,)
         return alone * min(_ESTIMATES[estimator](groups.sizes, fraction) for estimator in estimators)
 
     def least_failing(self, groups: Groups) -> NDArray[np.float64]:
         """Return 1 for all groups where too many rows are unique for certain: in smaller groups no fewer are."""
-        counted = self.fraction is None and not self.satisfied(groups).all()
+        estimated = self.fraction is not None or groups.population_is_estimated
+        counted = not estimated and not self.satisfied(groups).all()
         return np.full(len(groups), float(counted))
 
     def __str__(self) -> str:
         estimated = "" if self.fraction is None else f" (estimated, from {self.fraction:.4g} of it)"
         return f"at most {self.max_share:.4g} of rows unique in the population{estimated}"
+
+
+@dataclass(frozen=True)
+class NotAlone(Model):
+    """Nobody is unique for certain: two people of the population in each group, or two rows where it is not known."""
+
+    name: ClassVar[str] = "not-alone"
+    listed: ClassVar[bool] = False
+    monotone: ClassVar[bool] = True
+    hereditary: ClassVar[bool] = True
+    looks_at_values: ClassVar[bool] = False
+
+    @property
+    def min_group(self) -> int:
+        """A row alone will do if it could be two people."""
+        return 1
+
+    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
+        """Return whether each group holds two people."""
+        return self._judge(groups).satisfied(groups)
+
+    def achieved(self, groups: Groups) -> float:
+        """Return the fewest people of any group."""
+        return self._judge(groups).achieved(groups)
+
+    def _judge(self, groups: Groups) -> Model:
+        return KAnonymity(2) if groups.population_is_estimated else KMap(2)
+
+    def __str__(self) -> str:
+        return "nobody unique in the population"
+
+
+def _fraction(groups: Groups) -> float:
+    """Return which share of the population the table is, by its weights."""
+    sampled, people = groups.people_by_weight
+    return min(float(sampled) / people, 1.0)
 
 
 def _share_alone(groups: Groups) -> float:

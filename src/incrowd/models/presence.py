@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Counts, Floats
 from incrowd.core.groups import Groups
+from incrowd.errors import NeedsTable
 
 MOST_COMPARED = 20_000
 """Of more groups that share people it is not looked up which ones share with which, and the bound is looser."""
@@ -91,6 +92,11 @@ class Presence:
 
 def rows_over_people(groups: Groups) -> Floats:
     """Return each group's rows over the people whom its labels hold for, infinity where there are none."""
+    if groups.population_is_estimated:
+        raise NeedsTable(
+            "weights do not tell who is in the population, only how many.  "
+            'Hint: name a table of it when the table is read: population="register.csv".'
+        )
     ratios = np.full(len(groups), np.inf)
     np.divide(groups.sizes, groups.population, out=ratios, where=groups.population > 0)
     return ratios

@@ -94,8 +94,13 @@ def split_rows(table: Table, events: str = "events") -> LinkedTables:
         raise SchemaError('nothing tells whose a row is.  Hint: read the table with person="…".')
     if not isinstance(engine, LocalEngine):
         raise SchemaError(f"the engine {engine.name} has no linked tables.  Hint: read them on one machine.")
-    used = (*schema.quasi, *schema.sensitive, *schema.items, *schema.kept, *schema.dates)
+    used = (*schema.quasi, *schema.sensitive, *schema.items, *schema.kept, *schema.dates, *schema.weights)
     changing = engine.changing(used, schema.person)
+    for name in schema.weights:
+        if name in changing:
+            raise SchemaError(
+                f"'{name}' changes from row to row of a person, and a person has one weight.  Hint: keep or drop it."
+            )
     for name in (*schema.quasi, *(name for name in schema.pseudonyms if name not in schema.person)):
         if name in changing:
             raise SchemaError(
@@ -120,6 +125,7 @@ def split_rows(table: Table, events: str = "events") -> LinkedTables:
         kept=tuple(name for name in schema.kept if name in changing),
         dates={name: given for name, given in schema.dates.items() if name in changing},
         pseudonyms=(),
+        weight=None,
         removed=schema.person,
         identifiers=(),
     )
@@ -142,6 +148,11 @@ def _event_table(name: str, table: Table, people: Schema) -> EventTable:
         raise SchemaError(
             f"table '{name}' has quasi-identifiers.  Hint: what an adversary may know of events are items; quasi-"
             "identifiers are those of people."
+        )
+    if schema.weight is not None:
+        raise SchemaError(
+            f"table '{name}' has a weight, '{schema.weight}', and weights are those of people.  Hint: put it into the "
+            "table of people, or keep or drop it."
         )
     if schema.items and (schema.sensitive or schema.kept or schema.dates):
         raise SchemaError(f"table '{name}' has items, and so no other column but its key.  Hint: drop the others.")

@@ -21,6 +21,7 @@ def table_html(schema: Schema) -> str:
         rows += [(name, role, hierarchy.name) for name, hierarchy in hierarchies.items()]
     for role, names in (("pseudonym", schema.pseudonyms), ("kept", schema.kept), ("removed", schema.removed)):
         rows += [(name, role, "") for name in names]
+    rows += [(name, "weight", "") for name in schema.weights]
     rows += [(name, "date", treatment.name) for name, treatment in schema.dates.items()]
     return framed("Table", table(["column", "role", "hierarchy"], rows))
 

@@ -33,13 +33,14 @@ from incrowd.core.model import (
 from incrowd.core.people import People, PeopleNumbers, PlacedPeople
 from incrowd.core.people_placing import everybody_together, place_people
 from incrowd.core.pseudonyms import PseudonymKey
-from incrowd.core.recoding import WITHHELD, Showing
+from incrowd.core.recoding import WITHHELD, Recoding, Showing
 from incrowd.core.sampling import as_rate, draw_sample
 from incrowd.core.schema import HOUSEHOLD, Schema
 from incrowd.core.set_method import SetMethod
 from incrowd.core.set_model import SetModel, split_models
 from incrowd.core.solutions import Solutions
 from incrowd.core.tally import Tally
+from incrowd.core.weights import WeightedTuples
 from incrowd.engines.linked import LinkedEngine, PublishedItems
 from incrowd.errors import ConformanceError, EmptyTable, RecipeError, SchemaError, TallyTooLarge, Unsatisfiable
 from incrowd.forms.generalized import ShowGeneralized
@@ -53,6 +54,7 @@ from incrowd.publishing.noisy_counts import SEEDED, noisy_counts_of, refuse_for_
 from incrowd.publishing.people_promises import refuse_unbounded_method
 from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table
+from incrowd.publishing.weights import cannot_be_weighed, refuse_weights
 
 
 def publish(
@@ -143,6 +145,7 @@ def _refuse_impossible(table: Table, models: Sequence[Model], method: AnyMethod,
         require_member("models", model)
     if form is not None:
         require_member("forms", form)
+    refuse_weights(method, table.schema, table.engine)
     if method.private:
         refuse_for_noisy_counts(method, models, form, table.schema)
     refuse_uncovered((*models, *method.guarantees), table.schema)
@@ -181,9 +184,10 @@ def _refuse_impossible_households(
                 f"{part.name} publishes quasi-identifiers as they are, so that nobody hides among other households.  "
                 "Hint: publish generalized values, or leave out household."
             )
-    if schema.found_again and not schema.person:
+    again = (*schema.found_again, *schema.weights)
+    if again and not schema.person:
         raise SchemaError(
-            f"column '{schema.found_again[0]}' is looked up row by row, and nothing tells whose a row is.  Hint: where "
+            f"column '{again[0]}' is looked up row by row, and nothing tells whose a row is.  Hint: where "
             'households are known, name also the column that tells the person, person="pid".'
         )
 
@@ -308,8 +312,11 @@ class _Job:
         drawn_parts = len(recoding.tuples)
         if drawn is not None:
             recoding = drawn.extend(recoding)
-        found_again = bool(schema.found_again or schema.items)
+        weighted = counted.weighted
+        found_again = bool(schema.found_again or schema.items or weighted is not None)
         rows_tally, rows_in, placed = counted.tally, tally.rows, None
+        if weighted is not None and people is None:
+            rows_tally, recoding = weighted.tally, weighted.spread(recoding, self.rng)
         if people is not None:
             placed, recoding = place_people(people, recoding, self.rng, apart=found_again)
             rows_tally = people.each_entry if found_again else counted.tally
@@ -330,6 +337,8 @@ class _Job:
             guarantees = (*guarantees, *shown_items.guarantees)
             if schema.items:
                 form = self._with_items(form, shown_items, placed)
+        if weighted is not None:
+            form, guarantees = self._with_weights(form, guarantees, recoding, weighted, tally, placed, own=own)
         shuffle = None if drawn is None else int(words(self.rng, 1)[0])
         engine = self.table.engine
         if schema.found_again:
@@ -372,6 +381,26 @@ class _Job:
         """Put the people's sets beside their labels."""
         (column,) = self.table.schema.items
         return form.with_items(people, column, shown.list_of, shown.lists, shown.sets)
+
+    def _with_weights(
+        self,
+        form: Form,
+        guarantees: Sequence[Guarantee],
+        recoding: Recoding,
+        weighted: WeightedTuples,
+        tally: Tally,
+        people: PlacedPeople | None,
+        *,
+        own: Showing,
+    ) -> tuple[Form, Sequence[Guarantee]]:
+        """Put weights beside the labels, and check everything again for whoever looks at these, too."""
+        # What is promised of sets of items holds within groups, and not within classes of weights.
+        one_each = bool(self.set_models)
+        made = form.with_weights(recoding, weighted, self.models, tally, people, one_each=one_each)
+        if made is None:
+            raise cannot_be_weighed(form.name, str(self.table.schema.weight))
+        of_sets = guarantees[len(self.models) :]
+        return made, (*self._verified(made, tally, people, own=own), *of_sets)
 
     def _watched(self, people: People) -> Codes | None:
         """Return the sensitive value of each person, where a model of sets bounds how sure one may be of it."""
@@ -419,7 +448,7 @@ class _Job:
 
     def _in_parts(self, found: TallyTooLarge) -> MadeInParts:
         table = self.table
-        if table.schema.owned_by:  # parts are counted in rows
+        if table.schema.owned_by or table.schema.weight:  # parts are counted in rows that all weigh the same
             raise found
         task = PartsTask(
             table.schema, self.models, self.method, self.form, self.rate, table.population is not None, self.key,

@@ -134,4 +134,5 @@ def _roles(roles: Mapping[str, str]) -> dict[str, Any]:
         "pseudonyms": [*named["person-pseudonym"], *named["pseudonym"]],
         "keep": named["keep"],
         "drop": named["drop"],
+        "weight": next(iter(named["weight"]), None),
     }

@@ -34,7 +34,7 @@ from incrowd.methods.mondrian import Mondrian
 VERSION = 1
 ROLES = (
     "quasi", "sensitive", "items", "person", "person-pseudonym", "person-household", "household", "identifier",
-    "pseudonym", "date", "keep", "drop",
+    "pseudonym", "date", "keep", "drop", "weight",
 )  # fmt: skip
 _KEYS = (
     "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
@@ -184,6 +184,7 @@ def roles_in(schema: Schema) -> dict[str, str]:
         **dict.fromkeys(schema.pseudonyms, "pseudonym"),
         **dict.fromkeys(schema.kept, "keep"),
         **dict.fromkeys(schema.dates, "date"),
+        **dict.fromkeys(schema.weights, "weight"),
         **dict.fromkeys(schema.removed, "drop"),
         **dict.fromkeys(schema.identifiers, "identifier"),
         **dict.fromkeys(schema.household, "household"),
@@ -500,6 +501,8 @@ def read_columns(
         role = column.get("role")
         if role not in ROLES:
             raise RecipeError(f"column '{name}': its role is one of {', '.join(ROLES)}, not {role!r}.")
+        if role == "weight" and "weight" in roles.values():
+            raise RecipeError(f"column '{name}': a table has one column of weights.  Hint: drop the others.")
         roles[name] = role
         if (role == "date") != ("date" in column):
             raise RecipeError(

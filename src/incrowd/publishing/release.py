@@ -43,6 +43,7 @@ from incrowd.publishing.notebook import release_html
 from incrowd.publishing.opening.claims import Claim
 from incrowd.publishing.recipe_format import LinkedSource
 from incrowd.publishing.saving import Format, save, save_recipe
+from incrowd.publishing.weights import weight_warnings
 from incrowd.report.numbers import number
 from incrowd.sources.frames import as_native
 
@@ -130,6 +131,10 @@ class Release:
     """What tells who lives together in the table before, where it was read from files that say so."""
     told_rows: OpenedTable | None = None
     """The rows that it was made of, where it was read from files and they were given."""
+    told_weights: Mapping[str, Any] | None = None
+    """What became of its weights, where it was read from files that say so."""
+    told_totals: Floats | None = None
+    """What the rows of each tuple of the table before weigh, where it was read from files and that table was given."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -155,6 +160,11 @@ class Release:
     def table_before(self) -> Tally | None:
         """The table that it was made of, where that is known."""
         return None if self.foreign or not self.form.knows_table else self.form.tally
+
+    @property
+    def table_weights(self) -> Floats | None:
+        """What the rows of each tuple of that table weigh together, where there are survey weights."""
+        return self.form.true_totals if self.told_totals is None else self.told_totals
 
     @property
     def seeded(self) -> bool:
@@ -239,16 +249,26 @@ class Release:
         frame = self.published.frame()
         return as_native(self.to_polars(), self.source.native) if frame is None else frame
 
-    def count(self, query: Query) -> float:
+    def count(self, query: Query, *, weighted: bool | None = None) -> float:
         """Estimate how many rows satisfy every condition of a query, spreading each group's members evenly.
 
         A condition is a value, a list of values, or a pair `(low, high)`, both included:
         `{"age": (30, 39), "sex": "F"}`. Of a sample, it estimates the rows of the table that it was taken from.
+
+        A release with survey weights estimates how many people of the population they are; `weighted=False` asks for
+        rows of the table.
         """
+        if weighted is not None and not isinstance(weighted, bool):
+            raise QueryError(f"weighted is True or False, not {type(weighted).__name__}.")
         reader = self.reader
-        # Sets of items are counted by the form, which knows them.
-        counts = self.form.count if reader is None or set(query) & set(self.schema.items) else reader.count
-        return counts(query) / float(self.rate)
+        if reader is None or set(query) & set(self.schema.items):  # sets of items are counted by the form
+            found = None if weighted is False else self.form.weighted_count(query)
+            if weighted and found is None:
+                raise QueryError("this release has no weights.  Hint: leave out weighted=True.")
+            return (self.form.count(query) if found is None else found) / float(self.rate)
+        if weighted and reader.weighted is None:
+            raise QueryError("this release has no weights.  Hint: leave out weighted=True.")
+        return reader.count(query, weighted=weighted is not False) / float(self.rate)
 
     @property
     def label_meanings(self) -> dict[str, Any] | None:
@@ -265,25 +285,29 @@ class Release:
         labelled, meanings = self.form.labelled, self.label_meanings
         return None if labelled is None or meanings is None else LabelReader.of(labelled, meanings)
 
-    def training_set(self, target: str, *, seed: int | None = None) -> tuple[pl.DataFrame, pl.Series, Floats]:
+    def training_set(
+        self, target: str, *, seed: int | None = None, weights: bool = False
+    ) -> tuple[pl.DataFrame, pl.Series, Floats]:
         """Return features, classes and weights to learn `target` from, as scikit-learn takes them.
 
         Rows are made that could be behind the release, one for each published row, so every weight is 1: labels and
         boxes of noisy counts become values drawn evenly from what they stand for, and rows of a bucket are taken as
-        they are written.
+        they are written. With `weights=True`, each row has its published survey weight.
         """
         names = self.schema.tallied
         if target not in names:
             raise QueryError(f"'{target}' is not a published column.{did_you_mean(target, names)}")
         rng = np.random.default_rng(seed)
         if self.reader is not None:
-            frame = self.reader.rows(rng)
-            return frame.drop(target), frame[target], np.ones(frame.height)
-        codes, weights = self.form.reconstruct(rng)
-        frame = pl.DataFrame({name: self.form.tally.trees[name].values.gather(codes[name]) for name in names})
-        order = frame.select(pl.struct(sorted(names)).arg_sort()).to_series()
-        frame = frame[order]
-        return frame.drop(target), frame[target], weights[order.to_numpy()]
+            frame, of_rows = self.reader.rows(rng), self.reader.row_weights() if weights else None
+        else:
+            codes, of_rows = self.form.reconstruct(rng)
+            frame = pl.DataFrame({name: self.form.tally.trees[name].values.gather(codes[name]) for name in names})
+            order = frame.select(pl.struct(sorted(names)).arg_sort()).to_series()
+            frame, of_rows = frame[order], None if weights else of_rows[order.to_numpy()]
+        if weights and of_rows is None:
+            raise QueryError("this release has no weights.  Hint: leave out weights=True.")
+        return frame.drop(target), frame[target], np.ones(frame.height) if of_rows is None else of_rows
 
     @property
     def stated_guarantees(self) -> list[dict[str, Any]]:
@@ -325,6 +349,7 @@ class Release:
             },
             **({"tables": {name: table.height for name, table in self.linked.items()}} if self.linked else {}),
             **({} if self.item_numbers is None else {"items": dict(self.item_numbers)}),
+            **({} if self.weight_numbers is None else {"weights": dict(self.weight_numbers)}),
             "form": self.shown.name,
             "seeded": self.seeded,
             "loss": self._losses() if self.promise is None else {},  # losses tell of rows that are not published
@@ -399,7 +424,17 @@ class Release:
             found.append(f"Pseudonyms link the rows of one person to each other: {', '.join(self.schema.pseudonyms)}.")
         if self.people is not None or self.counts_people:
             found.append(SEVERAL_ROWS)
+        if self.weight_numbers is not None and self.schema.weight is not None:
+            found += weight_warnings(self.schema.weight, self.weight_numbers, sampled=self.rate < 1)
         return found
+
+    @property
+    def weight_numbers(self) -> Mapping[str, Any] | None:
+        """What became of survey weights, where there are any."""
+        if self.told_weights is not None:
+            return self.told_weights
+        shown = None if self.shown.counted is None else self.shown.counted.weights
+        return None if shown is None else shown.told
 
     def save(
         self,

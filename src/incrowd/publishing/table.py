@@ -37,6 +37,7 @@ class Table:
             ("pseudonyms", self.schema.pseudonyms),
             ("kept", self.schema.kept),
             ("dates", self.schema.dates),
+            ("weight", self.schema.weights),
             ("removed", self.schema.removed),
         ]
         described = ", ".join(f"{role}={list(names)}" for role, names in roles if names)
@@ -67,6 +68,7 @@ def read(
     exact_text: bool = False,
     population: object = None,
     each_row_a_person: bool = False,
+    weight: str | None = None,
 ) -> Table:
     """Open a table and give its columns their roles. Rows are read when they are needed, not here.
 
@@ -100,6 +102,8 @@ def read(
     population : a table of everybody who might be in this one, for models that ask how many people a row could be.
     each_row_a_person : every row is a person of its own, although identifiers or pseudonyms repeat (default: False, a
         table in which they do is not published unless `person` tells whose a row is).
+    weight : the column of survey weights: how many people of the population each person of the table stands for. It is
+        published beside the labels, so that it singles nobody out, and used by counts and risks of a population.
 
     >>> import polars as pl
     >>> read(pl.DataFrame({"age": [30, 41], "flu": [True, False]}), quasi=["age"], sensitive=["flu"])
@@ -124,6 +128,7 @@ def read(
         hierarchies=hierarchies,
         dates=dates,
         each_row_a_person=each_row_a_person,
+        weight=weight,
     )
     if not schema.quasi and not schema.items and not schema.person:  # a table of events has none
         raise SchemaError(

@@ -94,7 +94,7 @@ def queries(found: Found) -> Raw | None:
     most = max(max(line["upper quartile"] for line in listed), 1e-9)
     rows = [
         (
-            f"{line['queries']} ({number(line['number'])})",
+            f"{line['queries']}{', weighted' if line.get('weighted') else ''} ({number(line['number'])})",
             [
                 Bar(line["median error"] / most, percent(line["median error"]), line["median error"], "a", " median"),
                 Bar(line["upper quartile"] / most, percent(line["upper quartile"]), line["upper quartile"], "faint",

@@ -72,9 +72,13 @@ def test_a_census() -> None:
 @pytest.mark.parametrize("name", ["adult.csv", "adult_with_missing.csv"])
 def test_adult(adult: Path, name: str) -> None:
     found = proposals(adult / name)
-    by_role = {role: {name for name, column in found.items() if column.role == role} for role in ("sensitive", "drop")}
+    by_role = {
+        role: {name for name, column in found.items() if column.role == role}
+        for role in ("sensitive", "drop", "weight")
+    }
     assert by_role["sensitive"] == {"capital-gain", "capital-loss", "income"}
-    assert by_role["drop"] == {"fnlwgt", "education-num"}
+    assert by_role["drop"] == {"education-num"}
+    assert by_role["weight"] == {"fnlwgt"}
     assert "'education'" in found["education-num"].reason
     assert all(column.role == "quasi" for column in found.values() if column.name not in set().union(*by_role.values()))
     country = found["native-country"].hierarchy
@@ -194,3 +198,37 @@ def test_a_sample_says_that_it_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_order_of_rows_changes_nothing() -> None:
     table = ic.datasets.messy_patients(400)
     assert profile(table).to_dict() == profile(table.reverse()).to_dict()
+
+
+def test_survey_weights_are_told_from_those_of_bodies() -> None:
+    rows = 200
+    ages = [20 + i % 40 for i in range(rows)]
+    weights = [100 + (i * 7919 % 1013) / 7 for i in range(rows)]
+    found = proposals(pl.DataFrame({"age": ages, "pond": weights, "weight_kg": [50 + i % 60 for i in range(rows)]}))
+    assert (found["pond"].role, found["pond"].unsure) == ("weight", False)
+    assert found["weight_kg"].role == "quasi"
+    # The name of a body's weight, and numbers that are none.
+    found = proposals(pl.DataFrame({"age": ages, "gewicht": weights}))
+    assert (found["gewicht"].role, found["gewicht"].unsure) == ("weight", True)
+    # A release has one weight, and no weight is missing or below 0.
+    found = proposals(pl.DataFrame({"age": ages, "wgt1": weights, "wgt2": weights[::-1]}))
+    assert [found["wgt1"].role, found["wgt2"].role] == ["weight", "drop"]
+    for wrong in (None, -1.0):
+        found = proposals(pl.DataFrame({"age": ages, "wgt": [wrong, *weights[1:]]}))
+        assert found["wgt"].role == "drop"
+
+
+def test_a_weight_that_changes_within_a_person_is_not_proposed() -> None:
+    rows = 400
+    person = [f"p{i // 2}" for i in range(rows)]
+    columns = {
+        "pid": person,
+        "sex": ["FM"[i // 2 % 2] for i in range(rows)],
+        "birth_year": [1950 + i // 2 * 7 % 51 for i in range(rows)],
+        "visit": [i * 31 % 97 for i in range(rows)],
+    }
+    same = proposals(pl.DataFrame({**columns, "wgt": [10 + i // 2 * 37 % 101 / 3 for i in range(rows)]}))
+    assert (same["pid"].role, same["wgt"].role) == ("person", "weight")
+    other = proposals(pl.DataFrame({**columns, "wgt": [10 + i * 37 % 101 / 3 for i in range(rows)]}))
+    assert (other["pid"].role, other["wgt"].role) == ("person", "drop")
+    assert "row to row" in other["wgt"].reason

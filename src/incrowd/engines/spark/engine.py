@@ -31,6 +31,7 @@ class SparkEngine(Engine):
     source: SparkSource
     name: ClassVar[str] = "spark"
     has_catalogue: ClassVar[bool] = True
+    carries_weights: ClassVar[bool] = True
     has_file_systems: ClassVar[bool] = True
 
     @classmethod

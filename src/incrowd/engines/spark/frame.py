@@ -63,7 +63,7 @@ def _made_of_counts(source: SparkSource, form: Form) -> Published:
     """Return each line of the release as often as it occurs, made by executors; rows of other forms are handed over."""
     if form.labelled is None:
         return Published(to_spark(source.session, form.batches(ROWS_PER_BATCH)), form.rows)
-    lines = form.labelled.lines()
+    lines = form.labelled.written_lines()
     published = [name for name in lines.columns if name != LINES]
     names = [f"c{number}" for number in range(len(published))]
     numbered = [lines[name].alias(number) for name, number in zip(published, names, strict=True)]

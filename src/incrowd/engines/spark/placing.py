@@ -22,6 +22,7 @@ from incrowd.core.engine import Counted
 from incrowd.core.labelled import Labelled
 from incrowd.core.people import names_as_read
 from incrowd.core.recoding import WITHHELD, Recoding
+from incrowd.core.shown_weights import ShownWeights
 from incrowd.engines.dealing import group_of_tuple, hash_of, secrets_of
 from incrowd.engines.spark.arrow_batches import to_arrow, to_spark
 from incrowd.engines.spark.keyed_codes import with_pseudonyms
@@ -56,6 +57,7 @@ class Placing:
             **{name: self.source.number(name) for name in (*schema.pseudonyms, *schema.kept)},
             **{name: f"q{place}" for place, name in enumerate(schema.quasi)},
             **{name: f"s{place}" for place, name in enumerate(schema.sensitive)},
+            **dict.fromkeys(schema.weights, "weight"),
         }
         columns = [shown[name] for name in form.schema.published]
         # By groups and within them by what is shown: nothing is left of the order in which the rows came.
@@ -75,12 +77,14 @@ class Placing:
     def _looked_up(self, rows: DataFrame, group_of: Ints) -> DataFrame:
         tuples = np.flatnonzero(group_of != WITHHELD)
         groups = group_of[tuples]
-        facts = {"tuple": tuples, "group": groups, "mark": marks(tuples)}
-        return self._join(rows, pl.DataFrame(facts).hstack(self._labels(groups)).hstack(self._secrets(tuples)))
+        facts = pl.DataFrame({"tuple": tuples, "group": groups, "mark": marks(tuples)})
+        if self.form.weights is not None:
+            facts = facts.with_columns(weight=pl.Series(self.form.weights.of(groups, tuples)))
+        return self._join(rows, facts.hstack(self._labels(groups)).hstack(self._secrets(tuples)))
 
     def _dealt(self, rows: DataFrame) -> DataFrame:
         """Number the rows of each tuple, deal them to its parts, and only then look up what their group shows."""
-        facts = _parts(self.recoding, self.form.shown.group_of)
+        facts = _parts(self.recoding, self.form.shown.group_of, self.form.weights)
         tuples = facts["tuple"].to_numpy()
         if self.shuffle is not None:
             facts = facts.with_columns(secret=secrets_of(tuples, self.shuffle))
@@ -95,6 +99,8 @@ class Placing:
             numbered = numbered.withColumn("rank", drawn.cast("bigint"))
         before = F.size(F.filter("ends", lambda end: end <= F.col("rank")))
         placed = numbered.withColumn("group", F.element_at("groups", before + 1)).where(F.col("group") != WITHHELD)
+        if self.form.weights is not None:
+            placed = placed.withColumn("weight", F.element_at("weights", before + 1))
         groups = np.arange(len(self.form.shown))
         labels = pl.DataFrame({"group": groups}).hstack(self._labels(groups))
         return placed.join(lookup_frame(self.source.session, labels), on="group")
@@ -142,20 +148,28 @@ def marks(tuples: Ints) -> Ints:
     return hash_of(tuples) & np.int64(2**MARK_BITS - 1)
 
 
-def _parts(recoding: Recoding, group_of_part: Ints) -> pl.DataFrame:
-    """Return, for each tuple of which anything is published, where its parts end and which groups they are in."""
+def _parts(recoding: Recoding, group_of_part: Ints, weights: ShownWeights | None) -> pl.DataFrame:
+    """Return, for each tuple of which anything is published, where its parts end and which groups they are in.
+
+    Where there are weights, return also what rows of each part show.
+    """
     parts = np.argsort(recoding.tuples, kind="stable")
+    shown = np.zeros(len(parts))
+    if weights is not None:
+        published = recoding.published
+        shown[published] = weights.of(group_of_part[published], recoding.tuples[published])
     frame = pl.DataFrame(
         {
             "tuple": recoding.tuples[parts],
             "ends": recoding.counts[parts],
             "groups": np.where(recoding.published, group_of_part, WITHHELD)[parts],
+            "weights": shown[parts],
         }
     )
     return (
         frame.with_columns(pl.col("ends").cum_sum().over("tuple"))
         .group_by("tuple", maintain_order=True)
-        .agg("ends", "groups")
+        .agg("ends", "groups", *(["weights"] if weights is not None else []))
         .filter(pl.col("groups").list.max() != WITHHELD)
     )
 

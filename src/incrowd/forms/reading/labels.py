@@ -29,7 +29,8 @@ from incrowd.sources.reading import reading
 class ReadLines:
     """Distinct published rows: line i is `counts[i]` rows of group `groups[i]` with the sensitive codes `sensitive[i]`.
 
-    `widened` are columns with labels that were read as more than they say.
+    `widened` are columns with labels that were read as more than they say, and `line_of` the line of each row that was
+    read.
     """
 
     shown: ShownGroups
@@ -37,16 +38,18 @@ class ReadLines:
     sensitive: Codes
     counts: Counts
     widened: list[str]
+    line_of: Ints
 
 
 def count_lines(published: OpenedTable, schema: Schema) -> pl.DataFrame:
     """Count the distinct published rows."""
-    for name in schema.tallied:
+    counted_by = (*schema.tallied, *schema.weights)
+    for name in counted_by:
         if name not in published.columns:
             raise SchemaError(f"the published table has no column '{name}', which the description names.")
     with reading(published):
-        if schema.tallied:
-            lines = published.frame.group_by(cs.by_name(*schema.tallied)).agg(pl.len().alias(COUNT))
+        if counted_by:
+            lines = published.frame.group_by(cs.by_name(*counted_by)).agg(pl.len().alias(COUNT))
         else:
             lines = published.frame.select(pl.len().alias(COUNT)).filter(pl.col(COUNT) > 0)
         counted = lines.collect(engine="streaming")
@@ -90,7 +93,7 @@ def read_labels(counted: pl.DataFrame, schema: Schema, tally: Tally, *, known: b
     lines = np.concatenate([groups[:, None].astype(np.int32), sensitive], axis=1)
     index, kept = group_tuples(lines, [max(len(first), 1), *(tally.trees[name].size for name in schema.sensitive)])
     totals = np.bincount(index, weights=counts, minlength=len(kept)).astype(np.int64)
-    return ReadLines(shown, groups[kept], sensitive[kept], totals, widened)
+    return ReadLines(shown, groups[kept], sensitive[kept], totals, widened, index)
 
 
 def _matrix(columns: Sequence[NDArray[np.integer]], rows: int) -> Codes:

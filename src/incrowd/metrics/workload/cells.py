@@ -53,18 +53,21 @@ class Cells:
 
     columns: tuple[str, ...]
     runs: tuple[Runs, ...]
-    counts: Counts
+    counts: Counts | Floats
     scale: float = 1.0
 
     @classmethod
-    def of_tally(cls, tally: Tally) -> Cells:
-        """Take a table as it is: each box is a tuple."""
+    def of_tally(cls, tally: Tally, totals: Floats | None = None) -> Cells:
+        """Take a table as it is: each box is a tuple, with its rows, or with what they weigh together."""
         runs = tuple(Runs.distinct(tally.column(name), tally.column(name) + 1) for name in tally.columns)
-        return cls(tally.columns, runs, tally.counts)
+        return cls(tally.columns, runs, tally.counts if totals is None else totals)
 
     @classmethod
-    def of_release(cls, release: Labelled, *, rate: float = 1.0) -> Cells:
-        """Take a release, of a sample at this rate: each box is what a published line may stand for."""
+    def of_release(cls, release: Labelled, *, rate: float = 1.0, weighted: bool = False) -> Cells:
+        """Take a release, of a sample at this rate: each box is what a published line may stand for.
+
+        A box has its rows, or, where it is to be `weighted`, what they weigh together.
+        """
         shown = release.shown
         quasi = [
             Runs.distinct(shown.lows[release.groups, place], shown.highs[release.groups, place])
@@ -74,7 +77,10 @@ class Cells:
             Runs.distinct(release.sensitive[:, place], release.sensitive[:, place] + 1)
             for place in range(len(release.schema.sensitive))
         ]
-        return cls((*shown.columns, *release.schema.sensitive), (*quasi, *sensitive), release.counts, 1.0 / rate)
+        totals: Counts | Floats = release.counts
+        if weighted and release.weighted is not None:
+            totals = release.weighted.totals(len(release.counts))
+        return cls((*shown.columns, *release.schema.sensitive), (*quasi, *sensitive), totals, 1.0 / rate)
 
     def project(self, columns: Sequence[str]) -> Cells:
         """Make one of the boxes that some columns do not tell apart; sorted by the first column first."""
@@ -83,7 +89,9 @@ class Cells:
         chosen = [self.runs[self.columns.index(name)] for name in columns]
         numbers = np.stack([runs.of for runs in chosen], axis=1).astype(np.int32)
         index, first = group_tuples(numbers, [len(runs.lows) for runs in chosen])
-        counts = np.bincount(index, weights=self.counts, minlength=len(first)).astype(np.int64)
+        totals = np.bincount(index, weights=self.counts, minlength=len(first))
+        whole = np.issubdtype(self.counts.dtype, np.integer)
+        counts: Counts | Floats = totals.astype(np.int64) if whole else totals.astype(np.float64)
         kept = tuple(Runs(runs.lows, runs.highs, runs.of[first]) for runs in chosen)
         return Cells(tuple(columns), kept, counts, self.scale)
 

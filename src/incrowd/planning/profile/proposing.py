@@ -96,7 +96,8 @@ def profile(
     surveyed = survey(opened, progress)
     progress("comparing columns", 0.0)
     columns = _propose(surveyed)
-    published = [column.name for column in columns if column.role not in ("identifier", "person", "household", "drop")]
+    hidden = ("identifier", "person", "household", "weight", "drop")
+    published = [column.name for column in columns if column.role not in hidden]
     quasi = [column.name for column in columns if column.role == "quasi"]
     made = Profile(
         source=dict(opened.description),
@@ -117,6 +118,7 @@ def _propose(surveyed: Survey) -> list[ColumnProfile]:
     alone = {name: found.separation for name, found in surveyed.alone.items()}
     proposals = {name: propose_role(facts, findings[name], alone[name]) for name, facts in surveyed.columns.items()}
     proposals |= _name_person(surveyed)
+    proposals |= _one_weight(surveyed, proposals)
     proposals |= _drop_repeated(surveyed, proposals)
     proposals |= _need_one_quasi(proposals)
     return [_column(facts, findings[name], proposals[name], alone[name]) for name, facts in surveyed.columns.items()]
@@ -135,6 +137,22 @@ def _name_person(surveyed: Survey) -> dict[str, Proposal]:
     name, same = found
     reason = f"its values repeat, and {listed(same[:3])} stay the same within each: several rows of one person"
     return {**proposed, name: Proposal("person", reason, unsure=True)}
+
+
+def _one_weight(surveyed: Survey, proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:
+    """Of several weights, propose the first one that is the same in all rows of a person."""
+    weights = [name for name, proposal in proposals.items() if proposal.role == "weight"]
+    person = [name for name, proposal in proposals.items() if proposal.role == "person"]
+    rows = surveyed.coded
+    people = measure(rows, person).groups if person else 0
+    changing = [name for name in weights if person and measure(rows, [*person, name]).groups > people]
+    dropped = {
+        name: Proposal("drop", f"{proposals[name].reason}; but it changes from row to row of a person")
+        for name in changing
+    }
+    for name in [name for name in weights if name not in changing][1:]:
+        dropped[name] = Proposal("drop", f"{proposals[name].reason}; but a release has one weight")
+    return dropped
 
 
 def _drop_repeated(surveyed: Survey, proposals: Mapping[str, Proposal]) -> dict[str, Proposal]:

@@ -19,6 +19,9 @@ ENOUGH_ROWS = 20
 NEAR_UNIQUE = 0.9
 ALL_BUT_UNIQUE = 0.98
 SMALLEST_LARGE = 1_000_000
+HEAVIEST_BODY = 700
+MOSTLY_DISTINCT = 0.8
+WEIGHT_WORDS = {"weight", "weights", "gewicht", "poids", "peso", "wt"}
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,10 @@ def _of_known(facts: ColumnFacts, finding: Finding) -> Proposal:
     if key == "coordinate" and not facts.is_numeric:
         return Proposal("drop", finding.reason + "; split it into two numbers to use it as a quasi-identifier", True)
     if key == "survey weight":
-        return Proposal("drop", finding.reason + "; weights are close to fingerprints")
+        return _of_weight(facts, finding.reason)
+    if key == "body" and _weighs_a_sample(facts):
+        reason = "numbers that hardly two rows share, and no body's weight: a survey's weight by its look"
+        return Proposal("weight", reason, unsure=True)
     if key == "free text":
         return Proposal("drop", finding.reason + "; nobody can promise what is written in it")
     if key in ("birth", "event date") and facts.look == "text" and finding.shape == "dates":
@@ -63,6 +69,24 @@ def _of_known(facts: ColumnFacts, finding: Finding) -> Proposal:
     if key == "person name" and finding.by == "values":
         return Proposal("identifier", finding.reason, True)
     return Proposal(finding.concept.role, finding.reason)
+
+
+def _of_weight(facts: ColumnFacts, reason: str) -> Proposal:
+    """Propose that weights are published so that they single nobody out, if they are what weights are."""
+    if facts.missing or facts.low is None or facts.low < 0:
+        lacking = "some are missing" if facts.missing else "some are below 0"
+        return Proposal("drop", f"{reason}; but {lacking}, and weights are close to fingerprints")
+    return Proposal("weight", f"{reason}: it is published rounded, so that it singles nobody out")
+
+
+def _weighs_a_sample(facts: ColumnFacts) -> bool:
+    """Tell a survey's weights from those of bodies, which have the same name: they hardly repeat, or are too large."""
+    named = bool(WEIGHT_WORDS & set(words_of(facts.name)))
+    if not named or facts.missing or facts.rows < ENOUGH_ROWS or not facts.is_numeric or facts.low is None:
+        return False
+    too_large = facts.high is not None and facts.high > HEAVIEST_BODY
+    broken = facts.look == "number" and facts.distinct_share >= MOSTLY_DISTINCT
+    return facts.low >= 0 and (too_large or broken)
 
 
 def _of_unknown(facts: ColumnFacts, separation: float) -> Proposal:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Role = Literal["identifier", "person", "household", "quasi", "sensitive", "drop", "keep"]
+Role = Literal["identifier", "person", "household", "quasi", "sensitive", "drop", "keep", "weight"]
 
 
 @dataclass(frozen=True)
@@ -274,11 +274,12 @@ CONCEPTS = (
     # "weight" alone is a body's; the weights of surveys have names of their own.
     Concept(
         "survey weight",
-        "drop",
+        "weight",
         "a survey's weight",
         _words("""
         fnlwgt, final weight, finalweight, wgt, survey weight, sampling weight, sample weight, person
-        weight, household weight, pweight, perwt, hhwt, gewichtung*, ponderation
+        weight, household weight, pweight, perwt, hhwt, gewichtung*, ponderation, pond, pondera*, expansion
+        factor, factor de expansion, factor expansion, hochrechnung*, wgt*, *wgt
         """),
     ),
     Concept(

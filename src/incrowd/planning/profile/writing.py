@@ -35,6 +35,7 @@ _ROLES = (
     ("household", "it tells who lives together: k-anonymity counts households, too"),
     ("identifier", "it points at one person: it is not published"),
     ("pseudonym", "an identifier that is published under a code"),
+    ("weight", "a survey's weight: it is published rounded, and used by counts and risks of a population"),
     ("drop", "it is not published"),
     ("keep", "it is published as it is, outside of every guarantee"),
 )

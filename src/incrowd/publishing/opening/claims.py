@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from incrowd.core.form import Form
@@ -12,7 +12,7 @@ from incrowd.core.model import Guarantee, Model
 from incrowd.core.set_model import SetModel
 from incrowd.core.tally import Tally
 from incrowd.errors import IncrowdError, NeedsTable
-from incrowd.forms.verify import verify_groups
+from incrowd.forms.verify import verify_groups, weights_included
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,14 @@ def judge_claims_of_people(
     return tuple(
         _judge(model, known, lambda model: verify_groups(crowds, [model])[0], all_rows=all_rows) for model in models
     )
+
+
+def with_weights(by_labels: Claim, by_classes: Claim) -> Claim:
+    """Return how far a model holds for whoever sees weights, too, given the verdicts without and with them."""
+    if by_labels.found is None or by_classes.found is None:
+        return by_classes if by_labels.verdict == "holds" else by_labels
+    (found,) = weights_included([by_labels.found], [by_classes.found])
+    return replace(by_labels, found=found)
 
 
 def _judge(model: Model, known: Tally | None, verified: Callable[[Model], Guarantee], *, all_rows: bool) -> Claim:

@@ -174,6 +174,7 @@ class Description:
         return Schema(
             {name: self.hierarchies.get(name, Automatic()) for name in named["quasi"]},
             {name: self.hierarchies.get(name, Exact()) for name in named["sensitive"]},
+            weight=next((name for name, role in self.roles.items() if role == "weight"), None),
         )
 
 

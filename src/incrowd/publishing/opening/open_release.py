@@ -8,7 +8,7 @@ table, or of the labels themselves, whichever is there. How files of a form are 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -36,7 +36,7 @@ from incrowd.engines.local import LocalEngine
 from incrowd.errors import SchemaError, SourceError, escaped
 from incrowd.forms.generalized import Generalized
 from incrowd.hierarchies.public import public_tree
-from incrowd.publishing.opening.claims import judge_claims, judge_claims_of_people
+from incrowd.publishing.opening.claims import judge_claims, judge_claims_of_people, with_weights
 from incrowd.publishing.opening.description import Description
 from incrowd.publishing.opening.items import judge_claims_of_sets, sets_of_linked
 from incrowd.publishing.opening.label_file import read_meanings
@@ -122,6 +122,10 @@ def open_release(
         if crowds is not None:
             require_people(place, summary, crowds)
         claims = judge_claims_of_people(models, crowds, people, all_rows=publishes_all(summary))
+        if form.schema.weight is not None:  # whoever looks at weights, too, must find no less
+            finer = crowds_in_files(files, described.person_pseudonyms, people, events, also=form.schema.weights)
+            seen = judge_claims_of_people(models, finer, people, all_rows=publishes_all(summary))
+            claims = tuple(with_weights(*both) for both in zip(claims, seen, strict=True))
     else:
         claims = judge_claims(models, form, before, all_rows=publishes_all(summary))
     claims += judge_claims_of_sets(of_sets, files, described)
@@ -139,6 +143,8 @@ def open_release(
         outside=_outside(files, form, described),
         marked_as_seeded=summary.get("seeded") is True,
         item_numbers=summary.get("items"),
+        told_weights=_told_weights(summary, form),
+        told_totals=None if counted is None or counted.weighted is None else counted.weighted.totals(counted.tally),
         counts_people=counts_people,
         crowds=crowds,
         event_sets=sets_of_linked(files, described),
@@ -243,7 +249,8 @@ def _open_original(original: object, described: Description, *, private: bool) -
         truth = read_truth(opened, schema.tallied, trees)
         return Counted(truth, pl.DataFrame(), np.empty(0, dtype=np.int64))
     whose = tuple(name for name in described.person if name in opened.columns)
-    return LocalEngine(opened).count(replace(schema, person=whose))
+    weight = schema.weight if schema.weight in opened.columns else None
+    return LocalEngine(opened).count(replace(schema, person=whose, weight=weight))
 
 
 def _opened_original(original: object, described: Description) -> OpenedTable:
@@ -275,13 +282,17 @@ def _outside(files: PublishedFiles, form: Form, described: Description) -> tuple
     """Return the columns that are written beside labels and sensitive values, whatever the description says of them."""
     if form.labelled is None:  # other forms have columns of their own, and none is kept beside them
         return ()
-    spoken_of = {*form.schema.tallied, described.items}
+    spoken_of = {*form.schema.tallied, *form.schema.weights, described.items}
     found = [name for name in files.data.columns if name not in spoken_of]
     for name, table in described.tables.items():
         linked = files.others[name].columns if name in files.others else ()
         spoken_of = {*table.sensitive, *table.items, *described.person}
         found += [f"{column} of {name}" for column in linked if column not in spoken_of]
     return tuple(found)
+
+
+def _told_weights(summary: dict[str, Any], form: Form) -> Mapping[str, Any] | None:
+    return summary.get("weights") if form.schema.weight is not None else None
 
 
 def _told_dates(files: PublishedFiles, described: Description) -> DateFacts:

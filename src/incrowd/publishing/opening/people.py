@@ -24,17 +24,21 @@ def tells_of_people(summary: Mapping[str, Any]) -> bool:
 
 
 def crowds_in_files(
-    files: PublishedFiles, person: tuple[str, ...], before: Tally | None, events: Mapping[str, tuple[str, ...]]
+    files: PublishedFiles,
+    person: tuple[str, ...],
+    before: Tally | None,
+    events: Mapping[str, tuple[str, ...]],
+    also: tuple[str, ...] = (),
 ) -> Groups | None:
     """Return the crowds that hide people, as the files show them; None where these do not tell who is who.
 
     `before` counts the people of the table before, if that is known; `events` are the sensitive columns of linked
-    tables, by the names of these.
+    tables, by the names of these. Columns that are named in `also` tell people apart like labels.
     """
     if not person or not set(person) <= set(files.data.columns):
         return None
     schema = files.schema
-    columns = cs.by_name(*schema.tallied, *person)
+    columns = cs.by_name(*schema.tallied, *also, *person)
     with reading(files.data):
         counted = files.data.frame.group_by(columns).agg(pl.len().alias(COUNT)).collect(engine="streaming")
     quasi, sensitive = tuple(schema.quasi), tuple(schema.sensitive)
@@ -46,7 +50,9 @@ def crowds_in_files(
         for name, columns in events.items()
         for column in columns
     }
-    return crowds_of_people(counted, quasi, sensitive, person_of[""], before=before, stands_for=regions, events=values)
+    return crowds_of_people(
+        counted, (*quasi, *also), sensitive, person_of[""], before=before, stands_for=regions, events=values
+    )
 
 
 def _distinct(table: OpenedTable, columns: tuple[str, ...]) -> pl.DataFrame:

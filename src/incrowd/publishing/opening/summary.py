@@ -106,6 +106,13 @@ def _require_sound(path: Path, summary: object) -> None:
         groups = _table(path, "groups", told["groups"])
         for key in ("number", "smallest", "largest"):
             _whole(path, f"groups: {key}", groups.get(key))
+    if "weights" in told:
+        weights = _table(path, "weights", told["weights"])
+        for key in ("kept as they are", "replaced by a mean", "fewest people of a group who show the same"):
+            _whole(path, f"weights: {key}", weights.get(key))
+        for key in ("total before", "total as published", "share of the total that is not published"):
+            if not _is_number(weights.get(key)):
+                _refuse(path, f"weights: {key}", "a number")
     _require_sound_loss(path, _table(path, "loss", told.get("loss", {})))
     warnings = told.get("warnings", [])
     if not isinstance(warnings, list) or not all(isinstance(text, str) for text in warnings):
