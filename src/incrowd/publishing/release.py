@@ -32,19 +32,22 @@ from incrowd.core.query import Query
 from incrowd.core.recoding import Showing
 from incrowd.core.schema import Schema
 from incrowd.core.set_method import SetMethod
-from incrowd.core.source import OpenedTable, Origin
+from incrowd.core.source import OpenedTable, Origin, ReadOptions
 from incrowd.core.tally import Tally
 from incrowd.errors import ConformanceError, QueryError, did_you_mean
 from incrowd.forms.label_meanings import describe_labels
 from incrowd.forms.label_reader import LabelReader
 from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.values import natural_kind
 from incrowd.metrics.in_summary import label_losses
+from incrowd.publishing.features import FeatureEncoder
 from incrowd.publishing.notebook import release_html
 from incrowd.publishing.opening.claims import Claim
 from incrowd.publishing.recipe_format import LinkedSource
 from incrowd.publishing.saving import Format, save, save_recipe
 from incrowd.publishing.weights import weight_warnings
 from incrowd.report.numbers import number
+from incrowd.sources import open_table, reading
 from incrowd.sources.frames import as_native
 
 if TYPE_CHECKING:
@@ -286,28 +289,64 @@ class Release:
         return None if labelled is None or meanings is None else LabelReader.of(labelled, meanings)
 
     def training_set(
-        self, target: str, *, seed: int | None = None, weights: bool = False
-    ) -> tuple[pl.DataFrame, pl.Series, Floats]:
+        self, target: str, *, seed: int | None = None, weights: bool = False, encode: bool = True
+    ) -> tuple[Any, Any, Floats]:
         """Return features, classes and weights to learn `target` from, as scikit-learn takes them.
 
-        Rows are made that could be behind the release, one for each published row, so every weight is 1: labels and
-        boxes of noisy counts become values drawn evenly from what they stand for, and rows of a bucket are taken as
-        they are written. With `weights=True`, each row has its published survey weight.
+        Rows are made that could be behind the release, one for each published row that has a class, so every weight is
+        1: labels and boxes of noisy counts become values drawn evenly from what they stand for, and rows of a bucket
+        are taken as they are written. With `weights=True`, each row has its published survey weight. Features are
+        numbers (`features` does the same to another table); with `encode=False`, they are as they were drawn. Both come
+        as the kind of frame that was handed in, Polars where it was a file.
         """
         names = self.schema.tallied
         if target not in names:
             raise QueryError(f"'{target}' is not a published column.{did_you_mean(target, names)}")
-        rng = np.random.default_rng(seed)
-        if self.reader is not None:
-            frame, of_rows = self.reader.rows(rng), self.reader.row_weights() if weights else None
-        else:
-            codes, of_rows = self.form.reconstruct(rng)
-            frame = pl.DataFrame({name: self.form.tally.trees[name].values.gather(codes[name]) for name in names})
-            order = frame.select(pl.struct(sorted(names)).arg_sort()).to_series()
-            frame, of_rows = frame[order], None if weights else of_rows[order.to_numpy()]
-        if weights and of_rows is None:
+        if weights and (self.reader is None or self.reader.weighted is None):
             raise QueryError("this release has no weights.  Hint: leave out weights=True.")
-        return frame.drop(target), frame[target], np.ones(frame.height) if of_rows is None else of_rows
+        frame, of_rows = self._drawn_rows(np.random.default_rng(seed))
+        if not weights:
+            of_rows = np.ones(frame.height)
+        classes = frame[target]
+        there = classes.is_not_null()
+        rows = frame.filter(there)
+        features = self._encoder.encode(rows, without=target) if encode else rows.drop(target)
+        native = self.source.native
+        given = as_native(classes.filter(there).to_frame(), native)
+        one = given if native in ("pyarrow", "polars-lazy") else given[target]
+        return as_native(features, native), one, of_rows[there.to_numpy()]
+
+    def features(self, table: Any, *, target: str | None = None) -> Any:
+        """Return the columns of another table as numbers, in the way in which `training_set` does it.
+
+        So a model that was learnt from the release can be tried on other people. `target` is left out.
+        """
+        opened = open_table(table, ReadOptions(lists=None))
+        wanted = [name for name in self.schema.tallied if name != target]
+        for name in wanted:
+            if name not in opened.columns:
+                raise QueryError(f"the table has no column '{name}', which the release has.")
+        with reading(opened):
+            rows = opened.frame.select(cs.by_name(*wanted)).collect(engine="streaming")
+        kinds = {name: natural_kind(opened.texts.read(rows[name])).alias(name) for name in wanted}
+        return as_native(self._encoder.encode(pl.DataFrame(kinds), without=target), opened.native)
+
+    @cached_property
+    def _encoder(self) -> FeatureEncoder:
+        """How columns become numbers: by rows that are drawn alike whenever this is asked."""
+        return FeatureEncoder.of(self._drawn_rows(np.random.default_rng(0))[0])
+
+    def _drawn_rows(self, rng: np.random.Generator) -> tuple[pl.DataFrame, Floats]:
+        """Return rows that could be behind the release, and what each weighs."""
+        if self.reader is not None:
+            shown = self.reader.row_weights()
+            frame = self.reader.rows(rng)
+            return frame, np.ones(frame.height) if shown is None else shown
+        names = self.schema.tallied
+        codes, of_rows = self.form.reconstruct(rng)
+        frame = pl.DataFrame({name: self.form.tally.trees[name].values.gather(codes[name]) for name in names})
+        order = frame.select(pl.struct(sorted(names)).arg_sort()).to_series()
+        return frame[order], of_rows[order.to_numpy()]
 
     @property
     def stated_guarantees(self) -> list[dict[str, Any]]:

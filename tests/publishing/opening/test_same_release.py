@@ -80,6 +80,8 @@ def test_it_is_the_same(made: Callable[[], Any], format: str, tmp_path: Path) ->
     for query in questions(before.select(*QUASI, *secrets), 200, seed=2):
         assert answer(again, query) == answer(release, query), query
     assert again.warnings == release.warnings
+    if method.name == "anatomy":  # which of a bucket's values goes with which of its rows is chance
+        return
     for target in ("ill", "sex"):
         ours, theirs = release.training_set(target, seed=3), again.training_set(target, seed=3)
         assert ours[0].equals(theirs[0])
