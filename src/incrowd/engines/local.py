@@ -12,7 +12,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.arrays import Bools, Counts, Ints
-from incrowd.core.dated import KeyedPeople, keyed_people, treated
+from incrowd.core.dated import KeyedPeople, keyed_people, reaches, treated
 from incrowd.core.engine import Counted, Engine, OwnedTuples, PublishedRows
 from incrowd.core.form import Form
 from incrowd.core.labelled import Labelled
@@ -154,9 +154,7 @@ class LocalEngine(Engine):
 
     def require_dates(self, dates: Mapping[str, DateTreatment]) -> None:
         """Look at each column of dates: one streamed scan for each, or two."""
-        reach = {other: 0 for treatment in dates.values() for other in treatment.looks_at}
-        reach |= {name: treatment.reach for name, treatment in dates.items()}
-        for name, days in sorted(reach.items()):
+        for name, days in reaches(dates).items():
             column = self.source.frame.select(cs.by_name(name).as_expr().alias("c"))
             with reading(self.source):
                 require_dates(name, column, self.source.texts, reach=days)
@@ -226,7 +224,7 @@ class JoinedRows(PublishedRows):
             _require_unchanged(rows, np.where(chosen, form.tally.counts, 0))
             # Before anything is sorted: the order of published rows must not follow the identifiers', nor true dates.
             rows = rows.with_columns(self.key.pseudonyms(rows[name]) for name in identifiers)
-            rows = self._with_dates(rows, {**number, **others})
+            rows = self._with_dates(rows, number, others)
             rows = rows.sort("tuple", *carried)
             rows = rows[dealt(rows["tuple"].to_numpy().astype(np.int64), self.shuffle)]
             yield _place_rows(rows, recoding, form, groups, carried)
@@ -239,11 +237,16 @@ class JoinedRows(PublishedRows):
             return None
         return keyed_people(self.counted.raw, schema, self.source.texts, self.key)
 
-    def _with_dates(self, rows: pl.DataFrame, number: Mapping[str, str]) -> pl.DataFrame:
-        """Treat the dates of one scan's rows. All rows of a person are in one group, and so in one scan."""
+    def _with_dates(self, rows: pl.DataFrame, number: Mapping[str, str], others: Mapping[str, str]) -> pl.DataFrame:
+        """Treat the dates of one scan's rows. All rows of a person are in one group, and so in one scan.
+
+        A column that others are counted from may be one that is treated: it is read in one place, and written in
+        another.
+        """
         schema, people = self.form.schema, self._people
         whose = None if people is None else Whose(rows["person"].to_numpy(), people.draw)
-        found = treated(lambda name: rows[number[name]], schema, self.source.texts, whose)
+        read = {**number, **others}
+        found = treated(lambda name: rows[read[name]], schema, self.source.texts, whose)
         rows = rows.with_columns(dates.alias(number[name]) for name, dates in found.items())
         return rows.drop("person", cs.starts_with("o"), strict=False)
 
