@@ -18,6 +18,7 @@ from incrowd.core.form import Form
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import Recoding
 from incrowd.core.source import ReadOptions
+from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import SourceError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class SparkEngine(Engine):
     name: ClassVar[str] = "spark"
     has_catalogue: ClassVar[bool] = True
     has_file_systems: ClassVar[bool] = True
+    treats_dates: ClassVar[bool] = True
 
     @classmethod
     def takes(cls, given: object) -> bool:
@@ -81,6 +83,13 @@ class SparkEngine(Engine):
         from incrowd.engines.spark.counting import repeated_names
 
         return repeated_names(self.source, columns)
+
+    def require_dates(self, dates: Mapping[str, DateTreatment]) -> None:
+        """Look at all columns of dates in one job."""
+        if dates:
+            from incrowd.engines.spark.dates import require_dates_on_spark
+
+            require_dates_on_spark(self.source, dates)
 
     def rows_of(self, form: Form) -> PublishedRows:
         """Make the rows from the form's counts: here in batches, or on Spark as a frame."""

@@ -23,6 +23,7 @@ from incrowd.core.schema import Schema
 from incrowd.engines.spark.arrow_batches import to_polars
 from incrowd.engines.spark.coding import CodedTally, code_on_spark
 from incrowd.engines.spark.counting import COUNT, arrow_only, grouped, running, too_large
+from incrowd.engines.spark.dates import DatesOnSpark
 from incrowd.engines.spark.first_cuts import first_cuts
 from incrowd.engines.spark.form import GeneralizedOnSpark
 from incrowd.engines.spark.frame import SparkRows
@@ -109,7 +110,7 @@ def _labelled(source: SparkSource, tally: CodedTally, placed: DataFrame, search:
 
     schema = search.schema
     codes = [tally.code(name) for name in tally.columns]
-    joins = bool(schema.kept or schema.pseudonyms)
+    joins = bool(schema.found_again)
     raw = [source.number(name) for name in schema.tallied] if joins else []
     mark = F.xxhash64(*codes).bitwiseAND(F.lit(2**MARK_BITS - 1))
     given = placed.select(*codes, COUNT, "part", mark.alias("mark"), *raw)
@@ -158,19 +159,24 @@ def _release_form(
 
 def _rows(source: SparkSource, schema: Schema, labelled: DataFrame, key: PseudonymKey | None) -> DataFrame:
     """Return the published rows and their marks: each tuple as often as it occurs, or joined with the table's rows."""
+    dates = DatesOnSpark.of(source, schema)
     shown = {
         **{name: source.number(name) for name in (*schema.pseudonyms, *schema.kept)},
+        **({} if dates is None else dates.published),
         **{name: f"q{place}" for place, name in enumerate(schema.quasi)},
         **{name: f"s{place}" for place, name in enumerate(schema.sensitive)},
     }
     columns = [shown[name] for name in schema.published]
-    if schema.kept or schema.pseudonyms:
+    if schema.found_again:
         numbers = [source.number(name) for name in schema.tallied]
         found = labelled.withColumnsRenamed({number: f"r{place}" for place, number in enumerate(numbers)})
         assert key is not None or not schema.pseudonyms
         given = source.rows
         if key is not None:
             given = with_pseudonyms(given, [source.number(name) for name in schema.pseudonyms], key)
+        if dates is not None:  # none that asks whose a row is: people are not published in parts
+            needed = (*numbers, *(source.number(name) for name in (*schema.pseudonyms, *schema.kept)))
+            given = dates.treated(dates.copied(source, given).select(*needed, *dates.read.values()))
         same = [F.col(number).eqNullSafe(F.col(f"r{place}")) for place, number in enumerate(numbers)]
         rows = given.join(found, on=same).select(*columns, "mark")
     else:
