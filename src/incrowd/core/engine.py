@@ -75,6 +75,8 @@ class ReleaseTexts:
     """The recipe for a format, as it reads from a directory; None for a place that is none of this machine's."""
     summary: str
     separator: str
+    item_separator: str | None = None
+    """What stands between items in files that hold no lists, if somebody said so."""
     formulas: FormulaCells = field(default_factory=FormulaCells)
     """Cells that a spreadsheet would run, counted while they are written."""
     spreadsheet_safe: bool = False
@@ -196,7 +198,7 @@ class Engine(Named, Protocol):
         found_again = bool(schema.found_again)
         owned = self.owned(schema, found_again=found_again)
         tally, tuple_of = self._coded(owned, schema, population)
-        found = None
+        found, person_of = None, None
         if schema.person:
             person_of = number_people(owned.owners, schema.person, self.source.texts)
             if int(person_of.max(initial=-1)) + 1 < tally.rows:  # or a person is a row
@@ -209,13 +211,19 @@ class Engine(Named, Protocol):
                     values=values,
                 )
         if schema.items:
-            return self._with_items(schema, tally, owned, tuple_of, found)
+            return self._with_items(schema, tally, owned, tuple_of, found, person_of)
         if found_again:
             return Counted(tally, owned.raw, tuple_of, found)
         return Counted(tally, pl.DataFrame(), tuple_of[:0], found)  # no row will be looked for again
 
     def _with_items(
-        self, schema: Schema, tally: Tally, owned: OwnedTuples, tuple_of: Ints, found: People | None
+        self,
+        schema: Schema,
+        tally: Tally,
+        owned: OwnedTuples,
+        tuple_of: Ints,
+        found: People | None,
+        person_of: Ints | None,
     ) -> Counted:
         """Count a table with a column of sets, in which every row is a person of its own."""
         if found is not None:
@@ -224,14 +232,20 @@ class Engine(Named, Protocol):
                 "Hint: put the items of each person into one row."
             )
         assert owned.sets is not None
+        if schema.found_again and owned.raw.is_duplicated().any():
+            raise SchemaError(
+                "some people have the same quasi-identifiers and sensitive values, so that a row cannot be found again "
+                f"to publish '{schema.found_again[0]}' beside its set of items.  Hint: say whose a row is with "
+                'person="…", or drop the column.'
+            )
         ((column, hierarchy),) = schema.items.items()
         lists = split_items(column, owned.sets, schema.item_separator)
         rows = np.arange(len(tuple_of))
         items = code_items(column, lists, rows, hierarchy, self.source.texts)
-        # People are numbered by what they have, so that the order of rows changes nothing.
+        # People are numbered by what they have, and by who they are, so that the order of rows changes nothing.
         _, entry = items.sets(len(rows))
         number = np.empty(len(rows), dtype=np.int64)
-        number[np.lexsort((entry, tuple_of))] = rows
+        number[np.lexsort((rows if person_of is None else person_of, entry, tuple_of))] = rows
         people, places = count_people(
             tally, number, tuple_of, np.ones(len(rows), dtype=np.int64), tuple(schema.sensitive)
         )

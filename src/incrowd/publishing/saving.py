@@ -78,6 +78,7 @@ def save(
         ),
         json.dumps(release.summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n",
         str(release.source.description.get("separator", ",")),
+        release.schema.item_separator,
         spreadsheet_safe=spreadsheet_safe,
     )
     elsewhere = release.published.save(texts, directory, format=format, force=force, progress=progress)
@@ -90,7 +91,7 @@ def save(
     with new_directory(directory, force=force) as place:
         batches = _reporting(release, progress)
         if not sink.takes_lists:
-            batches = (lists_as_text(batch, release.schema.item_separator) for batch in batches)
+            batches = (lists_as_text(batch, texts.item_separator) for batch in batches)
         rows = _for_spreadsheets(batches, sink, texts)
         sink.write(rows, place / f"data.{chosen}", separator=texts.separator)
         for name, table in texts.tables.items():

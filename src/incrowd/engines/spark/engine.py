@@ -13,10 +13,11 @@ import polars as pl
 
 from incrowd.common.arrays import Counts
 from incrowd.common.extras import require_extra
-from incrowd.core.engine import Counted, Engine, MadeInParts, PartsTask, PublishedRows
+from incrowd.core.engine import Counted, Engine, MadeInParts, OwnedTuples, PartsTask, PublishedRows
 from incrowd.core.form import Form
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import Recoding
+from incrowd.core.schema import Schema
 from incrowd.core.source import ReadOptions
 from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import SourceError
@@ -34,6 +35,7 @@ class SparkEngine(Engine):
     has_catalogue: ClassVar[bool] = True
     has_file_systems: ClassVar[bool] = True
     treats_dates: ClassVar[bool] = True
+    reads_sets: ClassVar[bool] = True
 
     @classmethod
     def takes(cls, given: object) -> bool:
@@ -48,15 +50,16 @@ class SparkEngine(Engine):
     def open(cls, given: Any, options: ReadOptions) -> SparkEngine:
         """Take a frame in, or a table that was opened already."""
         require_extra("spark", "sessions and frames of Spark")  # which may be here without what its frames need
-        from incrowd.engines.spark.source import SparkSource, open_spark
+        from incrowd.engines.spark.source import SparkSource, open_spark, refuse_nested
 
         if isinstance(given, SparkSource):
             options.refuse_all("this table is open already")
+            refuse_nested(given.given, options.lists)
             return cls(given)
         if type(given).__name__ == "SparkSession":
             raise SourceError("a SparkSession is not a table.  Hint: give one of its frames.")
         options.refuse_all_but((), "this is a Spark frame")
-        return cls(open_spark(given, missing=options.missing, exact_text=options.exact_text))
+        return cls(open_spark(given, missing=options.missing, exact_text=options.exact_text, lists=options.lists))
 
     @classmethod
     def start_session(cls, address: str | None) -> Any:
@@ -77,6 +80,14 @@ class SparkEngine(Engine):
         from incrowd.engines.spark.counting import distinct_tuples
 
         return distinct_tuples(self.source, columns)
+
+    def owned(self, schema: Schema, *, found_again: bool) -> OwnedTuples:
+        """Return people with their sets one by one, where there is a column of sets: an aggregate on Spark, too."""
+        if not schema.items:
+            return super().owned(schema, found_again=found_again)
+        from incrowd.engines.spark.sets import owned_sets
+
+        return owned_sets(self.source, schema)
 
     def repeated(self, columns: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Count the different values of each column on Spark: of names there may be more than the driver can hold."""

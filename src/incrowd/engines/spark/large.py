@@ -76,6 +76,8 @@ def _why_not(task: PartsTask) -> str:
         return "relaxed cuts and fixed columns need all of them"
     if task.form is not None and task.form != ShowGeneralized():
         return f"the form {task.form.name} needs all of them"
+    if task.schema.items:
+        return "sets of items are searched with all of them"
     if task.rate < 1:
         return "a sample is drawn from all of them"
     if task.has_population:

@@ -57,7 +57,7 @@ class Placing:
         shown = {
             **self._found_again,
             **{name: f"q{place}" for place, name in enumerate(schema.quasi)},
-            **{name: f"s{place}" for place, name in enumerate(schema.sensitive)},
+            **{name: f"s{place}" for place, name in enumerate(schema.written_values)},
         }
         columns = [shown[name] for name in form.schema.published]
         # By groups and within them by what is shown: nothing is left of the order in which the rows came.
@@ -122,7 +122,7 @@ class Placing:
         return pl.DataFrame(
             {
                 f"s{place}": tally.trees[name].values.gather(tally.column(name)[tuples])
-                for place, name in enumerate(self.form.schema.sensitive)
+                for place, name in enumerate(self.form.schema.written_values)
             }
         )
 

@@ -31,6 +31,7 @@ from incrowd.engines.spark.counting import name_of
 from incrowd.engines.spark.formulas import formulas_counted, neutralized
 from incrowd.engines.spark.keyed_codes import as_text
 from incrowd.engines.spark.published import Published
+from incrowd.engines.spark.sets import lists_as_text
 from incrowd.engines.spark.source import SparkSource
 from incrowd.errors import OutputError
 
@@ -152,7 +153,9 @@ def _write_tables(source: SparkSource, rows: Published, texts: ReleaseTexts, pla
 
 def _write(frame: DataFrame, place: str, format: str, texts: ReleaseTexts) -> None:
     try:
-        count_formulas = None
+        count_formulas, require_apart = None, None
+        if format == "csv":
+            frame, require_apart = lists_as_text(frame, texts.item_separator)
         if format == "csv" and texts.spreadsheet_safe:
             frame = neutralized(frame)
         elif format == "csv":
@@ -168,6 +171,8 @@ def _write(frame: DataFrame, place: str, format: str, texts: ReleaseTexts) -> No
             writer.csv(place, header=True, sep=texts.separator, escape='"', emptyValue="")
         if count_formulas is not None:
             count_formulas()
+        if require_apart is not None:
+            require_apart()
     except (PySparkException, Py4JJavaError) as error:
         name = name_of(error)
         raise OutputError(
