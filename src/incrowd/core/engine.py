@@ -15,16 +15,17 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 import polars as pl
 
-from incrowd.common.arrays import Counts, Ints
+from incrowd.common.arrays import Bools, Counts, Ints
 from incrowd.common.progress import Progress
 from incrowd.common.registry import Named
+from incrowd.core.dated import KeyedPeople
 from incrowd.core.form import Form, FormOutline
 from incrowd.core.formulas import FormulaCells
 from incrowd.core.items import ItemsOfPeople, code_items, split_items
 from incrowd.core.kept_rows import keep_rows
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Model
-from incrowd.core.people import People, count_people, entries_of_people, number_people
+from incrowd.core.people import People, count_people, entries_of_people, number_in_all, number_people
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import Recoding, Showing
 from incrowd.core.schema import Schema
@@ -32,6 +33,7 @@ from incrowd.core.source import Origin, ReadOptions
 from incrowd.core.tally import Tally, code_table
 from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import EmptyTable, SchemaError, SourceError
+from incrowd.hierarchies.texts import TextRules
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +73,8 @@ class ReleaseTexts:
     """What is written beside the published rows."""
 
     tables: Mapping[str, pl.DataFrame]
+    linked: Mapping[str, LinkedRows]
+    """Tables of events, wherever their rows are."""
     recipe: Callable[[str, Path | None], str]
     """The recipe for a format, as it reads from a directory; None for a place that is none of this machine's."""
     summary: str
@@ -114,6 +118,50 @@ class PublishedRows(Protocol):
         return None
 
 
+@dataclass(frozen=True, eq=False)
+class LinkedRows:
+    """The published rows of a table of events, and how many they are."""
+
+    rows: PublishedRows
+    height: int
+
+    @property
+    def data(self) -> Any:
+        """The rows as a frame of the engine's own, or of Polars."""
+        frame = self.rows.frame()
+        return pl.concat(list(self.rows.batches())) if frame is None else frame
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedTask:
+    """What to publish of a table of events: the rows of published people, under keys of the release's own.
+
+    Person p is called as row p of `names` says, in some spelling; `codes[p]` are the person's keys.
+    """
+
+    schema: Schema
+    """That of the table of events."""
+    person: tuple[str, ...]
+    names: pl.DataFrame = field(repr=False)
+    texts: TextRules
+    codes: Mapping[str, pl.Series] = field(repr=False)
+    published: Bools
+    keyed: KeyedPeople | None
+    """What is drawn for people, where there are dates to treat."""
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The columns that are published of it, the key apart."""
+        return (*self.schema.sensitive, *self.schema.kept, *self.schema.dates)
+
+    def owner_of(self, rows: pl.DataFrame) -> Ints:
+        """Return whose each row is that names people in its own spelling; refuse rows of somebody else."""
+        owner = number_in_all({"people": self.names, "events": rows}, self.person, self.texts)["events"]
+        if (owner < 0).any():
+            raise SourceError("the tables have changed since their rows were counted.  Hint: publish them again.")
+        return owner
+
+
 @dataclass(frozen=True)
 class PartsTask:
     """What to publish of a table whose tally is too large for one machine."""
@@ -154,6 +202,8 @@ class Engine(Named, Protocol):
     """Whether it publishes dates after a treatment."""
     reads_sets: ClassVar[bool] = False
     """Whether it reads columns of sets."""
+    links_tables: ClassVar[bool] = False
+    """Whether tables of events may be linked to a table of people, or split from one."""
     has_file_systems: ClassVar[bool] = False
     """Whether it reads and writes file systems of its own, such as `hdfs://…`."""
 
@@ -325,6 +375,22 @@ class Engine(Named, Protocol):
     def require_dates(self, dates: Mapping[str, DateTreatment]) -> None:
         """Refuse, in words that quote no value, columns that hold anything but dates that can be treated."""
         return
+
+    def changing(self, columns: Sequence[str], person: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns that are not the same in all rows of a person, where the engine links tables."""
+        return ()
+
+    def only(self, columns: Sequence[str], *, distinct: bool) -> Engine:
+        """Return some of the columns, with equal rows once where only distinct ones are wanted."""
+        return self
+
+    def linked_rows(self, task: LinkedTask) -> LinkedRows | None:
+        """Return the rows of published people in this table of events; None where the engine links no tables."""
+        return None
+
+    def held(self, frame: pl.DataFrame) -> LinkedRows | None:
+        """Return rows of a table of events that were made here; None where the engine links no tables."""
+        return None
 
     def rows_of(self, form: Form) -> PublishedRows:
         """Return the published rows of a form whose counts hold all there is to publish."""

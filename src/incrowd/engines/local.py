@@ -13,7 +13,7 @@ import polars.selectors as cs
 
 from incrowd.common.arrays import Bools, Counts, Ints
 from incrowd.core.dated import KeyedPeople, keyed_people, reaches, treated
-from incrowd.core.engine import Counted, Engine, OwnedTuples, PublishedRows
+from incrowd.core.engine import Counted, Engine, LinkedRows, LinkedTask, OwnedTuples, PublishedRows
 from incrowd.core.form import Form
 from incrowd.core.labelled import Labelled
 from incrowd.core.people import names_as_read
@@ -46,6 +46,17 @@ class CountedRows(PublishedRows):
 
 
 @dataclass(frozen=True, eq=False)
+class HeldRows(PublishedRows):
+    """Published rows that are in memory."""
+
+    rows: pl.DataFrame
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """Yield all of them."""
+        yield self.rows
+
+
+@dataclass(frozen=True, eq=False)
 class LocalEngine(Engine):
     """Rows in a file, a database's answer or a frame, on this machine."""
 
@@ -54,6 +65,7 @@ class LocalEngine(Engine):
     fallback: ClassVar[bool] = True
     treats_dates: ClassVar[bool] = True
     reads_sets: ClassVar[bool] = True
+    links_tables: ClassVar[bool] = True
 
     @classmethod
     def takes(cls, given: object) -> bool:
@@ -120,6 +132,25 @@ class LocalEngine(Engine):
         """Return some of the columns, with equal rows once where only distinct ones are wanted."""
         frame = self.source.frame.select(cs.by_name(*columns))
         return LocalEngine(replace(self.source, frame=frame.unique() if distinct else frame, columns=tuple(columns)))
+
+    def linked_rows(self, task: LinkedTask) -> LinkedRows:
+        """Read the table of events once more, and give each row its person's keys."""
+        looked_at = {other for treatment in task.schema.dates.values() for other in treatment.looks_at}
+        needed = (*task.person, *task.written, *sorted(looked_at - set(task.written)))
+        with reading(self.source):
+            rows = self.source.frame.select(cs.by_name(*needed)).collect(engine="streaming")
+        owner = task.owner_of(rows)
+        if task.keyed is not None:
+            whose = Whose(task.keyed.person_of[owner], task.keyed.draw)
+            found = treated(lambda name: rows[name], task.schema, self.source.texts, whose)
+            rows = rows.with_columns(dates.alias(name) for name, dates in found.items())
+        keys = [task.codes[name].gather(owner).alias(name) for name in task.person]
+        told = pl.DataFrame([*keys, *(rows[name] for name in task.written)])
+        return self.held(told.filter(pl.Series(task.published[owner])))
+
+    def held(self, frame: pl.DataFrame) -> LinkedRows:
+        """Return rows by what they show: nothing is left of the order in which they came."""
+        return LinkedRows(HeldRows(frame.sort(frame.columns)), frame.height)
 
     def _owned_sets(self, schema: Schema) -> OwnedTuples:
         """Return the rows one by one: hardly two people have the same set."""

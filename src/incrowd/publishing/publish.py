@@ -15,7 +15,7 @@ from incrowd.common.arrays import Codes
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress, silent
 from incrowd.common.randomness import is_secure, randomness, sample_counts, words
-from incrowd.core.engine import Counted, MadeInParts, PartsTask, PublishedRows, empty_tally
+from incrowd.core.engine import Counted, LinkedRows, MadeInParts, PartsTask, PublishedRows, empty_tally
 from incrowd.core.families import require_member
 from incrowd.core.form import Form, FormOutline
 from incrowd.core.items import ItemsOfPeople
@@ -186,7 +186,7 @@ class _Made:
     told: Mapping[str, Hierarchy] = field(default_factory=dict)
     people: PeopleNumbers | None = None
     items: Mapping[str, Any] | None = None
-    linked: Mapping[str, pl.DataFrame] | None = None
+    linked: Mapping[str, LinkedRows] | None = None
     explored: Solutions | None = None
     of_people: Callable[[], tuple[Form, tuple[str, ...]] | None] | None = None
 

@@ -13,7 +13,16 @@ import polars as pl
 
 from incrowd.common.arrays import Counts
 from incrowd.common.extras import require_extra
-from incrowd.core.engine import Counted, Engine, MadeInParts, OwnedTuples, PartsTask, PublishedRows
+from incrowd.core.engine import (
+    Counted,
+    Engine,
+    LinkedRows,
+    LinkedTask,
+    MadeInParts,
+    OwnedTuples,
+    PartsTask,
+    PublishedRows,
+)
 from incrowd.core.form import Form
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import Recoding
@@ -36,6 +45,7 @@ class SparkEngine(Engine):
     has_file_systems: ClassVar[bool] = True
     treats_dates: ClassVar[bool] = True
     reads_sets: ClassVar[bool] = True
+    links_tables: ClassVar[bool] = True
 
     @classmethod
     def takes(cls, given: object) -> bool:
@@ -94,6 +104,30 @@ class SparkEngine(Engine):
         from incrowd.engines.spark.counting import repeated_names
 
         return repeated_names(self.source, columns)
+
+    def changing(self, columns: Sequence[str], person: Sequence[str]) -> tuple[str, ...]:
+        """Compare the rows of each person by an aggregate on Spark."""
+        from incrowd.engines.spark.linked_tables import changing
+
+        return changing(self.source, columns, person)
+
+    def only(self, columns: Sequence[str], *, distinct: bool) -> SparkEngine:
+        """Return a plan that has some of the columns."""
+        from incrowd.engines.spark.linked_tables import only
+
+        return SparkEngine(only(self.source, columns, distinct=distinct))
+
+    def linked_rows(self, task: LinkedTask) -> LinkedRows:
+        """Join events with the keys of published people, on Spark."""
+        from incrowd.engines.spark.linked_tables import linked_rows
+
+        return linked_rows(self.source, task)
+
+    def held(self, frame: pl.DataFrame) -> LinkedRows:
+        """Hand rows over that the driver made."""
+        from incrowd.engines.spark.linked_tables import held
+
+        return held(self.source, frame)
 
     def require_dates(self, dates: Mapping[str, DateTreatment]) -> None:
         """Look at all columns of dates in one job."""

@@ -11,7 +11,7 @@ nothing keeps apart two runs that write to the same place at the same time.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,7 @@ _RENAMES_AT_ONCE = ("file", "hdfs", "viewfs", "webhdfs", "swebhdfs")
 
 def save(
     source: SparkSource,
-    rows: Published,
+    rows: Mapping[str, Published],
     texts: ReleaseTexts,
     target: str | Path,
     *,
@@ -56,7 +56,10 @@ def save(
     force: bool,
     progress: Progress,
 ) -> Path | str:
-    """Write `data.FORMAT`, a directory of parts, with `recipe.toml` and `summary.json`; return where the data are."""
+    """Write `data.FORMAT`, a directory of parts, with `recipe.toml` and `summary.json`; return where the data are.
+
+    `rows` are the tables that are on Spark, by the names of their files: `data`, and tables of events.
+    """
     chosen = format or "parquet"
     if chosen not in FORMATS:
         raise OutputError(f"Spark does not write '{chosen}'.  Hint: it is one of {', '.join(FORMATS)}.")
@@ -79,7 +82,7 @@ def is_remote(target: object) -> bool:
 
 
 def _save_here(
-    source: SparkSource, rows: Published, texts: ReleaseTexts, directory: Path, format: str, force: bool
+    source: SparkSource, rows: Mapping[str, Published], texts: ReleaseTexts, directory: Path, format: str, force: bool
 ) -> Path:
     with new_directory(directory, force=force) as place:
         # Hadoop takes a path as it is: what is escaped, such as a space, would be another directory.
@@ -90,7 +93,7 @@ def _save_here(
 
 
 def _save_remotely(
-    source: SparkSource, rows: Published, texts: ReleaseTexts, target: str, format: str, force: bool
+    source: SparkSource, rows: Mapping[str, Published], texts: ReleaseTexts, target: str, format: str, force: bool
 ) -> str:
     files = _Files(source.session, target)
     parent, _, name = target.rpartition("/")
@@ -125,7 +128,10 @@ def _save_remotely(
 
 def _require_release(files: _Files, target: str) -> None:
     found = {name for name in files.names(target) if not name.endswith(".crc")}
-    if RELEASE.marker not in found or not found <= RELEASE.members():
+    others = found - RELEASE.members()
+    if others and RELEASE.marker in found:
+        others -= RELEASE.named_in(files.read(f"{target}/{RELEASE.marker}"))
+    if RELEASE.marker not in found or others:
         raise OutputError(
             f"{target} is not a release, or holds other files besides; it is not replaced.  "
             "Hint: choose another directory."
@@ -142,10 +148,13 @@ def _put_back(files: _Files, parent: str, name: str) -> None:
                 files.rename(f"{parent}/{old}", f"{parent}/{name}")
 
 
-def _write_tables(source: SparkSource, rows: Published, texts: ReleaseTexts, place: str, format: str) -> None:
-    frame, require_unchanged = rows.watched()
-    _write(frame, f"{place}/data.{format}", format, texts)
-    require_unchanged()
+def _write_tables(
+    source: SparkSource, rows: Mapping[str, Published], texts: ReleaseTexts, place: str, format: str
+) -> None:
+    for name, published in rows.items():
+        watched, require_unchanged = published.watched()
+        _write(watched, f"{place}/{name}.{format}", format, texts)
+        require_unchanged()
     for name, table in texts.tables.items():
         made = to_spark(source.session, table).coalesce(1)
         _write(made, f"{place}/{name}.{format}", format, texts)
@@ -251,6 +260,13 @@ class _Files:
             raise OutputError(
                 f"{target} cannot be written: the finished release could not be moved there ({name_of(error)})."
             ) from None
+
+    def read(self, place: str) -> str:
+        stream = self._system.open(self._path(place))
+        try:
+            return bytes(stream.readAllBytes()).decode(errors="replace")
+        finally:
+            stream.close()
 
     def write(self, place: str, text: str) -> None:
         stream = self._system.create(self._path(place), False)
