@@ -25,7 +25,7 @@ from incrowd.core.items import ItemsOfPeople, code_items, split_items
 from incrowd.core.kept_rows import keep_rows
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Model
-from incrowd.core.people import People, count_people, entries_of_people, number_in_all, number_people
+from incrowd.core.people import People, PeopleNumbers, count_people, entries_of_people, number_in_all, number_people
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import Recoding, Showing
 from incrowd.core.schema import Schema
@@ -189,6 +189,8 @@ class MadeInParts:
     rows: PublishedRows
     values: Mapping[str, pl.Series]
     """The values of published people, by column."""
+    people: PeopleNumbers | None = None
+    """How many people are in it, where somebody has several rows."""
 
 
 class Engine(Named, Protocol):

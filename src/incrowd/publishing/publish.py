@@ -213,7 +213,8 @@ class _Job:
             counted = self._count()
         except TallyTooLarge as found:
             made = self._in_parts(found)
-            return _Made(made.form, made.guarantees, made.rows, _told(self.table.schema, made.values))
+            told = _told(self.table.schema, made.values)
+            return _Made(made.form, made.guarantees, made.rows, told, made.people)
         return self._noisy(counted) if self.method.private else self._grouped(counted)
 
     def _count(self) -> Counted:
@@ -378,8 +379,6 @@ class _Job:
 
     def _in_parts(self, found: TallyTooLarge) -> MadeInParts:
         table = self.table
-        if table.schema.person:  # parts are counted in rows
-            raise found
         task = PartsTask(
             table.schema, self.models, self.method, self.form, self.rate, table.population is not None, self.key,
             self.progress, found.tuples, found.limit,

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
+TUPLES = "tuples"
+"""A column that tells how many tuples a line stands for, where lines are people; otherwise it is one."""
+
+
 @dataclass
 class Parts:
     """A table in parts: part p holds the codes `lows[p, j]` to `highs[p, j] - 1` of quasi-identifier j."""
@@ -121,12 +125,11 @@ def _histograms(
 ) -> dict[tuple[int, int], tuple[Codes, NDArray[np.int64], NDArray[np.int64]]]:
     """Return codes, rows and tuples by part and column, of the parts that are still open."""
     open_parts = [part for part, done in enumerate(parts.done) if not done]
+    lines = F.col(TUPLES) if TUPLES in placed.columns else F.lit(1)
     exploded = placed.where(F.col("part").isin(open_parts)).select(
-        "part", COUNT, F.posexplode(F.array(*codes)).alias("place", "code")
+        "part", COUNT, lines.alias(TUPLES), F.posexplode(F.array(*codes)).alias("place", "code")
     )
-    counted = exploded.groupBy("part", "place", "code").agg(
-        F.sum(COUNT).alias("rows"), F.count(F.lit(1)).alias("tuples")
-    )
+    counted = exploded.groupBy("part", "place", "code").agg(F.sum(COUNT).alias("rows"), F.sum(TUPLES).alias("tuples"))
     found = to_polars(counted).sort("part", "place", "code")
     return {
         (int(part), int(place)): (

@@ -37,6 +37,17 @@ def group_sizes(labelled: DataFrame, labels: Sequence[str]) -> tuple[Counts, NDA
     return found["size"].to_numpy(), found["groups"].to_numpy()
 
 
+def people_in_groups(labelled: DataFrame, labels: Sequence[str], names: Sequence[str], people: int) -> Counts:
+    """Return the people of each group, in order; refuse a release in which somebody is in two groups."""
+    pairs = labelled.select(*labels, *names).distinct()
+    sizes = pairs.groupBy(*labels).agg(F.count(F.lit(1)).alias("size"))
+    found = to_polars(sizes.groupBy("size").agg(F.count(F.lit(1)).alias("groups"))).sort("size")
+    counted = np.repeat(found["size"].to_numpy(), found["groups"].to_numpy())
+    if int(counted.sum()) != people:
+        raise ConformanceError("rows of one person are in several groups; nothing was published. Please report this.")
+    return counted
+
+
 def judge(
     labelled: DataFrame,
     labels: Sequence[str],
