@@ -67,7 +67,7 @@ def test_names_are_found_to_repeat_where_the_driver_cannot_hold_them(frame: Data
         assert release.people is not None
         assert release.people.published == 30
         assert int(release.people.group_sizes.min()) >= 3
-        with pytest.raises(TallyTooLarge, match="looks at the values of people"):
-            ic.publish(table, [ic.KAnonymity(3), ic.DistinctLDiversity(2)])
+        with pytest.raises(TallyTooLarge, match="full-domain needs all of them"):
+            ic.publish(table, ic.KAnonymity(3), method=ic.FullDomain())
     finally:
         spark.conf.unset("spark.incrowd.driverTuples")

@@ -193,12 +193,17 @@ def _judge(
         sides |= {cut.right: 2 * place + 1 for place, cut in enumerate(proposed)}
         touched = placed.where(F.col("part").isin(list(order)))
         for name in sensitive:
-            counted = touched.groupBy("part", F.col(tally.code(name)).alias("code")).agg(F.sum(COUNT).alias(COUNT))
-            rows = to_polars(counted)
+            if tally.owned is None:
+                valued = touched.withColumn("code", F.col(tally.code(name)))
+            else:  # somebody with three values counts for each of them
+                pairs = tally.owned.people_with_values(tally.code(name))
+                valued = touched.select(*tally.owned.names, "part", COUNT).join(pairs, on=tally.owned.names)
+            rows = to_polars(valued.groupBy("part", "code").agg(F.sum(COUNT).alias(COUNT)))
             group = pl.Series("group", [sides[part] for part in rows["part"].to_list()], dtype=pl.Int64)
             rows = rows.with_columns(group).sort("group", "code")
             offsets = np.searchsorted(rows["group"].to_numpy(), np.arange(len(sizes) + 1))
             histograms[name] = Histogram(offsets, rows["code"].to_numpy().astype(np.int32), rows[COUNT].to_numpy())
     whole = {name: tally.value_counts[name] for name in sensitive}
-    verdicts = satisfies_all(require, Groups(sizes, histograms, whole, tally.trees))
+    groups = Groups(sizes, histograms, whole, tally.trees, everybody=tally.everybody)
+    verdicts = satisfies_all(require, groups)
     return [cut for place, cut in enumerate(proposed) if verdicts[2 * place] and verdicts[2 * place + 1]]

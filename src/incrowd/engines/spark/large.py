@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from incrowd.core.engine import MadeInParts, PartsTask
 from incrowd.core.groups import Groups
 from incrowd.core.method import require_possible
-from incrowd.core.model import Model
+from incrowd.core.model import Model, any_looks_at_values
 from incrowd.core.people import PeopleNumbers
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.schema import Schema
@@ -57,7 +57,7 @@ def publish_in_parts(source: SparkSource, task: PartsTask) -> MadeInParts:
         if named is not None:
             named.require_names(counted)
         tally = code_on_spark(source, counted, schema)
-        people = tally if named is None else named.people(tally)
+        people = tally if named is None else named.people(tally, values=any_looks_at_values(require))
         part_tuples = min(PART_TUPLES, task.limit)
         quasi, sensitive = tuple(schema.quasi), tuple(schema.sensitive)
         _require_whole(people, sensitive, require)
@@ -67,17 +67,13 @@ def publish_in_parts(source: SparkSource, task: PartsTask) -> MadeInParts:
             placed = tally.frame.join(placed.select(*named.names, "part"), on=named.names)
         by_name = [quasi.index(name) for name in sorted(quasi)]
         search = PartSearch(
-            schema, tally.columns, tally.trees, tally.value_counts, method, tuple(require),
-            parts.lows[:, by_name], parts.highs[:, by_name],
+            schema, tally.columns, tally.trees, people.value_counts, method, tuple(require),
+            parts.lows[:, by_name], parts.highs[:, by_name], people.everybody,
         )  # fmt: skip
         progress("cutting", 0.0)
         labelled = _labelled(source, tally, placed, search, named).persist()
-        labels = [f"q{place}" for place in range(len(schema.quasi))]
-        numbers = None
-        if named is not None:
-            numbers = PeopleNumbers(people.rows, people_in_groups(labelled, labels, named.names, people.rows))
         buckets = task.tuples // part_tuples + 1
-        made = _release_form(source, tally, schema, labelled, require, key, method, buckets, named, numbers)
+        made, numbers = _release_form(source, tally, schema, labelled, require, key, method, buckets, named, people)
         for spent in {id(frame): frame for frame in (tally.frame, people.frame, counted)}.values():
             spent.unpersist()
     values = {name: tree.values.filter(pl.Series(tally.value_counts[name] > 0)) for name, tree in tally.trees.items()}
@@ -102,8 +98,6 @@ def _why_not(task: PartsTask) -> str:
     for model in task.require:
         if model.needs_table or model.whole_table or model.covers_all_columns:
             return f"{model} needs all of them"
-        if task.schema.person and model.looks_at_values:
-            return f"{model} looks at the values of people who may have several, which needs all of them"
     for name, treatment in task.schema.dates.items():
         if treatment.needs_person:
             return f"the dates of '{name}' are treated by person, which needs all of them"
@@ -123,7 +117,8 @@ def _require_whole(tally: CodedTally, sensitive: Sequence[str], require: Sequenc
 
     histograms = {name: histogram(name) for name in sensitive}
     whole = {name: tally.value_counts[name] for name in sensitive}
-    require_possible(require, Groups(np.array([tally.rows]), histograms, whole, tally.trees))
+    everybody = Groups(np.array([tally.rows]), histograms, whole, tally.trees, everybody=tally.everybody)
+    require_possible(require, everybody)
 
 
 def _labelled(
@@ -163,18 +158,25 @@ def _release_form(
     method: Mondrian,
     buckets: int,
     named: NamedRows | None,
-    people: PeopleNumbers | None,
-) -> GeneralizedOnSpark:
+    people: CodedTally,
+) -> tuple[GeneralizedOnSpark, PeopleNumbers | None]:
     labels = [f"q{place}" for place in range(len(schema.quasi))]
     secrets = {name: f"s{place}" for place, name in enumerate(schema.sensitive)}
     sizes, groups = group_sizes(labelled, labels)
-    judged = sizes if people is None else people.group_sizes
-    guarantees = judge(labelled, labels, secrets, require, judged, tally.trees, tally.value_counts, buckets)
+    numbers, names, judged = None, [], sizes
+    if named is not None:
+        names = named.names
+        judged = people_in_groups(labelled, labels, names, people.rows)
+        numbers = PeopleNumbers(people.rows, judged)
+    guarantees = judge(
+        labelled, labels, secrets, require, judged, tally.trees, people.value_counts, buckets,
+        names, people.everybody or 0,
+    )  # fmt: skip
     widths = [F.sum(F.col(f"w{place}") * F.col(COUNT)).alias(f"w{place}") for place in range(len(labels))]
     marks = F.sum(F.col("mark") * F.col(COUNT)).alias("mark")
     sums = to_polars(labelled.agg(*widths, marks)).row(0, named=True)
     made_up = sorted(name for name in schema.quasi if tally.trees[name].from_data)
-    return GeneralizedOnSpark(
+    form = GeneralizedOnSpark(
         schema,
         Published(_rows(source, schema, labelled, key, named), tally.rows, int(sums["mark"])),
         sizes,
@@ -185,6 +187,7 @@ def _release_form(
         method.labels == "tight",
         tally.rows,
     )
+    return form, numbers
 
 
 def _rows(

@@ -10,13 +10,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from incrowd.core.people import without_name
 from incrowd.core.schema import Schema
-from incrowd.engines.spark.coding import CodedTally
+from incrowd.engines.spark.arrow_batches import to_polars
+from incrowd.engines.spark.coding import CodedTally, OwnedCodes
 from incrowd.engines.spark.counting import COUNT, arrow_only
 from incrowd.engines.spark.first_cuts import TUPLES
 from incrowd.hierarchies.texts import TextRules
@@ -63,10 +65,11 @@ class NamedRows:
             if counted.where(F.col(ours).isNull()).limit(1).count():
                 raise without_name(name)
 
-    def people(self, tally: CodedTally) -> CodedTally:
+    def people(self, tally: CodedTally, *, values: bool) -> CodedTally:
         """Return one line for each person: in each quasi-identifier the middle one of the person's codes.
 
-        A missing value is the middle one only where there is no other.
+        A missing value is the middle one only where there is no other. Where somebody looks at sensitive `values`, it
+        is counted how many people have each.
         """
         codes = [tally.code(name) for name in self.schema.quasi]
         known = {
@@ -78,7 +81,14 @@ class NamedRows:
             for code in codes
         }
         frame = held.withColumns(middle).withColumn(COUNT, F.lit(1).cast("bigint")).persist()
-        return CodedTally(frame, tally.columns, tally.trees, tally.value_counts, frame.count())
+        owned = OwnedCodes(tally.frame, self.names)
+        counts = dict(tally.value_counts)
+        for name in self.schema.sensitive if values else ():
+            pairs = owned.people_with_values(tally.code(name))
+            found = to_polars(pairs.groupBy("code").agg(F.count(F.lit(1)).alias(COUNT)))
+            counts[name] = np.zeros(tally.trees[name].size, dtype=np.int64)
+            counts[name][found["code"].to_numpy()] = found[COUNT].to_numpy()
+        return CodedTally(frame, tally.columns, tally.trees, counts, frame.count(), owned)
 
     def with_own_spelling(self, rows: DataFrame) -> DataFrame:
         """Return rows in which persons that get a pseudonym have one spelling, the shortest that the table has."""

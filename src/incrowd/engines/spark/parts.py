@@ -12,7 +12,7 @@ import polars as pl
 from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.common.progress import silent
 from incrowd.core.groups import Regions
-from incrowd.core.model import Model
+from incrowd.core.model import Model, any_looks_at_values
 from incrowd.core.people import count_people
 from incrowd.core.people_placing import place_people
 from incrowd.core.schema import Schema
@@ -21,6 +21,7 @@ from incrowd.forms.labelled_groups import show_groups
 from incrowd.forms.people_crowds import number_rows
 from incrowd.forms.people_groups import require_all_rows_inside
 from incrowd.hierarchies.tree import Tree
+from incrowd.hierarchies.value_sets import ValueSets
 from incrowd.methods.mondrian import Mondrian
 
 
@@ -36,6 +37,8 @@ class PartSearch:
     require: tuple[Model, ...]
     lows: Codes
     highs: Codes
+    people: int | None = None
+    """How many people the whole table has, where people are published; `value_counts` then count people."""
 
     def labelled(self, part: int, codes: Codes, counts: Counts, person: Ints | None = None) -> pl.DataFrame:
         """Return what each tuple of a part shows in each quasi-identifier, and how wide that is.
@@ -51,8 +54,10 @@ class PartSearch:
         found, searched, schema = None, tally, self.schema
         rng = np.random.default_rng(0)  # for people with equal tuples, who are never apart where cuts are strict
         if person is not None:
-            found, index = count_people(tally, person, index, counts, tuple(schema.sensitive), values=False)
-            searched, schema = found.tally, replace(schema, sensitive={})
+            looks = any_looks_at_values(self.require)
+            found, index = count_people(tally, person, index, counts, tuple(schema.sensitive), values=looks)
+            searched = self._among_all_people(found.tally) if looks else found.tally
+            schema = schema if looks else replace(schema, sensitive={})
         recoding = self.method.search(searched, schema, self.require, rng=rng, progress=silent)
         if recoding.shown == "region":  # nothing of the part is beyond its borders, which are cuts like any other
             recoding = replace(
@@ -80,6 +85,25 @@ class PartSearch:
             for place, name in enumerate(self.schema.sensitive)
         }
         return pl.DataFrame({**labels, **secrets, **widths})
+
+    def _among_all_people(self, tally: Tally) -> Tally:
+        """Return people of a part as some of all people, with whom models compare their groups."""
+        names = tuple(self.schema.sensitive)
+        everybody = whole_table({name: self.trees[name] for name in names}, self.value_counts, self.people or 0)
+        # Others may have several values, although nobody in this part does: shares are then those of people, too.
+        nobody = ValueSets(np.zeros(2, dtype=np.int64), np.empty(0, dtype=np.int32))
+        several = {name: replace(tally.trees[name], sets=nobody) for name in names if tally.trees[name].sets is None}
+        return replace(tally, drawn_from=everybody, trees={**tally.trees, **several})
+
+
+def whole_table(trees: Mapping[str, Tree], value_counts: Mapping[str, Counts], rows: int = 0) -> Tally:
+    """Return a tally that knows how often each sensitive value occurs, how many rows there are, and nothing else."""
+    columns = tuple(sorted(trees))
+    lines = 1 if rows else 0
+    counts = np.full(lines, rows, dtype=np.int64)
+    tally = Tally(columns, np.zeros((lines, len(columns)), dtype=np.int32), counts, trees)
+    tally._value_counts.update({name: value_counts[name] for name in columns})
+    return tally
 
 
 def in_arrow(
