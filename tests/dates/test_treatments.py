@@ -38,6 +38,24 @@ def whose(people: list[int], amounts: list[int]) -> Whose:
     return Whose(np.array(people), lambda below, purpose: np.array(amounts))
 
 
+# --- columns that others look at ---
+
+
+def test_a_treated_column_that_another_is_counted_from_is_published_treated(tmp_path: Path) -> None:
+    frame = visits()
+    treatments = {"visit": ic.TruncateDates("year"), "paid": ic.DatesSinceFirst(first_of="visit")}
+    release = published(frame, treatments)
+    pairs = beside(release, frame)
+    for pairs_of_person in by_person(pairs).values():
+        first = min((before["visit"] for _, before in pairs_of_person if before["visit"]), default=None)
+        for after, before in pairs_of_person:
+            assert after["visit"] == (before["visit"] and unit_name(before["visit"], "year"))
+            assert after["paid"] == (first and (before["paid"] - first).days)
+    release.save(tmp_path / "out", format="csv")
+    written = (tmp_path / "out" / "data.csv").read_text()
+    assert not any(str(before["visit"]) in written for _, before in pairs if before["visit"])
+
+
 # --- shifts ---
 
 

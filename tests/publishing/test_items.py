@@ -116,6 +116,18 @@ def test_a_changed_file_does_not_pass(tmp_path: Path) -> None:
     assert found == {"20-anonymity": True, "3^2-anonymity": False}
 
 
+def test_the_order_of_rows_does_not_tell_who_is_sampled() -> None:
+    frame = pl.DataFrame({"pid": range(60), "age": 1, "bought": [["a", "b"], ["a"], []] * 20})
+    found = []
+    for rows in (frame, frame.reverse(), frame.sample(fraction=1, shuffle=True, seed=1)):
+        table = ic.read(rows, person="pid", quasi=["age"], items=["bought"])
+        kept = ic.read(rows.with_columns(who="pid"), person="pid", quasi=["age"], items=["bought"], keep=["who"])
+        assert ic.publish(table, [ic.KAnonymity(2), ic.KmAnonymity(2, m=2)], sample=0.5, seed=2).rows > 0
+        release = ic.publish(kept, [ic.KAnonymity(2), ic.KmAnonymity(2, m=2)], sample=0.5, seed=2)
+        found.append(sorted(release.to_polars()["who"].to_list()))
+    assert found[0] == found[1] == found[2]
+
+
 def test_the_order_of_rows_and_items_changes_nothing() -> None:
     frame = people_with_sets(300)
     turned = frame.reverse().with_columns(pl.col("bought").list.reverse())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections import Counter, defaultdict
 from dataclasses import replace
+from datetime import date
 from itertools import combinations
 from pathlib import Path
 
@@ -20,6 +21,10 @@ PEOPLE = 400
 
 @pytest.fixture
 def tables() -> dict[str, pl.DataFrame]:
+    return made_up_tables()
+
+
+def made_up_tables() -> dict[str, pl.DataFrame]:
     rng = np.random.default_rng(5)
     names = [f"P{number:03}" for number in range(PEOPLE)]
     people = pl.DataFrame(
@@ -246,3 +251,47 @@ def test_items_of_events_are_attacked_in_memory_and_from_files(tables: dict[str,
     for one in (release, ic.open_release(tmp_path / "out")):
         risk = next(found for found in one.audit(learn=False).attacks if found.attack == "known-items")
         assert min(risk.details[f"fewest people who show {m}"] for m in (1, 2)) == fewest >= 3
+
+
+def test_dates_of_events_are_refused_treated_and_told_in_recipes(
+    tables: dict[str, pl.DataFrame], tmp_path: Path
+) -> None:
+    days = pl.Series(np.random.default_rng(2).integers(0, 900, 1500)).cast(pl.Duration("ms")) * 86_400_000
+    visits = tables["visits"].with_columns(day=(pl.lit(date(2020, 1, 1)) + days).cast(pl.Date))
+    tables["people"].write_csv(tmp_path / "people.csv")
+    for name, values in (("visits", visits), ("late", visits.with_columns(day=pl.lit(date(9999, 12, 30))))):
+        values.write_csv(tmp_path / f"{name}.csv")
+    flat = visits.join(tables["people"], on="pid")
+    flat.write_csv(tmp_path / "flat.csv")
+    given = {"person": "pid", "sensitive": ["disease"], "dates": {"day": ic.ShiftDates(20)}, "others": "drop"}
+    people = ic.read(tmp_path / "people.csv", person="pid", quasi=["age", "sex"], others="drop")
+    late = ic.read(tmp_path / "late.csv", **given)
+    with pytest.raises(ic.errors.SchemaError, match="too near to the ends of the calendar"):
+        ic.publish(ic.read_tables(people, visits=late), ic.KAnonymity(5))
+    key = ic.PseudonymKey(bytes(32))
+    linked = ic.read_tables(people, visits=ic.read(tmp_path / "visits.csv", **given))
+    split = ic.split_rows(ic.read(tmp_path / "flat.csv", quasi=["age", "sex"], **given), "visits")
+    found = []
+    for number, table in enumerate((linked, split)):
+        release = ic.publish(table, ic.KAnonymity(5), pseudonym_key=key)
+        release.save(tmp_path / f"out {number}")
+        again = ic.Recipe.load(tmp_path / f"out {number}" / "recipe.toml").run()
+        assert again.tables["visits"].columns == ["pid", "disease", "day"]
+        found.append(release.tables["visits"])
+    assert found[0].equals(found[1])
+    true = Counter(zip(key.pseudonyms(visits["pid"]), visits["day"], strict=True))
+    assert Counter(zip(found[0]["pid"], found[0]["day"], strict=True)) != true
+    assert Counter(found[0]["pid"]) == Counter(who for who, _ in true.elements())
+
+
+def test_a_linked_release_is_replaced_and_other_files_are_not(tables: dict[str, pl.DataFrame], tmp_path: Path) -> None:
+    release = ic.publish(linked(tables), [ic.KAnonymity(5), ic.KmAnonymity(2)])
+    release.save(tmp_path / "out")
+    release.save(tmp_path / "out", force=True)
+    (tmp_path / "out" / "notes.csv").write_text("mine")
+    with pytest.raises(ic.errors.OutputError, match="holds other files besides"):
+        release.save(tmp_path / "out", force=True)
+    (tmp_path / "out" / "notes.csv").unlink()
+    (tmp_path / "out" / "summary.json").write_text("[1")
+    with pytest.raises(ic.errors.OutputError, match="holds other files besides"):
+        release.save(tmp_path / "out", force=True)

@@ -54,6 +54,13 @@ def treated(
     return {name: treatment.treat(dates[name], dates, whose) for name, treatment in schema.dates.items()}
 
 
+def reaches(dates: Mapping[str, DateTreatment]) -> dict[str, int]:
+    """Return, for each column that a treatment reads, by how many days its dates may be moved, sorted by name."""
+    found = {other: 0 for treatment in dates.values() for other in treatment.looks_at}
+    found |= {name: treatment.reach for name, treatment in dates.items()}
+    return dict(sorted(found.items()))
+
+
 @dataclass(frozen=True)
 class DateFacts:
     """What is known of a release's dates: what became of each column, and what tells whose a row is.

@@ -15,9 +15,10 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 import polars as pl
 
-from incrowd.common.arrays import Counts, Ints
+from incrowd.common.arrays import Bools, Counts, Ints
 from incrowd.common.progress import Progress
 from incrowd.common.registry import Named
+from incrowd.core.dated import KeyedPeople
 from incrowd.core.form import Form, FormOutline
 from incrowd.core.formulas import FormulaCells
 from incrowd.core.items import ItemsOfPeople, code_items, split_items
@@ -26,10 +27,12 @@ from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Model
 from incrowd.core.people import (
     People,
+    PeopleNumbers,
     count_people,
     entries_of_people,
     households_of_people,
     number_households,
+    number_in_all,
     number_people,
     with_households,
 )
@@ -41,6 +44,7 @@ from incrowd.core.tally import Tally, code_table
 from incrowd.core.weights import WeightedTuples, estimated_population, read_weights
 from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import EmptyTable, SchemaError, SourceError
+from incrowd.hierarchies.texts import TextRules
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +86,14 @@ class ReleaseTexts:
     """What is written beside the published rows."""
 
     tables: Mapping[str, pl.DataFrame]
+    linked: Mapping[str, LinkedRows]
+    """Tables of events, wherever their rows are."""
     recipe: Callable[[str, Path | None], str]
     """The recipe for a format, as it reads from a directory; None for a place that is none of this machine's."""
     summary: str
     separator: str
+    item_separator: str | None = None
+    """What stands between items in files that hold no lists, if somebody said so."""
     labels: str | None = None
     """What its labels stand for, where it has any."""
     formulas: FormulaCells = field(default_factory=FormulaCells)
@@ -125,6 +133,50 @@ class PublishedRows(Protocol):
         return None
 
 
+@dataclass(frozen=True, eq=False)
+class LinkedRows:
+    """The published rows of a table of events, and how many they are."""
+
+    rows: PublishedRows
+    height: int
+
+    @property
+    def data(self) -> Any:
+        """The rows as a frame of the engine's own, or of Polars."""
+        frame = self.rows.frame()
+        return pl.concat(list(self.rows.batches())) if frame is None else frame
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedTask:
+    """What to publish of a table of events: the rows of published people, under keys of the release's own.
+
+    Person p is called as row p of `names` says, in some spelling; `codes[p]` are the person's keys.
+    """
+
+    schema: Schema
+    """That of the table of events."""
+    person: tuple[str, ...]
+    names: pl.DataFrame = field(repr=False)
+    texts: TextRules
+    codes: Mapping[str, pl.Series] = field(repr=False)
+    published: Bools
+    keyed: KeyedPeople | None
+    """What is drawn for people, where there are dates to treat."""
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The columns that are published of it, the key apart."""
+        return (*self.schema.sensitive, *self.schema.kept, *self.schema.dates)
+
+    def owner_of(self, rows: pl.DataFrame) -> Ints:
+        """Return whose each row is that names people in its own spelling; refuse rows of somebody else."""
+        owner = number_in_all({"people": self.names, "events": rows}, self.person, self.texts)["events"]
+        if (owner < 0).any():
+            raise SourceError("the tables have changed since their rows were counted.  Hint: publish them again.")
+        return owner
+
+
 @dataclass(frozen=True)
 class PartsTask:
     """What to publish of a table whose tally is too large for one machine."""
@@ -152,6 +204,8 @@ class MadeInParts:
     rows: PublishedRows
     values: Mapping[str, pl.Series]
     """The values of published people, by column."""
+    people: PeopleNumbers | None = None
+    """How many people are in it, where somebody has several rows."""
 
 
 class Engine(Named, Protocol):
@@ -167,6 +221,8 @@ class Engine(Named, Protocol):
     """Whether it counts rows by their weights, and publishes these."""
     reads_sets: ClassVar[bool] = False
     """Whether it reads columns of sets."""
+    links_tables: ClassVar[bool] = False
+    """Whether tables of events may be linked to a table of people, or split from one."""
     has_file_systems: ClassVar[bool] = False
     """Whether it reads and writes file systems of its own, such as `hdfs://…`."""
 
@@ -211,7 +267,7 @@ class Engine(Named, Protocol):
         found_again = bool(schema.found_again)
         owned = self.owned(schema, found_again=bool(found_again or schema.weight))
         tally, tuple_of = self._coded(owned, schema, population)
-        found = None
+        found, person_of = None, None
         if schema.person:
             person_of = number_people(owned.owners, schema.person, self.source.texts)
             if int(person_of.max(initial=-1)) + 1 < tally.rows:  # or a person is a row
@@ -224,7 +280,7 @@ class Engine(Named, Protocol):
                     values=values,
                 )
         if schema.items:
-            return self._with_items(schema, tally, owned, tuple_of, found, values=values)
+            return self._with_items(schema, tally, owned, tuple_of, found, person_of, values=values)
         if schema.household:
             found, tuple_of = self._with_households(schema, tally, owned, tuple_of, found, values=values)
         counted = Counted(tally, owned.raw, tuple_of, found)
@@ -274,7 +330,15 @@ class Engine(Named, Protocol):
         return with_households(found, households_of_people(person_of, households), values=values), places
 
     def _with_items(
-        self, schema: Schema, tally: Tally, owned: OwnedTuples, tuple_of: Ints, found: People | None, *, values: bool
+        self,
+        schema: Schema,
+        tally: Tally,
+        owned: OwnedTuples,
+        tuple_of: Ints,
+        found: People | None,
+        person_of: Ints | None,
+        *,
+        values: bool,
     ) -> Counted:
         """Count a table with a column of sets, in which every row is a person of its own."""
         if found is not None:
@@ -283,15 +347,22 @@ class Engine(Named, Protocol):
                 "Hint: put the items of each person into one row."
             )
         assert owned.sets is not None
+        if schema.found_again and owned.raw.is_duplicated().any():
+            raise SchemaError(
+                "some people have the same quasi-identifiers and sensitive values, so that a row cannot be found again "
+                f"to publish '{schema.found_again[0]}' beside its set of items.  Hint: say whose a row is with "
+                'person="…", or drop the column.'
+            )
         ((column, hierarchy),) = schema.items.items()
         lists = split_items(column, owned.sets, schema.item_separator)
         rows = np.arange(len(tuple_of))
         items = code_items(column, lists, rows, hierarchy, self.source.texts)
-        # People are numbered by what they have, so that the order of rows changes nothing.
+        # People are numbered by what they have, and by who they are, so that the order of rows changes nothing.
         _, entry = items.sets(len(rows))
         number = np.empty(len(rows), dtype=np.int64)
         weights = [read_weights(name, owned.raw[name], self.source.texts) for name in schema.weights]
-        number[np.lexsort((*weights, entry, tuple_of))] = rows
+        who = rows if person_of is None else person_of
+        number[np.lexsort((who, *weights, entry, tuple_of))] = rows
         people, places = count_people(
             tally, number, tuple_of, np.ones(len(rows), dtype=np.int64), tuple(schema.sensitive)
         )
@@ -375,6 +446,22 @@ class Engine(Named, Protocol):
     def require_dates(self, dates: Mapping[str, DateTreatment]) -> None:
         """Refuse, in words that quote no value, columns that hold anything but dates that can be treated."""
         return
+
+    def changing(self, columns: Sequence[str], person: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns that are not the same in all rows of a person, where the engine links tables."""
+        return ()
+
+    def only(self, columns: Sequence[str], *, distinct: bool) -> Engine:
+        """Return some of the columns, with equal rows once where only distinct ones are wanted."""
+        return self
+
+    def linked_rows(self, task: LinkedTask) -> LinkedRows | None:
+        """Return the rows of published people in this table of events; None where the engine links no tables."""
+        return None
+
+    def held(self, frame: pl.DataFrame) -> LinkedRows | None:
+        """Return rows of a table of events that were made here; None where the engine links no tables."""
+        return None
 
     def rows_of(self, form: Form) -> PublishedRows:
         """Return the published rows of a form whose counts hold all there is to publish."""

@@ -75,11 +75,16 @@ def lists_as_text(frame: pl.DataFrame, separator: str | None) -> pl.DataFrame:
     lists = frame.select(cs.list())
     for column in lists.get_columns():
         if column.explode().str.contains(between, literal=True).any():
-            raise OutputError(
-                f"column '{column.name}' has items that hold \"{between}\", which stands between items in a text.  "
-                "Hint: write Parquet, or choose another item_separator."
-            )
+            raise holds_separator(column.name, between)
     return frame.with_columns(cs.list().list.join(between)) if lists.width else frame
+
+
+def holds_separator(column: str, between: str) -> OutputError:
+    """Return the error that says why sets cannot be written as texts."""
+    return OutputError(
+        f"column '{column}' has items that hold \"{between}\", which stands between items in a text.  "
+        "Hint: write Parquet, or choose another item_separator."
+    )
 
 
 def code_items(

@@ -198,10 +198,7 @@ def name_people(
         sizes.append(len(names) + 1)
         nameless |= codes[:, place] == MISSING
         if not allow_nameless and nameless.any():
-            raise SchemaError(
-                f"column '{name}' tells {tells}, and some rows have no value there.  "
-                "Hint: give each of them a number of its own, or leave them out."
-            )
+            raise without_name(name, tells)
         lists.append(names)
     if len(columns) == 1:
         return codes[:, 0].astype(np.int64) - 1, lists[0].alias("p0").to_frame()
@@ -209,6 +206,14 @@ def name_people(
     of_each = [names.gather(codes[first, place] - 1).alias(f"p{place}") for place, names in enumerate(lists)]
     number[nameless] = -1
     return number, pl.DataFrame(of_each)
+
+
+def without_name(name: str, tells: str = "whose a row is") -> SchemaError:
+    """Return the error that says that some rows are nobody's."""
+    return SchemaError(
+        f"column '{name}' tells {tells}, and some rows have no value there.  "
+        "Hint: give each of them a number of its own, or leave them out."
+    )
 
 
 def _code_names(raw: pl.Series, texts: TextRules) -> tuple[pl.Series, Codes]:

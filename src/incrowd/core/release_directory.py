@@ -12,9 +12,10 @@ killed in that moment leaves it in its private place, and the next run puts it b
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -41,21 +42,39 @@ class Contents:
     marker: str
     members: Callable[[], frozenset[str]]
     or_empty: bool = True
+    named_in: Callable[[str], frozenset[str]] = lambda text: frozenset()
+    """Further members, which the marker's text names."""
 
     def recognize(self, directory: Path) -> bool:
         """Whether a directory holds that, or nothing, and no other file that would be lost with it."""
         if directory.is_symlink() or not directory.is_dir():
             return False
         found = {path.name for path in directory.iterdir()}
-        return found <= self.members() and (self.marker in found or (self.or_empty and not found))
+        others = found - self.members()
+        if others and self.marker in found:
+            others -= self.named_in((directory / self.marker).read_text(encoding="utf-8", errors="replace"))
+        return not others and (self.marker in found or (self.or_empty and not found))
 
 
 def _release_members() -> frozenset[str]:
     tables = {"data", *(table for form in published_forms().values() for table in form.other_tables)}
-    return frozenset({*TEXTS, *(f"{table}.{format}" for table in tables for format in registered("sinks"))})
+    return frozenset({*TEXTS, *_files_of(tables)})
 
 
-RELEASE = Contents("a release", "summary.json", _release_members)
+def _files_of(tables: Iterable[str]) -> Iterator[str]:
+    return (f"{table}.{format}" for table in tables for format in registered("sinks"))
+
+
+def _tables_of_events(summary: str) -> frozenset[str]:
+    """Return the files of tables that a release's summary tells of."""
+    try:
+        told = json.loads(summary).get("tables", {})
+    except (ValueError, AttributeError):
+        return frozenset()
+    return frozenset(_files_of(told)) if isinstance(told, dict) else frozenset()
+
+
+RELEASE = Contents("a release", "summary.json", _release_members, named_in=_tables_of_events)
 
 
 @contextmanager

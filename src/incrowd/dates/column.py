@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
+from typing import Literal
 
 import polars as pl
 
@@ -87,11 +88,20 @@ class DateColumn:
         return self.values.dt.replace_time_zone(None)
 
 
+Fault = Literal["no dates", "too far"]
+"""What may be wrong with a column: values that are no dates; dates that may not be moved as far as they might be."""
+
+
 def require_dates(name: str, frame: pl.LazyFrame, texts: TextRules, *, reach: int) -> None:
     """Refuse a frame of one column, "c", that holds anything but dates, or dates that `reach` days may not be added to.
 
     One streamed scan; what is refused does not depend on anybody's own shift.
     """
+    refuse(name, fault_of(frame, texts, reach=reach))
+
+
+def fault_of(frame: pl.LazyFrame, texts: TextRules, *, reach: int) -> Fault | None:
+    """Return what is wrong with the column "c" of a frame, if anything is: so much of it as these rows show."""
     dtype = frame.collect_schema()["c"]
     if dtype == pl.String:
         text = pl.col("c").str.strip_chars()
@@ -99,16 +109,23 @@ def require_dates(name: str, frame: pl.LazyFrame, texts: TextRules, *, reach: in
         day: pl.Expr = pl.when(text.str.contains(_ISO)).then(days)
         others = frame.filter(day.is_null() & (text != "")).unique().head(_MOST_OTHER_TEXTS)
         if _present(others.collect(engine="streaming")["c"], texts).drop_nulls().len():
-            raise _no_dates(name)
+            return "no dates"
     elif dtype in (pl.Date, pl.Datetime):
         day = pl.col("c") if dtype == pl.Date else pl.col("c").dt.replace_time_zone(None).dt.date()
     else:
-        raise _no_dates(name)
+        return "no dates"
     in_nanoseconds = isinstance(dtype, pl.Datetime) and dtype.time_unit == "ns"
     first, last = (_FIRST_NS, _LAST_NS) if in_nanoseconds else (_FIRST, _LAST)
     room = timedelta(days=min(reach, (last - first).days // 2))
     far = frame.filter(day.is_not_null() & ~day.is_between(first + room, last - room)).head(1)
-    if far.collect(engine="streaming").height:
+    return "too far" if far.collect(engine="streaming").height else None
+
+
+def refuse(name: str, fault: Fault | None) -> None:
+    """Refuse a column that anything is wrong with, in words that quote no value."""
+    if fault == "no dates":
+        raise _no_dates(name)
+    if fault == "too far":
         raise SchemaError(
             f"column '{name}' has dates too near to the ends of the calendar to be treated. Such dates often stand for "
             "a missing one, and would give a shift away.  Hint: make them missing (missing=[…] where they are text)."

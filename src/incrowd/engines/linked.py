@@ -12,11 +12,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
-import polars.selectors as cs
 
 from incrowd.common.arrays import Codes, Counts, Ints
-from incrowd.core.dated import keyed_people, treated
-from incrowd.core.engine import Counted, Engine, OwnedTuples, PublishedRows
+from incrowd.core.dated import keyed_people
+from incrowd.core.engine import Counted, Engine, LinkedRows, LinkedTask, OwnedTuples, PublishedRows
 from incrowd.core.form import Form
 from incrowd.core.items import ItemsOfPeople, code_items
 from incrowd.core.people import (
@@ -34,33 +33,31 @@ from incrowd.core.people import (
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.schema import Schema
-from incrowd.core.source import OpenedTable, Origin, ReadOptions
+from incrowd.core.source import Origin, ReadOptions
 from incrowd.core.tally import code_column, code_table
-from incrowd.dates.treatment import Whose
-from incrowd.engines.local import LocalEngine
+from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import EmptyTable, SchemaError, SourceError
 from incrowd.hierarchies.tree import Tree
-from incrowd.sources import reading
 
 
 @dataclass(frozen=True, eq=False)
 class EventTable:
     """What happened to people, one row each time: who it was, sensitive values, items, and columns that are kept."""
 
-    source: OpenedTable
+    engine: Engine
     schema: Schema
 
     @property
-    def written(self) -> tuple[str, ...]:
-        """The columns that are published of it, the key apart."""
-        return (*self.schema.sensitive, *self.schema.kept, *self.schema.dates)
+    def source(self) -> Origin:
+        """Where it comes from."""
+        return self.engine.source
 
 
 @dataclass(frozen=True, eq=False)
 class LinkedEngine(Engine):
     """A table of people, and tables of events."""
 
-    people: LocalEngine
+    people: Engine
     events: Mapping[str, EventTable]
     split: str | None = None
     """What the events are called, where one flat table was split into people and events."""
@@ -121,7 +118,7 @@ class LinkedEngine(Engine):
     def _owned(self, table: EventTable, person: tuple[str, ...]) -> pl.DataFrame:
         """Return who has which sensitive values and items in a table of events, each combination once."""
         columns = (*person, *table.schema.sensitive, *table.schema.items)
-        return LocalEngine(table.source).distinct(columns)[0]
+        return table.engine.distinct(columns)[0]
 
     def _with_events(
         self, people: People, found: Mapping[str, pl.DataFrame], person_of: Mapping[str, Ints], *, values: bool
@@ -149,9 +146,15 @@ class LinkedEngine(Engine):
         """Find the people's rows again in their table."""
         return self.people.joined(counted, recoding, form, key, shuffle=shuffle)
 
+    def require_dates(self, dates: Mapping[str, DateTreatment]) -> None:
+        """Look at the dates of people, and at those of each table of events."""
+        self.people.require_dates(dates)
+        for table in self.events.values():
+            table.engine.require_dates(table.schema.dates)
+
     def linked(
         self, counted: Counted, placed: PlacedPeople, schema: Schema, key: PseudonymKey, items: PublishedItems | None
-    ) -> dict[str, pl.DataFrame]:
+    ) -> dict[str, LinkedRows]:
         """Return the rows of published people in each table of events, under the keys that people have."""
         names = _names_of_people(counted, schema.person)
         published = placed.group_of != WITHHELD
@@ -161,31 +164,16 @@ class LinkedEngine(Engine):
         for name, table in self.events.items():
             if table.schema.items:
                 assert items is not None
-                owner, columns = _lists_of_people(table, items)
+                owner, shown = _lists_of_people(table, items)
+                told = pl.DataFrame([*(codes[one].gather(owner).alias(one) for one in schema.person), shown])
+                rows = table.engine.held(told.filter(pl.Series(published[owner])))
             else:
-                owner, columns = self._events_of_people(table, schema, names, key)
-            kept = published[owner]
-            told = pl.DataFrame([codes[one].gather(owner).alias(one) for one in schema.person] + columns).filter(
-                pl.Series(kept)
-            )
-            tables[name] = told.sort(told.columns)  # by what is shown: nothing is left of the order of the rows
+                keyed = keyed_people(names, schema, self.source.texts, key) if table.schema.dates else None
+                task = LinkedTask(table.schema, schema.person, names, self.source.texts, codes, published, keyed)
+                rows = table.engine.linked_rows(task)
+            assert rows is not None  # engines that link no tables are refused when tables are put together
+            tables[name] = rows
         return tables
-
-    def _events_of_people(
-        self, table: EventTable, schema: Schema, names: pl.DataFrame, key: PseudonymKey
-    ) -> tuple[Ints, list[pl.Series]]:
-        """Return whose each row of a table of events is, and what is published of it."""
-        looked_at = {other for treatment in table.schema.dates.values() for other in treatment.looks_at}
-        needed = (*schema.person, *table.written, *sorted(looked_at - set(table.written)))
-        with reading(table.source):
-            rows = table.source.frame.select(cs.by_name(*needed)).collect(engine="streaming")
-        owner = number_in_all({"people": names, "events": rows}, schema.person, self.source.texts)["events"]
-        if table.schema.dates:
-            people = keyed_people(names, schema, self.source.texts, key)
-            whose = Whose(people.person_of[owner], people.draw)
-            found = treated(lambda name: rows[name], table.schema, table.source.texts, whose)
-            rows = rows.with_columns(dates.alias(name) for name, dates in found.items())
-        return owner, [rows[name] for name in table.written]
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,14 +184,14 @@ class PublishedItems:
     lists: pl.Series = field(repr=False)
 
 
-def _lists_of_people(table: EventTable, items: PublishedItems) -> tuple[Ints, list[pl.Series]]:
+def _lists_of_people(table: EventTable, items: PublishedItems) -> tuple[Ints, pl.Series]:
     """Return whose each item is that a published person shows, and the items."""
     (column,) = table.schema.items
     there = np.flatnonzero(items.list_of >= 0)
     lists = items.lists.gather(items.list_of[there])
     lengths = lists.list.len().to_numpy()
     shown = lists.filter(pl.Series(lengths > 0)).explode().alias(column)
-    return np.repeat(there, lengths), [shown]
+    return np.repeat(there, lengths), shown
 
 
 def _names_of_people(counted: Counted, person: Sequence[str]) -> pl.DataFrame:

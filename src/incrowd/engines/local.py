@@ -12,8 +12,8 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.arrays import Bools, Counts, Ints
-from incrowd.core.dated import KeyedPeople, keyed_people, treated
-from incrowd.core.engine import Counted, Engine, OwnedTuples, PublishedRows
+from incrowd.core.dated import KeyedPeople, keyed_people, reaches, treated
+from incrowd.core.engine import Counted, Engine, LinkedRows, LinkedTask, OwnedTuples, PublishedRows
 from incrowd.core.form import Form
 from incrowd.core.labelled import Labelled
 from incrowd.core.people import names_as_read
@@ -46,6 +46,17 @@ class CountedRows(PublishedRows):
 
 
 @dataclass(frozen=True, eq=False)
+class HeldRows(PublishedRows):
+    """Published rows that are in memory."""
+
+    rows: pl.DataFrame
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """Yield all of them."""
+        yield self.rows
+
+
+@dataclass(frozen=True, eq=False)
 class LocalEngine(Engine):
     """Rows in a file, a database's answer or a frame, on this machine."""
 
@@ -55,6 +66,7 @@ class LocalEngine(Engine):
     carries_weights: ClassVar[bool] = True
     treats_dates: ClassVar[bool] = True
     reads_sets: ClassVar[bool] = True
+    links_tables: ClassVar[bool] = True
 
     @classmethod
     def takes(cls, given: object) -> bool:
@@ -122,6 +134,25 @@ class LocalEngine(Engine):
         frame = self.source.frame.select(cs.by_name(*columns))
         return LocalEngine(replace(self.source, frame=frame.unique() if distinct else frame, columns=tuple(columns)))
 
+    def linked_rows(self, task: LinkedTask) -> LinkedRows:
+        """Read the table of events once more, and give each row its person's keys."""
+        looked_at = {other for treatment in task.schema.dates.values() for other in treatment.looks_at}
+        needed = (*task.person, *task.written, *sorted(looked_at - set(task.written)))
+        with reading(self.source):
+            rows = self.source.frame.select(cs.by_name(*needed)).collect(engine="streaming")
+        owner = task.owner_of(rows)
+        if task.keyed is not None:
+            whose = Whose(task.keyed.person_of[owner], task.keyed.draw)
+            found = treated(lambda name: rows[name], task.schema, self.source.texts, whose)
+            rows = rows.with_columns(dates.alias(name) for name, dates in found.items())
+        keys = [task.codes[name].gather(owner).alias(name) for name in task.person]
+        told = pl.DataFrame([*keys, *(rows[name] for name in task.written)])
+        return self.held(told.filter(pl.Series(task.published[owner])))
+
+    def held(self, frame: pl.DataFrame) -> LinkedRows:
+        """Return rows by what they show: nothing is left of the order in which they came."""
+        return LinkedRows(HeldRows(frame.sort(frame.columns)), frame.height)
+
     def _owned_sets(self, schema: Schema) -> OwnedTuples:
         """Return the rows one by one: hardly two people have the same set."""
         known = list(schema.found_again_by)
@@ -155,9 +186,7 @@ class LocalEngine(Engine):
 
     def require_dates(self, dates: Mapping[str, DateTreatment]) -> None:
         """Look at each column of dates: one streamed scan for each, or two."""
-        reach = {other: 0 for treatment in dates.values() for other in treatment.looks_at}
-        reach |= {name: treatment.reach for name, treatment in dates.items()}
-        for name, days in sorted(reach.items()):
+        for name, days in reaches(dates).items():
             column = self.source.frame.select(cs.by_name(name).as_expr().alias("c"))
             with reading(self.source):
                 require_dates(name, column, self.source.texts, reach=days)
@@ -227,7 +256,7 @@ class JoinedRows(PublishedRows):
             _require_unchanged(rows, np.where(chosen, form.tally.counts, 0))
             # Before anything is sorted: the order of published rows must not follow the identifiers', nor true dates.
             rows = rows.with_columns(self.key.pseudonyms(rows[name]) for name in identifiers)
-            rows = self._with_dates(rows, {**number, **others})
+            rows = self._with_dates(rows, number, others)
             rows = rows.sort("tuple", *carried)
             rows = rows[dealt(rows["tuple"].to_numpy().astype(np.int64), self.shuffle)]
             yield _place_rows(rows, recoding, form, groups, carried)
@@ -240,11 +269,16 @@ class JoinedRows(PublishedRows):
             return None
         return keyed_people(self.counted.raw, schema, self.source.texts, self.key)
 
-    def _with_dates(self, rows: pl.DataFrame, number: Mapping[str, str]) -> pl.DataFrame:
-        """Treat the dates of one scan's rows. All rows of a person are in one group, and so in one scan."""
+    def _with_dates(self, rows: pl.DataFrame, number: Mapping[str, str], others: Mapping[str, str]) -> pl.DataFrame:
+        """Treat the dates of one scan's rows. All rows of a person are in one group, and so in one scan.
+
+        A column that others are counted from may be one that is treated: it is read in one place, and written in
+        another.
+        """
         schema, people = self.form.schema, self._people
         whose = None if people is None else Whose(rows["person"].to_numpy(), people.draw)
-        found = treated(lambda name: rows[number[name]], schema, self.source.texts, whose)
+        read = {**number, **others}
+        found = treated(lambda name: rows[read[name]], schema, self.source.texts, whose)
         rows = rows.with_columns(dates.alias(number[name]) for name, dates in found.items())
         return rows.drop("person", cs.starts_with("o"), strict=False)
 

@@ -155,6 +155,15 @@ def one_spelling(text: pl.Series) -> pl.Series:
     return found["text_right"].alias(text.name)
 
 
+def spelling_of(text: pl.Series) -> pl.Series:
+    """Return a text for each text, value by value, that is the same for all spellings of one number.
+
+    >>> spelling_of(pl.Series(["5", "5.0", "5e0", "5 kg", None])).to_list()
+    ['5', '5', '5', '5 kg', None]
+    """
+    return pl.DataFrame({"value": _value_of(text)})["value"]
+
+
 def _value_of(text: pl.Series) -> pl.Series:
     """Return a text for each text that is the same for two spellings of one number, and for nothing else."""
     plain = pl.col("text").str.strip_chars()

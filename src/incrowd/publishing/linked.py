@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from incrowd.core.engine import Engine
 from incrowd.core.schema import Schema
 from incrowd.engines.linked import EventTable, LinkedEngine
-from incrowd.engines.local import LocalEngine
 from incrowd.errors import SchemaError
 from incrowd.publishing.table import Table
 
@@ -50,12 +50,16 @@ def read_tables(people: Table, **events: Table) -> LinkedTables:
     schema = people.schema
     if not schema.person:
         raise SchemaError('the table of people does not say who is who.  Hint: read it with person="…", its key.')
-    if not isinstance(people.engine, LocalEngine):
-        raise SchemaError(f"the engine {people.engine.name} has no linked tables.  Hint: read them on one machine.")
+    _require_linking(people.engine)
     tables: dict[str, EventTable] = {}
     taken = set(schema.published) | set(schema.person)
     for name, table in events.items():
         tables[name] = _event_table(name, table, schema)
+        if table.engine.name != people.engine.name:
+            raise SchemaError(
+                f"table '{name}' is on the engine {table.engine.name}, and the people are on {people.engine.name}.  "
+                "Hint: read all tables in the same way."
+            )
         twice = taken & {*table.schema.sensitive, *table.schema.items}
         if twice:
             raise SchemaError(f"column '{min(twice)}' is in two tables.  Hint: rename it in one of them.")
@@ -92,8 +96,7 @@ def split_rows(table: Table, events: str = "events") -> LinkedTables:
     schema, engine = table.schema, table.engine
     if not schema.person:
         raise SchemaError('nothing tells whose a row is.  Hint: read the table with person="…".')
-    if not isinstance(engine, LocalEngine):
-        raise SchemaError(f"the engine {engine.name} has no linked tables.  Hint: read them on one machine.")
+    _require_linking(engine)
     used = (*schema.quasi, *schema.sensitive, *schema.items, *schema.kept, *schema.dates, *schema.weights)
     changing = engine.changing(used, schema.person)
     for name in schema.weights:
@@ -156,9 +159,13 @@ def _event_table(name: str, table: Table, people: Schema) -> EventTable:
         )
     if schema.items and (schema.sensitive or schema.kept or schema.dates):
         raise SchemaError(f"table '{name}' has items, and so no other column but its key.  Hint: drop the others.")
-    if not isinstance(table.engine, LocalEngine):
-        raise SchemaError(f"the engine {table.engine.name} has no linked tables.  Hint: read them on one machine.")
-    return EventTable(table.engine.source, schema)
+    _require_linking(table.engine)
+    return EventTable(table.engine, schema)
+
+
+def _require_linking(engine: Engine) -> None:
+    if not engine.links_tables:
+        raise SchemaError(f"the engine {engine.name} has no linked tables.  Hint: read them on one machine.")
 
 
 def _engine(tables: LinkedTables) -> LinkedEngine:

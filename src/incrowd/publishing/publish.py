@@ -15,7 +15,7 @@ from incrowd.common.arrays import Codes
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress, silent
 from incrowd.common.randomness import is_secure, randomness, sample_counts, words
-from incrowd.core.engine import Counted, MadeInParts, PartsTask, PublishedRows, empty_tally
+from incrowd.core.engine import Counted, LinkedRows, MadeInParts, PartsTask, PublishedRows, empty_tally
 from incrowd.core.families import require_member
 from incrowd.core.form import Form, FormOutline
 from incrowd.core.item_sets import ItemSets
@@ -229,7 +229,7 @@ class _Made:
     told: Mapping[str, Hierarchy] = field(default_factory=dict)
     people: PeopleNumbers | None = None
     items: Mapping[str, Any] | None = None
-    linked: Mapping[str, pl.DataFrame] | None = None
+    linked: Mapping[str, LinkedRows] | None = None
     event_sets: ItemSets | None = None
     explored: Solutions | None = None
     of_people: Callable[[], tuple[Form, tuple[str, ...]] | None] | None = None
@@ -257,7 +257,8 @@ class _Job:
             counted = self._count()
         except TallyTooLarge as found:
             made = self._in_parts(found)
-            return _Made(made.form, made.guarantees, made.rows, _told(self.table.schema, made.values))
+            told = _told(self.table.schema, made.values)
+            return _Made(made.form, made.guarantees, made.rows, told, made.people)
         return self._noisy(counted) if self.method.private else self._grouped(counted)
 
     def _count(self) -> Counted:
@@ -448,7 +449,7 @@ class _Job:
 
     def _in_parts(self, found: TallyTooLarge) -> MadeInParts:
         table = self.table
-        if table.schema.owned_by or table.schema.weight:  # parts are counted in rows that all weigh the same
+        if table.schema.household or table.schema.weight:  # parts are counted in people who all weigh the same
             raise found
         task = PartsTask(
             table.schema, self.models, self.method, self.form, self.rate, table.population is not None, self.key,

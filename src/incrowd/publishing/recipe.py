@@ -49,19 +49,22 @@ class Recipe(RecipeFields):
             return split_rows(table, self.split)
         if not self.tables:
             return table
-        if session is not None:
-            raise RecipeError("linked tables are read on this machine.  Hint: leave out --engine.")
-        return read_tables(
-            table, **{name: self._event_table(name, described) for name, described in self.tables.items()}
-        )
+        events = {name: self._event_table(name, described, session) for name, described in self.tables.items()}
+        return read_tables(table, **events)
 
-    def _event_table(self, name: str, described: TableFields) -> Table:
-        location, options = self._located(f"tables.{name}", described.source)
+    def _event_table(self, name: str, described: TableFields, session: object | None) -> Table:
+        location: object
+        options: dict[str, Any]
+        if session is None:
+            location, options = self._located(f"tables.{name}", described.source)
+        else:
+            location, options = open_in_session(session, self._located_absolutely(described.source)), {}
         return read(
             location,
             **_roles(described.roles),
             others=described.others,  # type: ignore[arg-type]
             hierarchies=described.hierarchies,
+            dates=described.dates,
             **options,
         )
 

@@ -329,8 +329,9 @@ class RecipeFields:
         who is published.
         """
         schema = release.schema
-        roles = roles_in(schema)
+        roles, dates = roles_in(schema), dict(schema.dates)
         for table in release.event_tables.values() if release.split else ():
+            dates |= table.schema.dates
             roles |= {name: role for name, role in roles_in(table.schema).items() if name not in schema.person}
         return cls(
             source=_described(release.source, stated_only=release.hides_rows),
@@ -355,7 +356,7 @@ class RecipeFields:
             },
             split=release.split,
             others="drop" if release.split else None,  # what is dropped is in neither table
-            dates=schema.dates,
+            dates=dates,
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from incrowd.common.arrays import Floats
 from incrowd.common.plain import finite, parameters, size_distribution
 from incrowd.common.progress import Progress, silent
 from incrowd.core.dated import DateFacts
-from incrowd.core.engine import PublishedRows
+from incrowd.core.engine import LinkedRows, PublishedRows
 from incrowd.core.form import Form, FormOutline
 from incrowd.core.groups import Groups
 from incrowd.core.households import HouseholdFacts
@@ -118,7 +118,7 @@ class Release:
     """What was lost of them."""
     event_sets: ItemSets | None = None
     """The items that people show in a table of events, in parts by their groups."""
-    linked: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    linked: Mapping[str, LinkedRows] = field(default_factory=dict)
     """Tables of events that its keys link to the people, by name."""
     event_tables: Mapping[str, LinkedSource] = field(default_factory=dict)
     """Where these come from."""
@@ -409,9 +409,17 @@ class Release:
         return found if found or self.form.spread is None else label_losses(self.form.tally, self.form.spread)
 
     @property
-    def tables(self) -> Mapping[str, pl.DataFrame]:
-        """What is published besides the rows, by name: some forms need more than one table."""
-        return {**self.shown.tables(), **self.linked}
+    def tables(self) -> Mapping[str, Any]:
+        """What is published besides the rows, by name: some forms need more than one table.
+
+        Tables of events are frames of Polars, or of the cluster that the rows are on.
+        """
+        return {**self.shown.tables(), **{name: table.data for name, table in self.linked.items()}}
+
+    @property
+    def tables_of_form(self) -> Mapping[str, pl.DataFrame]:
+        """What the form needs besides the rows."""
+        return self.shown.tables()
 
     @property
     def hides_rows(self) -> bool:

@@ -14,7 +14,7 @@ import polars as pl
 from incrowd.common.paths import is_there
 from incrowd.common.progress import Progress, silent
 from incrowd.common.writing import require_name, telling, write_secret
-from incrowd.core.engine import PublishedRows, ReleaseTexts
+from incrowd.core.engine import LinkedRows, PublishedRows, ReleaseTexts
 from incrowd.core.families import registered
 from incrowd.core.formulas import neutralized
 from incrowd.core.items import lists_as_text
@@ -35,8 +35,13 @@ class Savable(Publication, Protocol):
         ...
 
     @property
-    def tables(self) -> Mapping[str, pl.DataFrame]:
+    def tables_of_form(self) -> Mapping[str, pl.DataFrame]:
         """What is published besides them."""
+        ...
+
+    @property
+    def linked(self) -> Mapping[str, LinkedRows]:
+        """Tables of events."""
         ...
 
     @property
@@ -80,12 +85,14 @@ def save(
     if format is not None and format not in formats():
         raise OutputError(f"unknown format '{format}'.  Hint: it is one of {', '.join(formats())}.")
     texts = ReleaseTexts(
-        release.tables,
+        release.tables_of_form,
+        release.linked,
         lambda chosen, place: recipe_of(
             release, format=chosen, seen_from=place, spreadsheet_safe=spreadsheet_safe and _in_spreadsheets(chosen)
         ),
         json.dumps(release.summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n",
         str(release.source.description.get("separator", ",")),
+        release.schema.item_separator,
         None if (labels := release.label_meanings) is None else json.dumps(labels, ensure_ascii=False) + "\n",
         spreadsheet_safe=spreadsheet_safe,
     )
@@ -99,11 +106,13 @@ def save(
     with new_directory(directory, force=force) as place:
         batches = _reporting(release, progress)
         if not sink.takes_lists:
-            batches = (lists_as_text(batch, release.schema.item_separator) for batch in batches)
+            batches = (lists_as_text(batch, texts.item_separator) for batch in batches)
         rows = _for_spreadsheets(batches, sink, texts)
         sink.write(rows, place / f"data.{chosen}", separator=texts.separator)
-        for name, table in texts.tables.items():
-            others = _for_spreadsheets(iter([table]), sink, texts)
+        tables = {name: iter([table]) for name, table in texts.tables.items()}
+        tables |= {name: table.rows.batches() for name, table in texts.linked.items()}
+        for name, batches in tables.items():
+            others = _for_spreadsheets(batches, sink, texts)
             sink.write(others, place / f"{name}.{chosen}", separator=texts.separator)
         (place / "recipe.toml").write_text(texts.recipe(chosen, directory), encoding="utf-8")
         if texts.labels is not None:

@@ -28,6 +28,18 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
+class OwnedCodes:
+    """Tuples on Spark with whose they are, told by the columns of `names`."""
+
+    frame: DataFrame
+    names: list[str]
+
+    def people_with_values(self, code: str) -> DataFrame:
+        """Return the distinct pairs of a person and a code of a column, which is called `code`."""
+        return self.frame.select(*self.names, F.col(code).alias("code")).distinct()
+
+
+@dataclass(frozen=True, eq=False)
 class CodedTally:
     """Tuples on Spark: `k0`, `k1`, … are the codes of `columns`, `n` the rows; raw values are in `c…` as they were."""
 
@@ -36,6 +48,13 @@ class CodedTally:
     trees: dict[str, Tree]
     value_counts: dict[str, Counts]
     rows: int
+    owned: OwnedCodes | None = None
+    """Where lines are people, the tuples that they have: `rows` and the counts of sensitive values are then people."""
+
+    @property
+    def everybody(self) -> int | None:
+        """How many people there are, where somebody may have several values."""
+        return None if self.owned is None else self.rows
 
     def code(self, name: str) -> str:
         """Return what a column's codes are called."""

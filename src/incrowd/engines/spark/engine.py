@@ -13,11 +13,22 @@ import polars as pl
 
 from incrowd.common.arrays import Counts
 from incrowd.common.extras import require_extra
-from incrowd.core.engine import Counted, Engine, MadeInParts, PartsTask, PublishedRows
+from incrowd.core.engine import (
+    Counted,
+    Engine,
+    LinkedRows,
+    LinkedTask,
+    MadeInParts,
+    OwnedTuples,
+    PartsTask,
+    PublishedRows,
+)
 from incrowd.core.form import Form
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import Recoding
+from incrowd.core.schema import Schema
 from incrowd.core.source import ReadOptions
+from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import SourceError
 
 if TYPE_CHECKING:
@@ -33,6 +44,9 @@ class SparkEngine(Engine):
     has_catalogue: ClassVar[bool] = True
     carries_weights: ClassVar[bool] = True
     has_file_systems: ClassVar[bool] = True
+    treats_dates: ClassVar[bool] = True
+    reads_sets: ClassVar[bool] = True
+    links_tables: ClassVar[bool] = True
 
     @classmethod
     def takes(cls, given: object) -> bool:
@@ -47,15 +61,16 @@ class SparkEngine(Engine):
     def open(cls, given: Any, options: ReadOptions) -> SparkEngine:
         """Take a frame in, or a table that was opened already."""
         require_extra("spark", "sessions and frames of Spark")  # which may be here without what its frames need
-        from incrowd.engines.spark.source import SparkSource, open_spark
+        from incrowd.engines.spark.source import SparkSource, open_spark, refuse_nested
 
         if isinstance(given, SparkSource):
             options.refuse_all("this table is open already")
+            refuse_nested(given.given, options.lists)
             return cls(given)
         if type(given).__name__ == "SparkSession":
             raise SourceError("a SparkSession is not a table.  Hint: give one of its frames.")
         options.refuse_all_but((), "this is a Spark frame")
-        return cls(open_spark(given, missing=options.missing, exact_text=options.exact_text))
+        return cls(open_spark(given, missing=options.missing, exact_text=options.exact_text, lists=options.lists))
 
     @classmethod
     def start_session(cls, address: str | None) -> Any:
@@ -77,11 +92,50 @@ class SparkEngine(Engine):
 
         return distinct_tuples(self.source, columns)
 
+    def owned(self, schema: Schema, *, found_again: bool) -> OwnedTuples:
+        """Return people with their sets one by one, where there is a column of sets: an aggregate on Spark, too."""
+        if not schema.items:
+            return super().owned(schema, found_again=found_again)
+        from incrowd.engines.spark.sets import owned_sets
+
+        return owned_sets(self.source, schema)
+
     def repeated(self, columns: Sequence[str]) -> dict[str, tuple[int, int]]:
         """Count the different values of each column on Spark: of names there may be more than the driver can hold."""
         from incrowd.engines.spark.counting import repeated_names
 
         return repeated_names(self.source, columns)
+
+    def changing(self, columns: Sequence[str], person: Sequence[str]) -> tuple[str, ...]:
+        """Compare the rows of each person by an aggregate on Spark."""
+        from incrowd.engines.spark.linked_tables import changing
+
+        return changing(self.source, columns, person)
+
+    def only(self, columns: Sequence[str], *, distinct: bool) -> SparkEngine:
+        """Return a plan that has some of the columns."""
+        from incrowd.engines.spark.linked_tables import only
+
+        return SparkEngine(only(self.source, columns, distinct=distinct))
+
+    def linked_rows(self, task: LinkedTask) -> LinkedRows:
+        """Join events with the keys of published people, on Spark."""
+        from incrowd.engines.spark.linked_tables import linked_rows
+
+        return linked_rows(self.source, task)
+
+    def held(self, frame: pl.DataFrame) -> LinkedRows:
+        """Hand rows over that the driver made."""
+        from incrowd.engines.spark.linked_tables import held
+
+        return held(self.source, frame)
+
+    def require_dates(self, dates: Mapping[str, DateTreatment]) -> None:
+        """Look at all columns of dates in one job."""
+        if dates:
+            from incrowd.engines.spark.dates import require_dates_on_spark
+
+            require_dates_on_spark(self.source, dates)
 
     def rows_of(self, form: Form) -> PublishedRows:
         """Make the rows from the form's counts: here in batches, or on Spark as a frame."""

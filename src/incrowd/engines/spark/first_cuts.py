@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
+TUPLES = "tuples"
+"""A column that tells how many tuples a line stands for, where lines are people; otherwise it is one."""
+
+
 @dataclass
 class Parts:
     """A table in parts: part p holds the codes `lows[p, j]` to `highs[p, j] - 1` of quasi-identifier j."""
@@ -121,12 +125,11 @@ def _histograms(
 ) -> dict[tuple[int, int], tuple[Codes, NDArray[np.int64], NDArray[np.int64]]]:
     """Return codes, rows and tuples by part and column, of the parts that are still open."""
     open_parts = [part for part, done in enumerate(parts.done) if not done]
+    lines = F.col(TUPLES) if TUPLES in placed.columns else F.lit(1)
     exploded = placed.where(F.col("part").isin(open_parts)).select(
-        "part", COUNT, F.posexplode(F.array(*codes)).alias("place", "code")
+        "part", COUNT, lines.alias(TUPLES), F.posexplode(F.array(*codes)).alias("place", "code")
     )
-    counted = exploded.groupBy("part", "place", "code").agg(
-        F.sum(COUNT).alias("rows"), F.count(F.lit(1)).alias("tuples")
-    )
+    counted = exploded.groupBy("part", "place", "code").agg(F.sum(COUNT).alias("rows"), F.sum(TUPLES).alias("tuples"))
     found = to_polars(counted).sort("part", "place", "code")
     return {
         (int(part), int(place)): (
@@ -190,12 +193,17 @@ def _judge(
         sides |= {cut.right: 2 * place + 1 for place, cut in enumerate(proposed)}
         touched = placed.where(F.col("part").isin(list(order)))
         for name in sensitive:
-            counted = touched.groupBy("part", F.col(tally.code(name)).alias("code")).agg(F.sum(COUNT).alias(COUNT))
-            rows = to_polars(counted)
+            if tally.owned is None:
+                valued = touched.withColumn("code", F.col(tally.code(name)))
+            else:  # somebody with three values counts for each of them
+                pairs = tally.owned.people_with_values(tally.code(name))
+                valued = touched.select(*tally.owned.names, "part", COUNT).join(pairs, on=tally.owned.names)
+            rows = to_polars(valued.groupBy("part", "code").agg(F.sum(COUNT).alias(COUNT)))
             group = pl.Series("group", [sides[part] for part in rows["part"].to_list()], dtype=pl.Int64)
             rows = rows.with_columns(group).sort("group", "code")
             offsets = np.searchsorted(rows["group"].to_numpy(), np.arange(len(sizes) + 1))
             histograms[name] = Histogram(offsets, rows["code"].to_numpy().astype(np.int32), rows[COUNT].to_numpy())
     whole = {name: tally.value_counts[name] for name in sensitive}
-    verdicts = satisfies_all(require, Groups(sizes, histograms, whole, tally.trees))
+    groups = Groups(sizes, histograms, whole, tally.trees, everybody=tally.everybody)
+    verdicts = satisfies_all(require, groups)
     return [cut for place, cut in enumerate(proposed) if verdicts[2 * place] and verdicts[2 * place + 1]]

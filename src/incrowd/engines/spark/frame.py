@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import polars as pl
 
 from incrowd.common.progress import Progress
-from incrowd.core.engine import PublishedRows, ReleaseTexts
+from incrowd.core.engine import LinkedRows, PublishedRows, ReleaseTexts
 from incrowd.core.form import Form
 from incrowd.engines.local import ROWS_PER_BATCH
 from incrowd.engines.spark.arrow_batches import to_polars, to_spark
@@ -51,7 +51,14 @@ class SparkRows(PublishedRows):
         self, texts: ReleaseTexts, target: str | Path, *, format: str | None, force: bool, progress: Progress
     ) -> Path | str:
         """Let Spark write the release, on any file system that it knows."""
-        return save(self.source, self.make(), texts, target, format=format, force=force, progress=progress)
+        tables = {"data": self.make(), **{name: _on_spark(self.source, rows) for name, rows in texts.linked.items()}}
+        return save(self.source, tables, texts, target, format=format, force=force, progress=progress)
+
+
+def _on_spark(source: SparkSource, linked: LinkedRows) -> Published:
+    if isinstance(linked.rows, SparkRows):
+        return linked.rows.make()
+    return Published(to_spark(source.session, linked.rows.batches()), linked.height)
 
 
 def rows_of(source: SparkSource, form: Form) -> SparkRows:

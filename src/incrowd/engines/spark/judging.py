@@ -18,10 +18,11 @@ from pyspark.sql import functions as F
 from incrowd.common.arrays import Counts
 from incrowd.core.groups import Groups
 from incrowd.core.model import Guarantee, Model
-from incrowd.core.tally import Tally
 from incrowd.engines.spark.arrow_batches import to_polars
 from incrowd.engines.spark.counting import COUNT, arrow_only
+from incrowd.engines.spark.parts import whole_table
 from incrowd.errors import ConformanceError
+from incrowd.forms.people_crowds import crowds_of_people, number_rows
 from incrowd.forms.verify import COUNT as ROWS
 from incrowd.forms.verify import groups_of
 from incrowd.hierarchies.tree import Tree
@@ -37,6 +38,17 @@ def group_sizes(labelled: DataFrame, labels: Sequence[str]) -> tuple[Counts, NDA
     return found["size"].to_numpy(), found["groups"].to_numpy()
 
 
+def people_in_groups(labelled: DataFrame, labels: Sequence[str], names: Sequence[str], people: int) -> Counts:
+    """Return the people of each group, in order; refuse a release in which somebody is in two groups."""
+    pairs = labelled.select(*labels, *names).distinct()
+    sizes = pairs.groupBy(*labels).agg(F.count(F.lit(1)).alias("size"))
+    found = to_polars(sizes.groupBy("size").agg(F.count(F.lit(1)).alias("groups"))).sort("size")
+    counted = np.repeat(found["size"].to_numpy(), found["groups"].to_numpy())
+    if int(counted.sum()) != people:
+        raise ConformanceError("rows of one person are in several groups; nothing was published. Please report this.")
+    return counted
+
+
 def judge(
     labelled: DataFrame,
     labels: Sequence[str],
@@ -46,8 +58,13 @@ def judge(
     trees: Mapping[str, Tree],
     value_counts: Mapping[str, Counts],
     buckets: int,
+    names: Sequence[str] = (),
+    people: int = 0,
 ) -> list[Guarantee]:
-    """Check every model on the labels that are published; return the guarantees, or refuse the release."""
+    """Check every model on the labels that are published; return the guarantees, or refuse the release.
+
+    Where `names` tell whose a row is, sizes and the counts of values are those of `people`.
+    """
     by_size = [model for model in require if not model.looks_at_values]
     by_value = [model for model in require if model not in by_size]
     found = {}
@@ -57,7 +74,7 @@ def judge(
             raise _broken(model)
         found[model] = float(model.achieved(whole))
     if by_value:
-        verdicts = _judge_buckets(labelled, labels, secrets, by_value, trees, value_counts, buckets)
+        verdicts = _judge_buckets(labelled, labels, secrets, by_value, trees, value_counts, buckets, names, people)
         for place, model in enumerate(by_value):
             mine = verdicts.filter(pl.col("model") == place)
             if mine["failing"].sum():
@@ -100,26 +117,32 @@ def _judge_buckets(
     trees: Mapping[str, Tree],
     value_counts: Mapping[str, Counts],
     buckets: int,
+    names_of_people: Sequence[str],
+    people: int,
 ) -> pl.DataFrame:
-    lines = labelled.groupBy(*labels, *secrets.values()).agg(F.sum(COUNT).alias(COUNT))
+    told_by = (*labels, *secrets.values(), *names_of_people)
+    lines = labelled.groupBy(*told_by).agg(F.sum(COUNT).alias(COUNT))
     bucketed = lines.withColumn("bucket", F.pmod(F.xxhash64(*labels), F.lit(buckets)))
     names = tuple(secrets)
-    before = _whole_table({name: trees[name] for name in names}, value_counts)
+    before = whole_table({name: trees[name] for name in names}, value_counts, people)
+    whose = list(names_of_people)
+
+    def grouped(rows: pl.DataFrame) -> Groups:
+        if not whose:
+            return groups_of(rows, labels, names, before=before)
+        return crowds_of_people(rows, labels, names, number_rows(rows, whose), before=before)
 
     def verdicts(bucket: Any) -> Any:
         rows = pl.DataFrame(pl.from_arrow(bucket))
-        shown = rows.select(*labels, *(pl.col(ours).alias(name) for name, ours in secrets.items()))
+        shown = rows.select(*labels, *whose, *(pl.col(ours).alias(name) for name, ours in secrets.items()))
         shown = shown.with_columns(rows["n"].alias(ROWS))
-        groups = groups_of(shown, labels, names, before=before)
+        groups = grouped(shown)
         number = rows.select(pl.struct(*labels).rank("dense")).to_series()
         halves = [shown.filter(half) for half in (number % 2 == 0, number % 2 == 1)]
         told = []
         for place, model in enumerate(require):
             whole = float(model.achieved(groups))
-            parts = [
-                float(model.achieved(groups_of(half, labels, names, before=before))) if half.height else whole
-                for half in halves
-            ]
+            parts = [float(model.achieved(grouped(half))) if half.height else whole for half in halves]
             failing = int((~model.satisfied(groups)).sum())
             told.append({"model": place, "failing": failing, "whole": whole, "first": parts[0], "second": parts[1]})
         return pl.DataFrame(told).to_arrow()
@@ -128,11 +151,3 @@ def _judge_buckets(
     told = "model bigint, failing bigint, whole double, first double, second double"
     with arrow_only():
         return to_polars(bucketed.groupBy("bucket").applyInArrow(verdicts, told))
-
-
-def _whole_table(trees: Mapping[str, Tree], value_counts: Mapping[str, Counts]) -> Tally:
-    """Return a tally that knows how often each sensitive value occurs, and nothing else."""
-    columns = tuple(sorted(trees))
-    tally = Tally(columns, np.zeros((0, len(columns)), dtype=np.int32), np.zeros(0, dtype=np.int64), trees)
-    tally._value_counts.update({name: value_counts[name] for name in columns})
-    return tally

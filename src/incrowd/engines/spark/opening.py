@@ -59,7 +59,8 @@ def open_described(session: SparkSession, described: Mapping[str, Any]) -> Spark
         name = name_of(error)
         raise SourceError(f"{told[named[0]]}: Spark cannot open it ({name}).") from None
     exact_text = bool(told.get("exact_text", False))
-    return open_spark(frame, missing=missing, exact_text=exact_text, description=told)
+    # Which columns may hold lists is known once they have roles.
+    return open_spark(frame, missing=missing, exact_text=exact_text, description=told, lists=None)
 
 
 def without_jdbc_secrets(url: str) -> str:

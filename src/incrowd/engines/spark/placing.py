@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,7 @@ from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.shown_weights import ShownWeights
 from incrowd.engines.dealing import group_of_tuple, hash_of, secrets_of
 from incrowd.engines.spark.arrow_batches import to_arrow, to_spark
+from incrowd.engines.spark.dates import DatesOnSpark
 from incrowd.engines.spark.keyed_codes import with_pseudonyms
 from incrowd.engines.spark.published import MARK
 
@@ -54,9 +56,9 @@ class Placing:
         form, schema, rows = self.form, self.form.schema, self.source.rows
         placed = self._dealt(rows) if self._groups is None else self._looked_up(rows, self._groups)
         shown = {
-            **{name: self.source.number(name) for name in (*schema.pseudonyms, *schema.kept)},
+            **self._found_again,
             **{name: f"q{place}" for place, name in enumerate(schema.quasi)},
-            **{name: f"s{place}" for place, name in enumerate(schema.sensitive)},
+            **{name: f"s{place}" for place, name in enumerate(schema.written_values)},
             **dict.fromkeys(schema.weights, "weight"),
         }
         columns = [shown[name] for name in form.schema.published]
@@ -69,6 +71,17 @@ class Placing:
         """What the marks of all published rows add up to."""
         parts = self.recoding.published
         return int((marks(self.recoding.tuples[parts]) * self.recoding.counts[parts]).sum())
+
+    @cached_property
+    def _dates(self) -> DatesOnSpark | None:
+        return DatesOnSpark.of(self.source, self.form.schema)
+
+    @property
+    def _found_again(self) -> dict[str, str]:
+        """What columns that only the rows have are called."""
+        schema = self.form.schema
+        numbers = {name: self.source.number(name) for name in (*schema.pseudonyms, *schema.kept)}
+        return numbers if self._dates is None else {**numbers, **self._dates.published}
 
     @property
     def _groups(self) -> Ints | None:
@@ -89,8 +102,7 @@ class Placing:
         if self.shuffle is not None:
             facts = facts.with_columns(secret=secrets_of(tuples, self.shuffle))
         joined = self._join(rows, facts.hstack(self._secrets(tuples)).with_columns(mark=marks(tuples)))
-        schema = self.form.schema
-        carried = [F.col(self.source.number(name)) for name in sorted((*schema.kept, *schema.pseudonyms))]
+        carried = [F.col(ours) for _, ours in sorted(self._found_again.items())]
         same = Window.partitionBy("tuple")
         numbered = joined.withColumn("rank", (F.row_number().over(same.orderBy(*carried)) - 1).cast("bigint"))
         if self.shuffle is not None:
@@ -116,13 +128,13 @@ class Placing:
         return pl.DataFrame(
             {
                 f"s{place}": tally.trees[name].values.gather(tally.column(name)[tuples])
-                for place, name in enumerate(self.form.schema.sensitive)
+                for place, name in enumerate(self.form.schema.written_values)
             }
         )
 
     def _join(self, rows: DataFrame, facts: pl.DataFrame) -> DataFrame:
-        """Give each row what is known of its tuple, and pseudonyms; rows of other tuples are left out."""
-        schema, counted, number = self.form.schema, self.counted.raw, self.source.number
+        """Give each row what is known of its tuple, pseudonyms and treated dates; rows of other tuples are left out."""
+        schema, counted, number, dates = self.form.schema, self.counted.raw, self.source.number, self._dates
         known = {f"r{place}": name for place, name in enumerate(schema.found_again_by)}
         # Somebody whose name is spelt in two ways has one pseudonym.
         spelt = {f"p{place}": name for place, name in enumerate(schema.pseudonyms) if name in schema.person}
@@ -133,14 +145,21 @@ class Placing:
                 "tuple": pl.Series(self.counted.tuple_of),
             }
         )
+        if dates is not None:
+            raw, rows = raw.hstack(dates.whose(counted, schema, self.key)), dates.copied(self.source, rows)
         lookup = raw.join(facts, on="tuple", how="inner")
         fields = {at: rows.schema[number(name)].dataType for at, name in {**known, **spelt}.items()}
         found = lookup_frame(self.source.session, lookup, fields)
         same = [F.col(number(name)).eqNullSafe(F.col(at)) for at, name in known.items()]
         joined = rows.join(found, on=same).drop(*known, *map(number, known.values()))
         joined = joined.withColumnsRenamed({at: number(name) for at, name in spelt.items()})
-        # Before anything is ordered: nothing that is published may follow the order of the identifiers.
-        return with_pseudonyms(joined, [number(name) for name in schema.pseudonyms], self.key)
+        # Before anything is ordered: nothing that is published may follow the order of identifiers, nor of true dates.
+        coded = with_pseudonyms(joined, [number(name) for name in schema.pseudonyms], self.key)
+        if dates is None:
+            return coded
+        needed = [number(name) for name in (*schema.pseudonyms, *schema.kept)]
+        looked_up = [name for name in found.columns if name not in known and name not in spelt]
+        return dates.treated(coded.select(*needed, *dates.read.values(), *looked_up))
 
 
 def marks(tuples: Ints) -> Ints:

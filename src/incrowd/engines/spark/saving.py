@@ -11,7 +11,7 @@ nothing keeps apart two runs that write to the same place at the same time.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,7 @@ from incrowd.engines.spark.counting import name_of
 from incrowd.engines.spark.formulas import formulas_counted, neutralized
 from incrowd.engines.spark.keyed_codes import as_text
 from incrowd.engines.spark.published import Published
+from incrowd.engines.spark.sets import lists_as_text
 from incrowd.engines.spark.source import SparkSource
 from incrowd.errors import OutputError
 
@@ -47,7 +48,7 @@ _RENAMES_AT_ONCE = ("file", "hdfs", "viewfs", "webhdfs", "swebhdfs")
 
 def save(
     source: SparkSource,
-    rows: Published,
+    rows: Mapping[str, Published],
     texts: ReleaseTexts,
     target: str | Path,
     *,
@@ -55,7 +56,10 @@ def save(
     force: bool,
     progress: Progress,
 ) -> Path | str:
-    """Write `data.FORMAT`, a directory of parts, with `recipe.toml` and `summary.json`; return where the data are."""
+    """Write `data.FORMAT`, a directory of parts, with `recipe.toml` and `summary.json`; return where the data are.
+
+    `rows` are the tables that are on Spark, by the names of their files: `data`, and tables of events.
+    """
     chosen = format or "parquet"
     if chosen not in FORMATS:
         raise OutputError(f"Spark does not write '{chosen}'.  Hint: it is one of {', '.join(FORMATS)}.")
@@ -78,7 +82,7 @@ def is_remote(target: object) -> bool:
 
 
 def _save_here(
-    source: SparkSource, rows: Published, texts: ReleaseTexts, directory: Path, format: str, force: bool
+    source: SparkSource, rows: Mapping[str, Published], texts: ReleaseTexts, directory: Path, format: str, force: bool
 ) -> Path:
     with new_directory(directory, force=force) as place:
         # Hadoop takes a path as it is: what is escaped, such as a space, would be another directory.
@@ -91,7 +95,7 @@ def _save_here(
 
 
 def _save_remotely(
-    source: SparkSource, rows: Published, texts: ReleaseTexts, target: str, format: str, force: bool
+    source: SparkSource, rows: Mapping[str, Published], texts: ReleaseTexts, target: str, format: str, force: bool
 ) -> str:
     files = _Files(source.session, target)
     parent, _, name = target.rpartition("/")
@@ -128,7 +132,10 @@ def _save_remotely(
 
 def _require_release(files: _Files, target: str) -> None:
     found = {name for name in files.names(target) if not name.endswith(".crc")}
-    if RELEASE.marker not in found or not found <= RELEASE.members():
+    others = found - RELEASE.members()
+    if others and RELEASE.marker in found:
+        others -= RELEASE.named_in(files.read(f"{target}/{RELEASE.marker}"))
+    if RELEASE.marker not in found or others:
         raise OutputError(
             f"{target} is not a release, or holds other files besides; it is not replaced.  "
             "Hint: choose another directory."
@@ -145,10 +152,13 @@ def _put_back(files: _Files, parent: str, name: str) -> None:
                 files.rename(f"{parent}/{old}", f"{parent}/{name}")
 
 
-def _write_tables(source: SparkSource, rows: Published, texts: ReleaseTexts, place: str, format: str) -> None:
-    frame, require_unchanged = rows.watched()
-    _write(frame, f"{place}/data.{format}", format, texts)
-    require_unchanged()
+def _write_tables(
+    source: SparkSource, rows: Mapping[str, Published], texts: ReleaseTexts, place: str, format: str
+) -> None:
+    for name, published in rows.items():
+        watched, require_unchanged = published.watched()
+        _write(watched, f"{place}/{name}.{format}", format, texts)
+        require_unchanged()
     for name, table in texts.tables.items():
         made = to_spark(source.session, table).coalesce(1)
         _write(made, f"{place}/{name}.{format}", format, texts)
@@ -156,7 +166,9 @@ def _write_tables(source: SparkSource, rows: Published, texts: ReleaseTexts, pla
 
 def _write(frame: DataFrame, place: str, format: str, texts: ReleaseTexts) -> None:
     try:
-        count_formulas = None
+        count_formulas, require_apart = None, None
+        if format == "csv":
+            frame, require_apart = lists_as_text(frame, texts.item_separator)
         if format == "csv" and texts.spreadsheet_safe:
             frame = neutralized(frame)
         elif format == "csv":
@@ -172,6 +184,8 @@ def _write(frame: DataFrame, place: str, format: str, texts: ReleaseTexts) -> No
             writer.csv(place, header=True, sep=texts.separator, escape='"', emptyValue="")
         if count_formulas is not None:
             count_formulas()
+        if require_apart is not None:
+            require_apart()
     except (PySparkException, Py4JJavaError) as error:
         name = name_of(error)
         raise OutputError(
@@ -250,6 +264,13 @@ class _Files:
             raise OutputError(
                 f"{target} cannot be written: the finished release could not be moved there ({name_of(error)})."
             ) from None
+
+    def read(self, place: str) -> str:
+        stream = self._system.open(self._path(place))
+        try:
+            return bytes(stream.readAllBytes()).decode(errors="replace")
+        finally:
+            stream.close()
 
     def write(self, place: str, text: str) -> None:
         stream = self._system.create(self._path(place), False)

@@ -78,16 +78,29 @@ def open_spark(
     missing: Sequence[str] = (),
     exact_text: bool = False,
     description: Mapping[str, object] | None = None,
+    lists: Sequence[str] | None = (),
 ) -> SparkSource:
-    """Take a Spark frame in; refuse columns that hold more than plain values."""
+    """Take a Spark frame in; refuse columns that hold more than plain values, or lists of these in `lists`.
+
+    With `lists=None`, any column may hold lists.
+    """
     columns = tuple(frame.columns)
     if not columns:
         raise SourceError(f"{_WHERE}: there are no columns.")
     refuse_duplicates(columns, _WHERE)
+    refuse_nested(frame, lists)
+    told = {"frame": "spark", **({"missing": list(missing)} if missing else {})}
+    described = told if description is None else description
+    return SparkSource(frame, columns, tuple(missing), described, exact_text=exact_text)
+
+
+def refuse_nested(frame: DataFrame, lists: Sequence[str] | None) -> None:
+    """Refuse columns that hold anything but plain values, or lists of plain values where there may be lists."""
     nested = [
         f"'{column.name}' ({column.dataType.simpleString()})"
         for column in frame.schema.fields
         if not isinstance(column.dataType, _PLAIN)
+        and not (_holds_lists(column.dataType) and (lists is None or column.name in lists))
     ]
     if nested:
         noun = "column holds" if len(nested) == 1 else "columns hold"
@@ -95,9 +108,10 @@ def open_spark(
             f"{_WHERE}: {len(nested)} {noun} values that are not plain: {', '.join(nested)}.  "
             "Hint: drop or flatten them."
         )
-    told = {"frame": "spark", **({"missing": list(missing)} if missing else {})}
-    described = told if description is None else description
-    return SparkSource(frame, columns, tuple(missing), described, exact_text=exact_text)
+
+
+def _holds_lists(kind: T.DataType) -> bool:
+    return isinstance(kind, T.ArrayType) and isinstance(kind.elementType, _PLAIN)
 
 
 def _normalized(column: T.StructField, missing: Sequence[str]) -> Column:
