@@ -163,6 +163,17 @@ def test_linked_tables_and_sets_count_households() -> None:
     assert min(households_behind(release.to_polars(), sets)) >= 4
 
 
+def test_a_flat_table_is_split_with_its_households() -> None:
+    before = families(8, rows_each=3)
+    table = ic.read(before, person="pid", household="hid", quasi=["age", "city"], sensitive=["ill"], keep=["secret"])
+    release = ic.publish(ic.split_rows(table, "visits"), ic.KAnonymity(4), seed=1)
+    labels = release.to_polars().join(release.tables["visits"], on="pid")
+    assert min(households_behind(labels, before)) >= 4
+    moved = before.with_columns(hid=pl.col("secret").cast(pl.String))
+    with pytest.raises(SchemaError, match="one household"):
+        ic.split_rows(ic.read(moved, person="pid", household="hid", quasi=["age", "city"], others="keep"), "visits")
+
+
 def naive_households(table: pl.DataFrame) -> int:
     """Return, of the worst household, how many have members in all groups that it has members in."""
     groups = defaultdict(set)

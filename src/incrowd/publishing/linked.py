@@ -98,11 +98,17 @@ def split_rows(table: Table, events: str = "events") -> LinkedTables:
         raise SchemaError('nothing tells whose a row is.  Hint: read the table with person="…".')
     _require_linking(engine)
     used = (*schema.quasi, *schema.sensitive, *schema.items, *schema.kept, *schema.dates, *schema.weights)
-    changing = engine.changing(used, schema.person)
+    home = tuple(name for name in schema.household if name not in schema.person)
+    changing = engine.changing((*used, *home), schema.person)
     for name in schema.weights:
         if name in changing:
             raise SchemaError(
                 f"'{name}' changes from row to row of a person, and a person has one weight.  Hint: keep or drop it."
+            )
+    for name in home:
+        if name in changing:
+            raise SchemaError(
+                f"'{name}' changes from row to row of a person, and a person is of one household.  Hint: drop it."
             )
     for name in (*schema.quasi, *(name for name in schema.pseudonyms if name not in schema.person)):
         if name in changing:
@@ -110,14 +116,14 @@ def split_rows(table: Table, events: str = "events") -> LinkedTables:
                 f"'{name}' changes from row to row of a person, and quasi-identifiers are the person's.  Hint: make it "
                 "an item, which an adversary may know a few of, or keep or drop it."
             )
-    own = tuple(name for name in (*schema.person, *used) if name not in changing)
+    own = tuple(name for name in (*schema.person, *home, *used) if name not in changing)
     of_people = replace(
         schema,
         sensitive={name: given for name, given in schema.sensitive.items() if name not in changing},
         items={name: given for name, given in schema.items.items() if name not in changing},
         kept=tuple(name for name in schema.kept if name not in changing),
         dates={name: given for name, given in schema.dates.items() if name not in changing},
-        removed=tuple(name for name in schema.person if name not in schema.pseudonyms),
+        removed=(*(name for name in schema.person if name not in schema.pseudonyms), *home),
         identifiers=(),
     )
     of_events = replace(
@@ -129,6 +135,7 @@ def split_rows(table: Table, events: str = "events") -> LinkedTables:
         dates={name: given for name, given in schema.dates.items() if name in changing},
         pseudonyms=(),
         weight=None,
+        household=(),
         removed=schema.person,
         identifiers=(),
     )
