@@ -16,6 +16,7 @@ import numpy as np
 
 from incrowd.common.arrays import Codes
 from incrowd.common.parameters import require_number, require_whole
+from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.target import Target
@@ -84,8 +85,8 @@ class ExternalLinkage(Attack):
             baseline=1 / max(people, 1),
             people=rows,
             worst=worst,
-            says=f"Of {people:,} people with names, a row gets the right one in {value:.2%} of the cases (marketer); "
-            f"for the easiest row the chance is {worst:.1%} (journalist).",
+            says=f"Of {people:,} people with names, a row gets the right one in {percent(value, 2)} of the cases "
+            f"(marketer); for the easiest row the chance is {percent(worst)} (journalist).",
             details={
                 "marketer": value,
                 "journalist": worst,

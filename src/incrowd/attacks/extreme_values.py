@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts
 from incrowd.common.parameters import require_whole
+from incrowd.common.percents import percent
 from incrowd.common.renaming import renamed
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
@@ -78,8 +79,8 @@ class ExtremeValues(Attack):
             baseline=0.0,
             people=total,
             against="no range shows anybody's value",
-            says=f"Of the {total:,} people with the most extreme values, {value:.1%} have theirs published as the end "
-            "of a range."
+            says=f"Of the {total:,} people with the most extreme values, {percent(value)} have theirs published as "
+            "the end of a range."
             if total
             else f"Nobody stands out: at least {self.fewer_than} people share the extremes of every column.",
         )

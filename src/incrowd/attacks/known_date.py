@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Bools, Floats, Ints
+from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.dated import DatedRows
 from incrowd.core.risk import Risk, Threat, risk_of
@@ -62,13 +63,14 @@ class KnownDate(Attack):
         details = {"singled out": singled, "singled out without the date": before}
         one = "history" if dated.linked else "row"
         says = (
-            f"Who knows the quasi-identifiers and one true {dated.column} of a person picks their {one} in {value:.1%} "
-            f"of the cases, without the date in {baseline:.1%}. For {singled:.1%} only one {one} is left."
+            f"Who knows the quasi-identifiers and one true {dated.column} of a person picks their {one} in "
+            f"{percent(value)} of the cases, without the date in {percent(baseline)}. For {percent(singled)} only one "
+            f"{one} is left."
         )
         if dated.keeps_intervals:
             known = share * _mean(found.pairs == 1)
             details |= {"all dates known": known, "all dates guessed": share * _mean(_inverse(found.pairs))}
-            says += f" For {known:.1%} all other dates are then known."
+            says += f" For {percent(known)} all other dates are then known."
         return risk_of(
             self,
             column=dated.column,

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.target import Target
@@ -58,6 +59,6 @@ class KnownItems(Attack):
             people=sets.people,
             worst=1 / fewest if fewest else nothing,
             against="the release, without an item known",
-            says=f"Who knows the {self.m} rarest items that a person shows finds that person with {value:.1%}.",
+            says=f"Who knows the {self.m} rarest items that a person shows finds that person with {percent(value)}.",
             details=details,
         )

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from incrowd.attacks.plausibility import Plausibility
 from incrowd.common.arrays import Codes, Floats
+from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.tally import group_tuples
@@ -69,8 +70,8 @@ class Membership(Attack):
             baseline=baseline,
             people=tried,
             against="how plausible a person is",
-            says=f"Whether somebody is in the table is told right in {value:.1%} of the cases. Of those who are not "
-            f"({kind}), {matched:.1%} fit the release."
+            says=f"Whether somebody is in the table is told right in {percent(value)} of the cases. Of those who are "
+            f"not ({kind}), {percent(matched)} fit the release."
             if tried
             else "There is nobody to tell from the people of the table.",
             details={"insiders who fit": float((inside > 0).mean()) if number else 0.0, "outsiders who fit": matched},

@@ -6,6 +6,7 @@ published rows themselves are the people, and the adversary is taken to know eac
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -72,7 +73,7 @@ class Target:
     seed: int = 0
     most_people: int = MOST_PEOPLE
     dated: tuple[DatedRows, ...] = ()
-    _matches: dict[str | None, Matches] = field(default_factory=dict, init=False, repr=False)
+    _readings: dict[str | None, Mapping[str, Matches]] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def view(self) -> View:
@@ -97,10 +98,14 @@ class Target:
         return People(np.ascontiguousarray(known[first]), tuple_of, secrets, counts, chosen)
 
     def matches(self, column: str | None) -> Matches:
-        """Return the crowds that each tuple of `people` could be in."""
-        if column not in self._matches:
-            self._matches[column] = self.view.match(self.people.tuples, column)
-        return self._matches[column]
+        """Return the crowds that each tuple of `people` could be in, every row that fits being as likely."""
+        return next(iter(self.readings(column).values()))
+
+    def readings(self, column: str | None) -> Mapping[str, Matches]:
+        """Return the same by every rule that a reader may have; see `View.readings`."""
+        if column not in self._readings:
+            self._readings[column] = self.view.readings(self.view.match(self.people.tuples, column))
+        return self._readings[column]
 
 
 def draw_people(counts: Counts, number: int, rng: np.random.Generator) -> tuple[Ints, Counts]:
