@@ -41,6 +41,7 @@ class ExtremeValues(Attack):
     fewer_than: int = 5
     name: ClassVar[str] = "extreme-values"
     threat: ClassVar[Threat] = "singling out"
+    knows_kept_columns: ClassVar[bool] = False
     stream: ClassVar[int | None] = 4
 
     def __post_init__(self) -> None:

@@ -41,6 +41,7 @@ class KnownDate(Attack):
     column: str | None = None
     name: ClassVar[str] = "known-date"
     threat: ClassVar[Threat] = "linkability"
+    knows_kept_columns: ClassVar[bool] = False
 
     def lacks(self, target: Target) -> str | None:
         """Published dates and true ones are needed."""

@@ -33,6 +33,7 @@ class KnownItems(Attack):
     m: int = 3
     name: ClassVar[str] = "known-items"
     threat: ClassVar[Threat] = "linkability"
+    knows_kept_columns: ClassVar[bool] = False
 
     def lacks(self, target: Target) -> str | None:
         """Sets are needed."""

@@ -52,6 +52,7 @@ class Minimality(Attack):
     column: str | None = None
     name: ClassVar[str] = "minimality"
     threat: ClassVar[Threat] = "inference"
+    knows_kept_columns: ClassVar[bool] = False
     stream: ClassVar[int | None] = 11
     per_column: ClassVar[bool] = True
 

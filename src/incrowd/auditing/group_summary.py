@@ -29,7 +29,8 @@ def group_sizes(target: Target) -> dict[str, Any]:
 
 def risk_by_record(target: Target) -> list[dict[str, Any]]:
     """Return the share of people whose row is found with each chance; chances of very few people are joined."""
-    best = max(ways_to_pick(target), key=lambda way: way.rate)
+    ways = [way for one in (target, target.whole) if one is not None for way in ways_to_pick(one)]
+    best = max(ways, key=lambda way: way.rate)
     chances, people = best.chances, best.people
     place = np.searchsorted(np.array(_BOUNDS), chances, side="left")
     counts = np.bincount(place, weights=people, minlength=len(_BOUNDS))

@@ -6,6 +6,7 @@ Cost: attacks look at 100,000 people at most, drawn at random; what is measured 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
@@ -21,6 +22,7 @@ from incrowd.auditing.dated_rows import dated_rows
 from incrowd.auditing.query_file import file_errors, read_queries
 from incrowd.auditing.reference_tables import read_people, read_truth
 from incrowd.auditing.suppression import FEW, told
+from incrowd.auditing.whole_release import WholeRelease, whole_release
 from incrowd.common.plain import finite, parameters
 from incrowd.common.progress import Progress, silent
 from incrowd.core.attack import Attack
@@ -122,6 +124,11 @@ class Audited(Protocol):
         """The rows that it was made of, where they are at hand."""
         ...
 
+    @property
+    def kept_beside(self) -> tuple[str, ...]:
+        """Columns that are published as they are beside the labels, where each row is a person's."""
+        ...
+
     def batches(self) -> Iterator[pl.DataFrame]:
         """Yield the published rows."""
         ...
@@ -178,7 +185,7 @@ def audit(
             "seed": seed,
             "people attacked": target.people.number if knows else release.rows,
             "original": "known" if knows else "not given",
-            "external": "given" if target.external is not None else "not given",
+            "external": "given" if external is not None or target.external is not None else "not given",
             "earlier releases": len(target.earlier),
             "fewest people told of": FEW,
         },
@@ -208,11 +215,15 @@ def aim(
         before = release.rows_before if original is None else open_table(original, ReadOptions(lists=None))
         dated = dated_rows(release.dates, before, release.batches(), form.labelled, seed=seed)
     people = form.tally.population
-    if external is not None:
-        people, strangers = read_people(external, tuple(form.schema.quasi), form.tally.trees)
+    others = None if external is None else open_table(external, ReadOptions(lists=None))
+    # A table that has none of the quasi-identifiers is of use where it has columns that are kept.
+    known = set() if others is None else {*others.columns}
+    if others is not None and (known & {*form.schema.quasi} or not known & {*release.kept_beside}):
+        people, strangers = read_people(others, tuple(form.schema.quasi), form.tally.trees)
         if strangers:
             some = f"{strangers:,}" if strangers >= FEW else f"Fewer than {FEW}"
             notes.append(f"{some} people of the external table have values that the table has not: left out.")
+    whole = _whole(release, form, truth, original, others)
     if release.hides_rows and truth is not None:
         notes.append("This audit looks at the table itself: it is not covered by the promise, and not for publication.")
     target = Target(
@@ -225,7 +236,25 @@ def aim(
         seed=seed,
         dated=dated,
     )
-    return target, notes
+    if whole is None:
+        return target, notes
+    beside = replace(
+        target, form=whole.form, truth=whole.truth, external=whole.external, beside=whole.columns, dated=(), earlier=()
+    )
+    return replace(target, whole=beside), notes
+
+
+def _whole(
+    release: Audited, form: Form, truth: Tally | None, original: object, others: OpenedTable | None
+) -> WholeRelease | None:
+    """Return the release with what is kept beside its labels, where each row is a person's and another table has it."""
+    beside = release.kept_beside
+    if not beside or form.labelled is None or form.private:
+        return None
+    before = None
+    if truth is not None:
+        before = release.rows_before if original is None else open_table(original, ReadOptions(lists=None))
+    return whole_release(form.labelled, release.batches(), beside, before, others)
 
 
 def every_attack(target: Target) -> list[Attack]:
@@ -244,13 +273,25 @@ def attack_all(
     risks, skipped = [], []
     for place, attack in enumerate(attacks):
         progress("attacking", place / max(len(attacks), 1))
-        missing = attack.lacks(target)
-        if missing is None:
-            risks.append(attack.run(target, rng=np.random.default_rng([seed, *_stream(attack, target)])))
+        ways = [one for one in (target, target.whole) if one is not None and _may_try(attack, one)]
+        tried = [_tried(attack, one, target, seed) for one in ways]
+        if tried:
+            risks.append(max(tried, key=lambda risk: (risk.got_through, risk.advantage)))
         else:
-            skipped.append(Skipped(attack.name, missing))
+            skipped.append(Skipped(attack.name, attack.lacks(target) or ""))
     progress("attacking", 1.0)
     return risks, list(dict.fromkeys(skipped))
+
+
+def _may_try(attack: Attack, target: Target) -> bool:
+    return (attack.knows_kept_columns or not target.beside) and attack.lacks(target) is None
+
+
+def _tried(attack: Attack, target: Target, base: Target, seed: int) -> Risk:
+    risk = attack.run(target, rng=np.random.default_rng([seed, *_stream(attack, base)]))
+    if not target.beside:
+        return risk
+    return replace(risk, says=f"{risk.says} Known besides the labels: {', '.join(target.beside)}.")
 
 
 def _stream(attack: Attack, target: Target) -> list[int]:

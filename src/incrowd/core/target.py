@@ -61,7 +61,8 @@ class Target:
     outsider knows, with at least some of the quasi-identifiers; `earlier` are other releases about overlapping people;
     `require` are the models that the release was made to satisfy, and `method` the name of the method, both of which
     adversaries are taken to know. `seed` picks the people who are attacked. `dated` are columns of dates, with
-    people of whom one true date is known.
+    people of whom one true date is known. `whole` is the same release to somebody who also knows the columns
+    `beside` the labels, where any are kept and another table has them.
     """
 
     form: Form
@@ -73,6 +74,8 @@ class Target:
     seed: int = 0
     most_people: int = MOST_PEOPLE
     dated: tuple[DatedRows, ...] = ()
+    whole: Target | None = None
+    beside: tuple[str, ...] = ()
     _readings: dict[str | None, Mapping[str, Matches]] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property

@@ -36,6 +36,7 @@ from incrowd.errors import ConformanceError, QueryError, did_you_mean
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.metrics.in_summary import label_losses
 from incrowd.publishing.notebook import release_html
+from incrowd.publishing.one_of_a_kind import MOST_ROWS, OneOfAKind, one_of_a_kind
 from incrowd.publishing.opening.claims import Claim
 from incrowd.publishing.recipe_format import LinkedSource
 from incrowd.publishing.saving import Format, save, save_recipe
@@ -89,6 +90,8 @@ class Release:
     """What it was said to satisfy, where it was read from files: judged on what is in them."""
     outside: tuple[str, ...] = ()
     """Columns of its files that no guarantee speaks of, where it was read from files: kept ones, pseudonyms, others."""
+    outside_as_it_is: tuple[str, ...] = ()
+    """Those of them that are neither pseudonyms nor treated dates, and so may be in other tables as they are here."""
     marked_as_seeded: bool = False
     """Whether it was read from files that say so."""
     told: Mapping[str, Hierarchy] = field(default_factory=dict)
@@ -162,9 +165,16 @@ class Release:
     @property
     def rows_before(self) -> OpenedTable | None:
         """The rows that it was made of, where they are at hand."""
-        if self.told_dates is not None:
+        if self.told_rows is not None or self.told_dates is not None:
             return self.told_rows
         return self.source if isinstance(self.source, OpenedTable) else None
+
+    @property
+    def kept_beside(self) -> tuple[str, ...]:
+        """Columns that are published as they are beside the labels, where each row is a person's."""
+        if self.people is not None or self.counts_people:
+            return ()
+        return (*self.schema.kept, *self.outside_as_it_is)
 
     @property
     def hierarchies(self) -> dict[str, Hierarchy]:
@@ -336,6 +346,8 @@ class Release:
                 found.append(f"Dates of {name}, outside of every guarantee: {'; '.join(told)}.")
         if kept:
             found.append(f"Columns published as they are, outside of every guarantee: {', '.join(kept)}.")
+        if self.singled_out is not None:
+            found.append(self.singled_out.says())
         if self.dates.treatments:
             told = [f"{name} ({treatment.still_tells()})" for name, treatment in self.dates.treatments.items()]
             found.append(f"Dates, outside of every guarantee: {'; '.join(told)}.")
@@ -346,6 +358,14 @@ class Release:
         if self.people is not None or self.counts_people:
             found.append(SEVERAL_ROWS)
         return found
+
+    @cached_property
+    def singled_out(self) -> OneOfAKind | None:
+        """What columns that are kept beside the labels single out; None where there are none, or too many rows."""
+        kept = (*self.schema.kept, *self.outside_as_it_is)
+        if not kept or not self.rows or self.rows > MOST_ROWS or not self.published.shown_at_once:
+            return None
+        return one_of_a_kind(self.published.batches(), tuple(self.schema.quasi), kept)
 
     def save(
         self,

@@ -123,6 +123,7 @@ def open_release(
     else:
         claims = judge_claims(models, form, before, all_rows=publishes_all(summary))
     claims += judge_claims_of_sets(of_sets, files, described)
+    outside = _outside(files, form, described)
     return Release(
         shown=form,
         guarantees=(*(claim.found for claim in claims if claim.found is not None), *_stated(summary)),
@@ -134,13 +135,14 @@ def open_release(
         foreign=known is None,
         notes=(*notes, *(claim.warning for claim in claims if claim.warning is not None)),
         claims=claims,
-        outside=_outside(files, form, described),
+        outside=outside,
+        outside_as_it_is=tuple(name for name in outside if name in files.data.columns and _as_it_is(name, described)),
         marked_as_seeded=summary.get("seeded") is True,
         item_numbers=summary.get("items"),
         counts_people=counts_people,
         crowds=crowds,
         told_dates=_told_dates(files, described),
-        told_rows=None if original is None or not described.dates else _rows_of_original(original, described),
+        told_rows=None if original is None else _rows_of_original(original, described),
     )
 
 
@@ -274,6 +276,11 @@ def _outside(files: PublishedFiles, form: Form, described: Description) -> tuple
         spoken_of = {*table.sensitive, *table.items, *described.person}
         found += [f"{column} of {name}" for column in linked if column not in spoken_of]
     return tuple(found)
+
+
+def _as_it_is(name: str, described: Description) -> bool:
+    """Whether a column beside the labels is published as the table before has it, for all that is known."""
+    return name not in described.dates and described.roles.get(name) not in ("pseudonym", "person-pseudonym")
 
 
 def _told_dates(files: PublishedFiles, described: Description) -> DateFacts:
