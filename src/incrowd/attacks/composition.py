@@ -93,6 +93,7 @@ class Composition(Attack):
             against="the best of the releases alone",
             says=f"{len(views) + 1} releases together give a person's {column} away in {percent(value)} of the "
             f"cases; the best of them alone in {percent(baseline)}. For {percent(certain)} only one value is left.",
+            exposed=certain * alone.people,
             details={"only one value left": certain, "without any release": alone.right_before},
         )
 

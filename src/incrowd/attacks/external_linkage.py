@@ -85,6 +85,7 @@ class ExternalLinkage(Attack):
             baseline=1 / max(people, 1),
             people=rows,
             worst=worst,
+            exposed=float(sizes[fitting == 1].sum()),
             says=f"Of {people:,} people with names, a row gets the right one in {percent(value, 2)} of the cases "
             f"(marketer); for the easiest row the chance is {percent(worst)} (journalist).",
             details={

@@ -79,6 +79,7 @@ class ExtremeValues(Attack):
             sure=not total,
             baseline=0.0,
             people=total,
+            exposed=shown,
             against="no range shows anybody's value",
             says=f"Of the {total:,} people with the most extreme values, {percent(value)} have theirs published as "
             "the end of a range."

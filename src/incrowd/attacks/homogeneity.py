@@ -61,6 +61,7 @@ class Homogeneity(Attack):
             against="claims that are right by luck",
             says=f"The {column} of {percent(value)} of the people is certain: everybody who looks like them has the "
             f"same.{by_rule(beliefs.rule)}",
+            exposed=0 if target.form.private else (value - by_luck(beliefs)) * beliefs.people,
             details={"claimed": beliefs.rate(_claims(beliefs)[beliefs.kind_of])},
         )
 

@@ -78,6 +78,7 @@ class KnownDate(Attack):
             value=value,
             baseline=baseline,
             people=len(found.with_date),
+            exposed=singled * len(found.with_date),
             worst=float(_inverse(found.with_date).max(initial=0.0)),
             against="the same adversary without the date",
             says=says,

@@ -60,6 +60,7 @@ class KnownItems(Attack):
             people=sets.people,
             worst=1 / fewest if fewest else nothing,
             against="the release, without an item known",
+            exposed=details.get(f"alone with {min(self.m, LARGEST_KNOWN)} known", 0.0) * sets.people,
             says=f"Who knows the {self.m} rarest items that a person shows finds that person with {percent(value)}.",
             details=details,
         )

@@ -54,6 +54,7 @@ class Linkage(Attack):
             f"{1 / worst:,.0f}.{by_rule(best.rule)}"
             if worst
             else "No row fits anybody.",
+            exposed=best.sure * best.number,
             details={
                 "alone": best.share((best.candidates > 0) & (best.candidates < 2)),
                 "above a fifth": best.share(best.chances > 0.2 + ROUNDING),
@@ -71,6 +72,13 @@ class WayToPick:
     people: Counts
     rate: float
     """The mean chance; lower than that of `chances` where some who fit are not published."""
+    published: float = 1.0
+    """The share of those who fit that is published, where `chances` do not tell."""
+
+    @property
+    def sure(self) -> float:
+        """The share of people whose row is found for sure."""
+        return self.published * self.share(self.chances >= 1 - ROUNDING)
 
     @property
     def number(self) -> int:
@@ -105,7 +113,7 @@ def _any_row(target: Target) -> WayToPick:
     fitting = float(people[candidates > 0].sum()) * everybody / max(number, 1)
     published = min(1.0, target.view.rows / fitting) if fitting else 0.0
     rate = published * float((people * chances).sum() / max(number, 1))
-    return WayToPick(EVERY_ROW, candidates, chances, people, rate)
+    return WayToPick(EVERY_ROW, candidates, chances, people, rate, published)
 
 
 def crowd_sizes(target: Target) -> tuple[Floats, Counts]:

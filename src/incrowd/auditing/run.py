@@ -115,6 +115,11 @@ class Audited(Protocol):
         ...
 
     @property
+    def false_claims(self) -> list[str]:
+        """What it is said to satisfy, and does not."""
+        ...
+
+    @property
     def dates(self) -> DateFacts:
         """What became of its dates."""
         ...
@@ -189,6 +194,7 @@ def audit(
             "earlier releases": len(target.earlier),
             "fewest people told of": FEW,
         },
+        false_claims=release.false_claims,
     )
 
 

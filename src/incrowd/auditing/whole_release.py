@@ -134,7 +134,11 @@ def _spelled_alike(
 ) -> tuple[pl.DataFrame, list[pl.DataFrame | None]]:
     """Return tables in which a column is text that spells the same value alike: 3.0 is 3, and nothing is missing."""
     frames = [frame for frame in (rows, *others) if frame is not None and name in frame.columns]
-    texts = one_spelling(pl.concat([as_text(frame[name]).rename("") for frame in frames])).replace({"": None})
+    texts = pl.concat([as_text(frame[name]).rename("text") for frame in frames])
+    distinct = texts.unique()
+    spelled = pl.DataFrame({"text": distinct, "spelled": one_spelling(distinct)})
+    texts = texts.to_frame().join(spelled, on="text", how="left", nulls_equal=True, maintain_order="left")["spelled"]
+    texts = texts.set(texts == "", None)
     found, start = [], 0
     for frame in (rows, *others):
         if frame is None or name not in frame.columns:

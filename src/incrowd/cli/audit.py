@@ -41,7 +41,10 @@ def audit(
     seed: Annotated[int, _SEED] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the audit as JSON.")] = False,
 ) -> None:
-    """Attack a release in every way, measure what it is still good for, and report both."""
+    """Attack a release in every way, measure what it is still good for, and report both.
+
+    Exit code 1 if the release does not satisfy what it is said to satisfy.
+    """
     from rich.console import Console
     from rich.text import Text
 
@@ -64,6 +67,7 @@ def audit(
         written = None if output is None else found.save(output)
     if as_json:
         print_json(found.to_dict())
+        _fail_for_false_claims(found.false_claims)
         return
     console = Console()
     console.print(summary_table("Audited", _verdict_lines(found.verdict)))
@@ -76,6 +80,7 @@ def audit(
         console.print(Text.assemble(("note", "yellow"), " ", escaped(warning)))
     if written is not None:
         console.print(f"\nwritten to {written}", highlight=False)
+    _fail_for_false_claims(found.false_claims)
 
 
 def attack(
@@ -124,6 +129,12 @@ def attack(
     console.print(_risks_table(risks))
     for entry in skipped:
         console.print(Text(escaped(f"{entry.what}: not tried, {entry.why}")))
+
+
+def _fail_for_false_claims(claims: Sequence[str]) -> None:
+    """A release that does not satisfy what it claims has failed, whatever else is found of it."""
+    if claims:
+        raise typer.Exit(1)
 
 
 def _open(
@@ -191,7 +202,8 @@ def _climb(target: Any, person: str) -> list[dict[str, Any]]:
 
 
 def _verdict_lines(verdict: dict[str, Any]) -> list[tuple[str, str]]:
-    lines = [("guaranteed", promise) for promise in verdict["guaranteed"]]
+    lines = [("claimed, and not so", claim) for claim in verdict.get("false claims", [])]
+    lines += [("guaranteed", promise) for promise in verdict["guaranteed"]]
     strongest = verdict["strongest attack"]
     if strongest is None:
         lines.append(("strongest attack", "none did better than guessing"))
@@ -205,21 +217,25 @@ def _risks_table(risks: Sequence[Risk]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
+    from incrowd.report.numbers import percent
+
     table = Table(title="Attacks", title_justify="left", box=None, padding=(0, 2, 0, 0))
     for name in ("attack", "threat"):
         table.add_column(name)
     for name in ("right", "95 % interval", "baseline"):
         table.add_column(name, justify="right")
     table.add_column("got through")
+    table.add_column("level")
     for risk in sorted(risks, key=lambda risk: (not risk.got_through, -risk.advantage)):
         name = risk.attack if risk.column is None else f"{risk.attack} ({risk.column})"
         table.add_row(
             Text(name),
             risk.threat,
-            f"{100 * risk.value:.2f} %",
-            f"{100 * risk.low:.1f}-{100 * risk.high:.1f} %",
-            f"{100 * risk.baseline:.2f} %",
+            percent(risk.value, 2),
+            f"{percent(risk.low)} to {percent(risk.high)}",
+            percent(risk.baseline, 2),
             Text("yes", style="red") if risk.got_through else Text("no", style="green"),
+            Text(risk.level, style={"low": "green", "noticeable": "yellow", "high": "red"}[risk.level]),
         )
     return table
 

@@ -313,6 +313,11 @@ class Release:
         return {**self.shown.tables(), **self.linked}
 
     @property
+    def false_claims(self) -> list[str]:
+        """What it is said to satisfy, and does not, with the reason."""
+        return [f"{claim.model} ({claim.reason})" for claim in self.claims if claim.verdict == "does not hold"]
+
+    @property
     def hides_rows(self) -> bool:
         """Whether the number of the table's rows must not be told."""
         return self.promise is not None or self.shown.private
