@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from incrowd.auditing.reference_tables import code_values
 from incrowd.common.arrays import Codes, Ints
 from incrowd.core.dated import DatedRows, DateFacts
 from incrowd.core.labelled import Labelled
@@ -19,6 +18,7 @@ from incrowd.core.people import number_people
 from incrowd.core.source import OpenedTable
 from incrowd.core.target import MOST_PEOPLE
 from incrowd.dates.column import DateColumn
+from incrowd.hierarchies.coding import code_values
 from incrowd.sources import reading
 
 

@@ -39,6 +39,7 @@ from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.core.tally import Tally
 from incrowd.core.target import Target
 from incrowd.errors import IncrowdError
+from incrowd.forms.outsiders import among_outsiders
 from incrowd.hierarchies.tree import Tree
 from incrowd.models.distinct_l_diversity import DistinctLDiversity
 from incrowd.models.entropy_l_diversity import EntropyLDiversity
@@ -220,34 +221,51 @@ def aim(
     if release.dates.treatments and truth is not None and form.labelled is not None:
         before = release.rows_before if original is None else open_table(original, ReadOptions(lists=None))
         dated = dated_rows(release.dates, before, release.batches(), form.labelled, seed=seed)
-    people = form.tally.population
-    others = None if external is None else open_table(external, ReadOptions(lists=None))
-    # A table that has none of the quasi-identifiers is of use where it has columns that are kept.
-    known = set() if others is None else {*others.columns}
-    if others is not None and (known & {*form.schema.quasi} or not known & {*release.kept_beside}):
-        people, strangers = read_people(others, tuple(form.schema.quasi), form.tally.trees)
-        if strangers:
-            some = f"{strangers:,}" if strangers >= FEW else f"Fewer than {FEW}"
-            notes.append(f"{some} people of the external table have values that the table has not: left out.")
-    whole = _whole(release, form, truth, original, others)
     if release.hides_rows and truth is not None:
         notes.append("This audit looks at the table itself: it is not covered by the promise, and not for publication.")
     target = Target(
         form=form,
         truth=truth,
-        external=people,
+        external=form.tally.population,
         earlier=tuple(other.form for other in earlier),
         require=split_models(verified_models(release.guarantees))[0],
         method=release.method.name,
         seed=seed,
         dated=dated,
     )
+    others = None if external is None else open_table(external, ReadOptions(lists=None))
+    known = set() if others is None else {*others.columns}
+    # A table that has none of the quasi-identifiers is of use where it has columns that are kept.
+    if others is not None and (known & {*form.schema.quasi} or not known & {*release.kept_beside}):
+        target, strangers = _with_outsiders(target, others)
+        if strangers:
+            some = f"{strangers:,}" if strangers >= FEW else f"Fewer than {FEW}"
+            notes.append(f"{some} people of the external table have values that its columns cannot hold: left out.")
+    inner = target.with_outsiders
+    whole = _whole(release, inner.form, inner.truth, original, others)
     if whole is None:
         return target, notes
     beside = replace(
-        target, form=whole.form, truth=whole.truth, external=whole.external, beside=whole.columns, dated=(), earlier=()
+        inner, form=whole.form, truth=whole.truth, external=whole.external, beside=whole.columns, dated=(), earlier=()
     )
     return replace(target, whole=beside), notes
+
+
+def _with_outsiders(target: Target, others: OpenedTable) -> tuple[Target, int]:
+    """Return the release among people of an external table, and how many of these could be nobody.
+
+    Their values stay what they are, also those that the table lacks: labels are then read by their text.
+    """
+    form = target.form
+    people = read_people(others, tuple(form.schema.quasi), form.tally.trees)
+    population, strangers = people.population(form.tally.trees)
+    target = replace(target, external=population)
+    if form.labelled is None or not people.unlisted:
+        return target, strangers if form.labelled is not None else 0
+    among = among_outsiders(form.labelled, people.unlisted)
+    population, strangers = people.population(among.form.tally.trees)
+    truth = None if target.truth is None else among.truth(target.truth)
+    return replace(target, outside=replace(target, form=among.form, truth=truth, external=population)), strangers
 
 
 def _whole(

@@ -16,7 +16,6 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.auditing.dated_rows import groups_by_labels
-from incrowd.auditing.reference_tables import code_values
 from incrowd.common.arrays import Codes
 from incrowd.core.labelled import Labelled
 from incrowd.core.source import OpenedTable
@@ -24,6 +23,7 @@ from incrowd.core.tally import Population, Tally, group_tuples
 from incrowd.forms.beside_labels import tree_of_texts, with_columns_beside
 from incrowd.forms.generalized import Generalized
 from incrowd.forms.reading.labels import tally_of_nobody
+from incrowd.hierarchies.coding import code_values, exact_codes
 from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import as_text, code_among, one_spelling
 from incrowd.sources import reading
@@ -126,7 +126,7 @@ def _distinct(
 
 
 def _codes(tree: Tree, values: pl.Series, *, beside: bool) -> Codes:
-    return code_among(values, tree.values.slice(1)) if beside else code_values(tree, values)
+    return code_among(values, tree.values.slice(1)) if beside else exact_codes(tree, values)
 
 
 def _spelled_alike(

@@ -179,8 +179,8 @@ def _climb(target: Any, person: str) -> list[dict[str, Any]]:
     import polars as pl
 
     from incrowd.attacks.ladder import ladder
-    from incrowd.auditing.reference_tables import code_values
     from incrowd.errors import AttackError, did_you_mean
+    from incrowd.hierarchies.coding import code_values
 
     given: dict[str, str] = {}
     for part in person.split(","):

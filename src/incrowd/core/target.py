@@ -62,7 +62,8 @@ class Target:
     `require` are the models that the release was made to satisfy, and `method` the name of the method, both of which
     adversaries are taken to know. `seed` picks the people who are attacked. `dated` are columns of dates, with
     people of whom one true date is known. `whole` is the same release to somebody who also knows the columns
-    `beside` the labels, where any are kept and another table has them.
+    `beside` the labels, where any are kept and another table has them. `outside` is the same release, in trees that
+    also hold what people of the external table have and the table lacks.
     """
 
     form: Form
@@ -74,9 +75,15 @@ class Target:
     seed: int = 0
     most_people: int = MOST_PEOPLE
     dated: tuple[DatedRows, ...] = ()
+    outside: Target | None = None
     whole: Target | None = None
     beside: tuple[str, ...] = ()
     _readings: dict[str | None, Mapping[str, Matches]] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def with_outsiders(self) -> Target:
+        """The release in trees that also hold what people of the external table have."""
+        return self if self.outside is None else self.outside
 
     @cached_property
     def view(self) -> View:
