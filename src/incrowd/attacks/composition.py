@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.attacks.beliefs import ROUNDING, hits, ways_to_believe
+from incrowd.attacks.beliefs import ROUNDING, best_way, hits, ways_to_believe
 from incrowd.attacks.sensitive_column import lacks_secret, the_secret
 from incrowd.common.arrays import Codes, Floats, Ints
 from incrowd.common.percents import percent
@@ -83,6 +83,13 @@ class Composition(Attack):
         value, shares, possible = best
         own = shares[kind_of, alone.values]
         certain = alone.rate((possible.sum(axis=1) == 1)[kind_of] & (own > 0))
+        by_rows = ""
+        if target.joined is not None:
+            linked, rate = best_way(ways_to_believe(target.joined, column), lambda way: way.rate(way.right))
+            if rate > value + ROUNDING:
+                value, own = rate, linked.own
+                certain = linked.rate(linked.own >= 1 - ROUNDING)
+                by_rows = f" Rows are joined by: {', '.join(target.joined.joined_by)}."
         return risk_of(
             self,
             column=column,
@@ -92,7 +99,8 @@ class Composition(Attack):
             worst=float(own.max(initial=0.0)),
             against="the best of the releases alone",
             says=f"{len(views) + 1} releases together give a person's {column} away in {percent(value)} of the "
-            f"cases; the best of them alone in {percent(baseline)}. For {percent(certain)} only one value is left.",
+            f"cases; the best of them alone in {percent(baseline)}. For {percent(certain)} only one value is left."
+            + by_rows,
             exposed=certain * alone.people,
             details={"only one value left": certain, "without any release": alone.right_before},
         )

@@ -69,20 +69,23 @@ def read_people(source: object, columns: Sequence[str], trees: Mapping[str, Tree
 def read_truth(source: object, columns: Sequence[str], trees: Mapping[str, Tree], also: Sequence[str] = ()) -> Tally:
     """Read the table before, all of whose columns and values the release's trees must know.
 
-    Columns that are named in `also` are read where the table has them.
+    Columns that are named in `also` are read where the table has them and the trees know all their values.
     """
     opened = open_table(source, ReadOptions(lists=None))
     names = tuple(sorted({*columns, *(name for name in also if name in opened.columns)}))
     for name in names:
         if name not in opened.columns:
             raise SchemaError(f"the original lacks the column '{name}'.")
-    codes, counts = _coded(opened, names, trees, strict=True)
-    kept, totals = _distinct(codes, counts, names, trees)
+    codes, counts = _coded(opened, names, trees, strict=columns)
+    # Another release may know a column without knowing all of its values here.
+    covered = np.asarray((codes >= 0).all(axis=0))
+    names = tuple(name for name, known in zip(names, covered, strict=True) if known)
+    kept, totals = _distinct(codes[:, covered], counts, names, trees)
     return Tally(names, kept, totals, trees)
 
 
 def _coded(
-    opened: OpenedTable, names: Sequence[str], trees: Mapping[str, Tree], *, strict: bool = False
+    opened: OpenedTable, names: Sequence[str], trees: Mapping[str, Tree], *, strict: Sequence[str]
 ) -> tuple[Codes, Counts]:
     with reading(opened):
         counted = opened.frame.group_by(cs.by_name(*names)).agg(pl.len().alias(_COUNT)).collect(engine="streaming")
@@ -90,7 +93,7 @@ def _coded(
     for place, name in enumerate(names):
         codes[:, place] = code_values(trees[name], counted[name])
         unknown = codes[:, place] < 0
-        if strict and unknown.any():
+        if name in strict and unknown.any():
             values = as_text(counted[name].filter(pl.Series(unknown)).unique().sort()).to_list()
             raise UncoveredValue(name, values[:5], len(values))
     return codes, counted[_COUNT].to_numpy().astype(np.int64)

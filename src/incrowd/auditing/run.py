@@ -14,15 +14,16 @@ from zlib import crc32
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from incrowd.attacks.ladder import ladder, random_unusual_person
 from incrowd.auditing import group_summary, usefulness
 from incrowd.auditing.audit import Audit, Skipped
-from incrowd.auditing.dated_rows import dated_rows
+from incrowd.auditing.dated_rows import dated_rows, groups_by_labels
 from incrowd.auditing.query_file import file_errors, read_queries
 from incrowd.auditing.reference_tables import read_people, read_truth
 from incrowd.auditing.suppression import FEW, told
-from incrowd.auditing.whole_release import WholeRelease, whole_release
+from incrowd.auditing.whole_release import WholeRelease, sensitive_codes, whole_release
 from incrowd.common.plain import finite, parameters
 from incrowd.common.progress import Progress, silent
 from incrowd.core.attack import Attack
@@ -39,6 +40,7 @@ from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.core.tally import Tally
 from incrowd.core.target import Target
 from incrowd.errors import IncrowdError
+from incrowd.forms.other_release import NOT_JOINED, joined, joined_rows, read_by
 from incrowd.forms.outsiders import among_outsiders
 from incrowd.hierarchies.tree import Tree
 from incrowd.models.distinct_l_diversity import DistinctLDiversity
@@ -128,6 +130,11 @@ class Audited(Protocol):
     @property
     def rows_before(self) -> OpenedTable | None:
         """The rows that it was made of, where they are at hand."""
+        ...
+
+    @property
+    def linking(self) -> tuple[str, ...]:
+        """Columns beside the labels that may link rows to those of other releases: pseudonyms and kept ones."""
         ...
 
     @property
@@ -227,12 +234,13 @@ def aim(
         form=form,
         truth=truth,
         external=form.tally.population,
-        earlier=tuple(other.form for other in earlier),
+        earlier=tuple(_read_by(other.form, form) for other in earlier),
         require=split_models(verified_models(release.guarantees))[0],
         method=release.method.name,
         seed=seed,
         dated=dated,
     )
+    target = replace(target, joined=_joined(release, target, earlier))
     others = None if external is None else open_table(external, ReadOptions(lists=None))
     known = set() if others is None else {*others.columns}
     # A table that has none of the quasi-identifiers is of use where it has columns that are kept.
@@ -246,9 +254,51 @@ def aim(
     if whole is None:
         return target, notes
     beside = replace(
-        inner, form=whole.form, truth=whole.truth, external=whole.external, beside=whole.columns, dated=(), earlier=()
+        inner,
+        form=whole.form,
+        truth=whole.truth,
+        external=whole.external,
+        beside=whole.columns,
+        dated=(),
+        earlier=(),
+        joined=None,
     )
     return replace(target, whole=beside), notes
+
+
+def _read_by(other: Form, form: Form) -> Form:
+    return other if other.labelled is None or form.labelled is None else read_by(other.labelled, form.tally.trees)
+
+
+def _joined(release: Audited, target: Target, earlier: Sequence[Audited]) -> Target | None:
+    """Return the release joined with earlier ones, where rows of both can be linked; None where none can."""
+    form = target.form.labelled
+    if form is None or target.form.private or target.truth is None:
+        return None
+    quasi, secret = form.shown.columns, tuple(form.schema.sensitive)
+    made: Form = target.form
+    groups, sensitive, used = None, None, list[str]()
+    for other, theirs in zip(earlier, target.earlier, strict=True):
+        common = [name for name in release.linking if name in other.linking and name not in (*quasi, *secret)]
+        if not common or theirs.labelled is None or theirs.private:
+            continue
+        rows = _rows(release, (*quasi, *secret, *common))
+        others = _rows(other, (*theirs.labelled.shown.columns, *common))
+        if groups is None or sensitive is None:
+            groups, sensitive = groups_by_labels(rows, form), sensitive_codes(form, rows)
+        partner, names = joined_rows(rows, others, common)
+        there = groups_by_labels(others, theirs.labelled)
+        if groups is None or there is None or not names:
+            continue
+        partners = np.where(partner >= 0, there[partner], NOT_JOINED)
+        assert made.labelled is not None
+        made, groups = joined(made.labelled, theirs.labelled, groups, partners, sensitive)
+        used += [name for name in names if name not in used]
+    return replace(target, form=made, joined_by=tuple(used), earlier=(), dated=()) if used else None
+
+
+def _rows(release: Audited, names: Sequence[str]) -> pl.DataFrame:
+    return pl.concat([batch.select(cs.by_name(*names)) for batch in release.batches()])
 
 
 def _with_outsiders(target: Target, others: OpenedTable) -> tuple[Target, int]:
@@ -297,7 +347,7 @@ def attack_all(
     risks, skipped = [], []
     for place, attack in enumerate(attacks):
         progress("attacking", place / max(len(attacks), 1))
-        ways = [one for one in (target, target.whole) if one is not None and _may_try(attack, one)]
+        ways = [one for one in _adversaries(target) if _may_try(attack, one)]
         tried = [_tried(attack, one, target, seed) for one in ways]
         if tried:
             risks.append(max(tried, key=lambda risk: (risk.got_through, risk.advantage)))
@@ -307,12 +357,20 @@ def attack_all(
     return risks, list(dict.fromkeys(skipped))
 
 
+def _adversaries(target: Target) -> list[Target]:
+    """Return the release as it is seen by its labels, with what is kept beside them, and joined with other releases."""
+    return [one for one in (target, target.whole, target.joined) if one is not None]
+
+
 def _may_try(attack: Attack, target: Target) -> bool:
-    return (attack.knows_kept_columns or not target.beside) and attack.lacks(target) is None
+    more = target.beside or target.joined_by
+    return (attack.knows_kept_columns or not more) and attack.lacks(target) is None
 
 
 def _tried(attack: Attack, target: Target, base: Target, seed: int) -> Risk:
     risk = attack.run(target, rng=np.random.default_rng([seed, *_stream(attack, base)]))
+    if target.joined_by:
+        return replace(risk, says=f"{risk.says} Joined with other releases by: {', '.join(target.joined_by)}.")
     if not target.beside:
         return risk
     return replace(risk, says=f"{risk.says} Known besides the labels: {', '.join(target.beside)}.")

@@ -77,15 +77,20 @@ def whole_release(
     people = None
     if external is not None and counted[1] is not None:
         people = _population(counted[1], external, (*quasi, *columns), columns, trees)
-    sensitive = [code_values(trees[name], rows[name]) for name in secret]
     whole = with_columns_beside(
         form,
         truth or tally_of_nobody(trees),
         groups,
-        np.stack(sensitive, axis=1) if sensitive else np.zeros((len(groups), 0), dtype=np.int32),
+        sensitive_codes(form, rows),
         {name: _codes(trees[name], rows[name], beside=True) for name in columns},
     )
     return WholeRelease(columns, whole, truth, people)
+
+
+def sensitive_codes(form: Labelled, rows: pl.DataFrame) -> Codes:
+    """Return the sensitive codes of published rows."""
+    codes = [code_values(form.tally.trees[name], rows[name]) for name in form.schema.sensitive]
+    return np.stack(codes, axis=1) if codes else np.zeros((rows.height, 0), dtype=np.int32)
 
 
 def _counted(source: OpenedTable, names: Sequence[str]) -> pl.DataFrame:

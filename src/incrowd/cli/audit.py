@@ -152,16 +152,22 @@ def _open(
     opened = open_release(release, description=description, original=original, external=external)
     # Another release may have columns and hierarchies of its own, so it is read by its own recipe if it has one.
     others = [
-        open_release(
-            path,
-            description=None if is_there(path / "recipe.toml") else description,
-            original=original,
-            external=external,
-        )
+        _open_other(path, None if is_there(path / "recipe.toml") else description, original, external)
         for path in earlier or []
     ]
     progress("reading", 1.0)
     return opened, others
+
+
+def _open_other(path: Path, description: Path | None, original: str | None, external: str | None) -> Release:
+    """Open another release: by the values of the table, or, where it has others, by those of its own labels."""
+    from incrowd.errors import HierarchyError, SchemaError, UncoveredValue, UnreadableLabel
+    from incrowd.publishing.opening.open_release import open_release
+
+    try:
+        return open_release(path, description=description, original=original, external=external)
+    except (HierarchyError, SchemaError, UncoveredValue, UnreadableLabel):
+        return open_release(path, description=description)
 
 
 def _chosen(attacks: Sequence[Any], names: list[str] | None) -> list[Any]:

@@ -63,7 +63,8 @@ class Target:
     adversaries are taken to know. `seed` picks the people who are attacked. `dated` are columns of dates, with
     people of whom one true date is known. `whole` is the same release to somebody who also knows the columns
     `beside` the labels, where any are kept and another table has them. `outside` is the same release, in trees that
-    also hold what people of the external table have and the table lacks.
+    also hold what people of the external table have and the table lacks. `joined` is the release with the labels of
+    the earlier ones beside its own, row by row, where columns that all of them publish link rows: those of `joined_by`.
     """
 
     form: Form
@@ -77,6 +78,8 @@ class Target:
     dated: tuple[DatedRows, ...] = ()
     outside: Target | None = None
     whole: Target | None = None
+    joined: Target | None = None
+    joined_by: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     _readings: dict[str | None, Mapping[str, Matches]] = field(default_factory=dict, init=False, repr=False)
 

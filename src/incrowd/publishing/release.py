@@ -177,6 +177,15 @@ class Release:
         return (*self.schema.kept, *self.outside_as_it_is)
 
     @property
+    def linking(self) -> tuple[str, ...]:
+        """Columns beside the labels that may link rows to those of other releases: pseudonyms and kept ones."""
+        if self.people is not None or self.counts_people:
+            return ()
+        treated = self.dates.treatments
+        outside = tuple(name for name in self.outside if name in self.source.columns and name not in treated)
+        return tuple(dict.fromkeys((*self.schema.pseudonyms, *self.schema.kept, *outside)))
+
+    @property
     def hierarchies(self) -> dict[str, Hierarchy]:
         """The hierarchies as its recipe tells them."""
         return {**self.schema.hierarchies, **self.told}
