@@ -213,6 +213,7 @@ def test_warnings_say_what_no_guarantee_covers() -> None:
     assert [text.split(":")[0] for text in release.warnings] == [
         "Labels are tight ranges",
         "Columns published as they are, outside of every guarantee",
+        "Column 'number' kept as it is",
     ]
 
 

@@ -11,10 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from incrowd.attacks.beliefs import Beliefs, beliefs_about
+from incrowd.attacks.beliefs import Beliefs, best_way, by_rule, ways_to_believe
 from incrowd.attacks.sensitive_column import lacks_secret, the_secret
 from incrowd.common.arrays import Floats, Ints
 from incrowd.common.parameters import require_whole
+from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.target import Target
@@ -52,11 +53,10 @@ class BackgroundKnowledge(Attack):
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
         """Return how often the guess is right, with and without the release."""
         column = the_secret(self.name, target, self.column)
-        beliefs = beliefs_about(target, column)
-        right, sure = self._guesses(beliefs, beliefs.shares, beliefs.kind_of)
+        beliefs, value = best_way(ways_to_believe(target, column), self._rate)
+        _, sure = self._guesses(beliefs, beliefs.shares, beliefs.kind_of)
         nobody = np.zeros(len(beliefs.values), dtype=np.int64)
-        right_before, _ = self._guesses(beliefs, beliefs.prior[None, :], nobody)
-        value, baseline = beliefs.rate(right), beliefs.rate(right_before)
+        baseline = beliefs.rate(self._guesses(beliefs, beliefs.prior[None, :], nobody)[0])
         known = "one value" if self.statements == 1 else f"{self.statements} values"
         return risk_of(
             self,
@@ -65,10 +65,13 @@ class BackgroundKnowledge(Attack):
             baseline=baseline,
             people=beliefs.people,
             worst=float(sure.max(initial=0.0)),
-            says=f"Whoever knows {known} that a person does not have guesses their {column} in {value:.1%} of the "
-            f"cases; without the release, in {baseline:.1%}.",
+            says=f"Whoever knows {known} that a person does not have guesses their {column} in {percent(value)} of the "
+            f"cases; without the release, in {percent(baseline)}." + by_rule(beliefs.rule),
             details={"statements": float(self.statements), "certain": beliefs.rate(sure >= 1 - _ROUNDING)},
         )
+
+    def _rate(self, beliefs: Beliefs) -> float:
+        return beliefs.rate(self._guesses(beliefs, beliefs.shares, beliefs.kind_of)[0])
 
     def _guesses(self, beliefs: Beliefs, shares: Floats, kind_of: Ints) -> tuple[Floats, Floats]:
         """Return how likely each line's guess is right, and how sure the true value has become."""

@@ -1,10 +1,14 @@
 """What a release lets one believe about everybody's sensitive value: the ground of every attack by inference.
 
-Cost: people × crowds that they could be in × values of a crowd, compiled.
+Where labels overlap, there are several ways to read them (`View.readings`), and to guess what most people have is one
+more. An adversary takes the best: attacks try them all (`ways_to_believe`, `best_way`).
+
+Cost of each: people × crowds that they could be in × values of a crowd, compiled.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,9 +17,9 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.core.target import Target
-from incrowd.core.view import Matches
+from incrowd.core.view import EVERY_ROW, MAJORITY, Matches
 
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 """Beliefs that differ by less are the same, and a guess between them is as good as the toss of a coin."""
 
 
@@ -33,6 +37,8 @@ class Beliefs:
     counts: Counts
     prior: Floats
     candidates: Floats
+    rule: str = EVERY_ROW
+    """How the crowds that somebody could be in were weighed."""
 
     @property
     def people(self) -> int:
@@ -63,7 +69,7 @@ class Beliefs:
 def hits(shares: Floats, kind_of: Ints, values: Codes | Ints) -> Floats:
     """Return how likely the guess of a largest share is right, line by line."""
     largest = shares.max(axis=1)
-    best = shares >= largest[:, None] - _ROUNDING
+    best = shares >= largest[:, None] - ROUNDING
     return np.asarray(best[kind_of, values] / best.sum(axis=1)[kind_of])
 
 
@@ -85,8 +91,50 @@ def beliefs_about(target: Target, column: str) -> Beliefs:
     return believe(target, column, matches, kind_of, values, counts, totals / max(totals.sum(), 1))
 
 
+def ways_to_believe(target: Target, column: str) -> Iterator[Beliefs]:
+    """Yield what the release says about the people who are attacked, by each rule that needs nothing but the files.
+
+    One after the other, since each may be large. The first is `beliefs_about`, the last what most people have.
+    """
+    first = beliefs_about(target, column)
+    yield first
+    if target.truth is not None:
+        for rule, matches in target.readings(column).items():
+            if rule != EVERY_ROW:
+                yield believe(
+                    target, column, matches, first.kind_of, first.values, first.counts, first.prior, rule=rule
+                )
+    nobody = np.zeros(len(first.values), dtype=np.int64)
+    everybody = np.array([float(first.candidates.max(initial=0.0))])
+    yield Beliefs(first.prior[None, :], nobody, first.values, first.counts, first.prior, everybody, MAJORITY)
+
+
+def best_way(ways: Iterable[Beliefs], rate: Callable[[Beliefs], float]) -> tuple[Beliefs, float]:
+    """Return the beliefs by which the adversary is right most often, and how often; the first of several as good."""
+    best: tuple[Beliefs, float] | None = None
+    for beliefs in ways:
+        value = rate(beliefs)
+        if best is None or value > best[1] + ROUNDING:
+            best = beliefs, value
+    assert best is not None
+    return best
+
+
+def by_rule(rule: str) -> str:
+    """Return a sentence on the rule by which the adversary was right most often, where it is not the plain one."""
+    return "" if rule == EVERY_ROW else f" The best rule here: {rule}."
+
+
 def believe(
-    target: Target, column: str, matches: Matches, kind_of: Ints, values: Codes, counts: Counts, prior: Floats
+    target: Target,
+    column: str,
+    matches: Matches,
+    kind_of: Ints,
+    values: Codes,
+    counts: Counts,
+    prior: Floats,
+    *,
+    rule: str = EVERY_ROW,
 ) -> Beliefs:
     """Return the beliefs of somebody who has found the crowds that people could be in."""
     from incrowd.kernels.beliefs import spread_shares
@@ -103,4 +151,4 @@ def believe(
         len(prior),
     )
     shares[~matches.matched] = prior
-    return Beliefs(shares, kind_of, values, counts, prior, matches.total(crowds.sizes))
+    return Beliefs(shares, kind_of, values, counts, prior, matches.total(crowds.sizes), rule)

@@ -1,30 +1,32 @@
 """Composition (Ganta, Kasiviswanathan & Smith 2008): two releases about the same people, each safe by itself. What the
 crowds of both have in common is left; often it is one value.
 
-Two rules are tried, and the better one counts: beliefs are multiplied, and divided by the frequencies that they all
-start from, as if releases were independent; or values that all crowds have are believed in as much as on average. The
-baseline is the best of the releases alone. Releases may have other columns: the adversary knows of people what the
-table before has of them. Cost: that of `beliefs.py` for each release.
+Releases are read by every rule that needs nothing but the files (`beliefs.py`) and joined in two ways; the best counts.
+Beliefs are multiplied, and divided by the frequencies that they all start from, as if releases were independent; or
+values that all crowds have are believed in as much as on average. The baseline is the best of the releases alone.
+Releases may have other columns: the adversary knows of people what the table before has of them. Cost: that of
+`beliefs.py` for each release and rule.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.attacks.beliefs import beliefs_about, hits
+from incrowd.attacks.beliefs import ROUNDING, best_way, hits, ways_to_believe
 from incrowd.attacks.sensitive_column import lacks_secret, the_secret
 from incrowd.common.arrays import Codes, Floats, Ints
+from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.tally import group_tuples
 from incrowd.core.target import Target
-from incrowd.core.view import View
+from incrowd.core.view import DENSEST, EVERY_ROW, TIGHTEST, View
 from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import as_text
 
@@ -60,30 +62,47 @@ class Composition(Attack):
         """Return how often the common guess is right."""
         column = the_secret(self.name, target, self.column)
         views = [view for form in target.earlier if column in (view := form.view()).sensitive]
-        alone = beliefs_about(target, column)
         known, kind_of, first = _all_that_is_known(target, views)
-        beliefs = replace(alone, shares=alone.shares[alone.kind_of[first]], kind_of=kind_of)
-        releases = [beliefs.shares, *(_beliefs_by(view, known, target, column, beliefs.prior) for view in views)]
-        possible = np.all([shares > 0 for shares in releases], axis=0)
-        # Where the crowds have nothing in common, one of the releases is about somebody else: nothing is ruled out.
-        possible |= ~possible.any(axis=1, keepdims=True)
-        rules = [_multiplied(releases, beliefs.prior, possible), _averaged(releases, possible)]
-        rates = [beliefs.rate(hits(shares, beliefs.kind_of, beliefs.values)) for shares in rules]
-        baseline = max(beliefs.rate(hits(shares, beliefs.kind_of, beliefs.values)) for shares in releases)
-        value, shares = max(rates), rules[int(np.argmax(rates))]
-        own = shares[beliefs.kind_of, beliefs.values]
-        certain = beliefs.rate((possible.sum(axis=1) == 1)[beliefs.kind_of] & (own > 0))
+        ways = {way.rule: way for way in ways_to_believe(target, column)}
+        alone = ways[EVERY_ROW]
+        baseline = max(way.rate(way.right) for way in ways.values())
+        best: tuple[float, Floats, NDArray[np.bool_]] | None = None
+        for rule in (EVERY_ROW, DENSEST, TIGHTEST):
+            here = ways.get(rule, alone)
+            others = [_beliefs_by(view, known, target, column, alone.prior, rule) for view in views]
+            releases = [here.shares[here.kind_of[first]], *others]
+            baseline = max(baseline, *(alone.rate(hits(shares, kind_of, alone.values)) for shares in releases))
+            possible = np.all([shares > 0 for shares in releases], axis=0)
+            # Where the crowds have nothing in common, one of the releases is about somebody else: nothing is ruled out.
+            possible |= ~possible.any(axis=1, keepdims=True)
+            for joined in (_multiplied(releases, alone.prior, possible), _averaged(releases, possible)):
+                rate = alone.rate(hits(joined, kind_of, alone.values))
+                if best is None or rate > best[0] + ROUNDING:
+                    best = rate, joined, possible
+        assert best is not None
+        value, shares, possible = best
+        own = shares[kind_of, alone.values]
+        certain = alone.rate((possible.sum(axis=1) == 1)[kind_of] & (own > 0))
+        by_rows = ""
+        if target.joined is not None:
+            linked, rate = best_way(ways_to_believe(target.joined, column), lambda way: way.rate(way.right))
+            if rate > value + ROUNDING:
+                value, own = rate, linked.own
+                certain = linked.rate(linked.own >= 1 - ROUNDING)
+                by_rows = f" Rows are joined by: {', '.join(target.joined.joined_by)}."
         return risk_of(
             self,
             column=column,
             value=value,
             baseline=baseline,
-            people=beliefs.people,
+            people=alone.people,
             worst=float(own.max(initial=0.0)),
             against="the best of the releases alone",
-            says=f"{len(releases)} releases together give a person's {column} away in {value:.1%} of the "
-            f"cases; the best of them alone in {baseline:.1%}. For {certain:.1%} only one value is left.",
-            details={"only one value left": certain, "without any release": beliefs.right_before},
+            says=f"{len(views) + 1} releases together give a person's {column} away in {percent(value)} of the "
+            f"cases; the best of them alone in {percent(baseline)}. For {percent(certain)} only one value is left."
+            + by_rows,
+            exposed=certain * alone.people,
+            details={"only one value left": certain, "without any release": alone.right_before},
         )
 
 
@@ -117,8 +136,13 @@ def _all_that_is_known(target: Target, views: Sequence[View]) -> tuple[dict[str,
     return {name: codes[first, place] for place, name in enumerate(names)}, kind_of, first
 
 
-def _beliefs_by(view: View, known: Mapping[str, Codes], target: Target, column: str, prior: Floats) -> Floats:
-    """Return what another release says about people, in terms of this one's values; what is usual, if it is silent."""
+def _beliefs_by(
+    view: View, known: Mapping[str, Codes], target: Target, column: str, prior: Floats, rule: str
+) -> Floats:
+    """Return what another release says about people, in terms of this one's values; what is usual, if it is silent.
+
+    It is read by the same `rule` as this one, where the rule makes a difference.
+    """
     from incrowd.kernels.beliefs import spread_shares
 
     truth = target.truth
@@ -131,6 +155,7 @@ def _beliefs_by(view: View, known: Mapping[str, Codes], target: Target, column: 
         if name in known:
             people[:, place] = translated(truth.trees[name], view.trees[name])[known[name]]
     matches = view.match(np.maximum(people, 0), column)
+    matches = view.readings(matches).get(rule, matches)
     crowds = view.crowds(column)
     entries = crowds.values
     theirs = spread_shares(

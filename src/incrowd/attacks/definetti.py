@@ -12,12 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from incrowd.attacks.beliefs import beliefs_about, hits
+from incrowd.attacks.beliefs import ROUNDING, by_rule, hits, ways_to_believe
 from incrowd.attacks.joint_knowledge import naive_bayes
 from incrowd.attacks.reweighing import reweigh
 from incrowd.attacks.sensitive_column import lacks_secret, the_secret
 from incrowd.common.arrays import Floats
 from incrowd.common.parameters import require_whole
+from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.target import Target
@@ -54,24 +55,31 @@ class DeFinetti(Attack):
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
         """Return how often the guess is right after the last round."""
         column = the_secret(self.name, target, self.column)
-        beliefs = beliefs_about(target, column)
-        matches, crowds = target.matches(column), target.view.crowds(column)
-        believed = beliefs.shares
-        for _ in range(self.rounds):
-            known = naive_bayes(target, _learn(target, believed), beliefs.prior)
-            believed = reweigh(matches, crowds, known, target.people.tuple_counts)
-        value = beliefs.rate(hits(believed, beliefs.kind_of, beliefs.values))
-        baseline = beliefs.rate(beliefs.right)
+        crowds = target.view.crowds(column)
+        readings = target.readings(column)
+        value, rule, baseline, worst = -1.0, "", 0.0, 0.0
+        for beliefs in ways_to_believe(target, column):
+            baseline = max(baseline, beliefs.rate(beliefs.right))
+            if beliefs.rule not in readings:  # what most people have teaches nothing
+                continue
+            learnt = beliefs.shares
+            for _ in range(self.rounds):
+                known = naive_bayes(target, _learn(target, learnt), beliefs.prior)
+                learnt = reweigh(readings[beliefs.rule], crowds, known, target.people.tuple_counts)
+            rate = beliefs.rate(hits(learnt, beliefs.kind_of, beliefs.values))
+            if rate > value + ROUNDING:
+                value, rule = rate, beliefs.rule
+                worst = float(learnt[beliefs.kind_of, beliefs.values].max(initial=0.0))
         return risk_of(
             self,
             column=column,
             value=value,
             baseline=baseline,
             people=beliefs.people,
-            worst=float(believed[beliefs.kind_of, beliefs.values].max(initial=0.0)),
+            worst=worst,
             against="the crowd alone, nothing learnt",
             says=f"Learning from the release how {column} goes with everything else raises right guesses from "
-            f"{baseline:.1%} to {value:.1%}.",
+            f"{percent(baseline)} to {percent(value)}.{by_rule(rule)}",
             details={"without the release": beliefs.right_before},
         )
 

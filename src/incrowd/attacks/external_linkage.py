@@ -9,15 +9,18 @@ of their column's span; with `levels`, so do names that are siblings so many lev
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from incrowd.common.arrays import Codes
+from incrowd.common.arrays import Codes, Counts
 from incrowd.common.parameters import require_number, require_whole
+from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
+from incrowd.core.tally import group_tuples
 from incrowd.core.target import Target
 from incrowd.hierarchies.tree import MISSING, Tree
 
@@ -57,9 +60,12 @@ class ExternalLinkage(Attack):
         return None
 
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
-        """Return how often the name is right, if every person of the release is in the external table."""
+        """Return how often the name is right. Where the table before is known, it tells how many of the people who are
+        published can be in the external table: as many as have the same values in both.
+        """
         from incrowd.kernels.boxes_and_points import points_in_boxes
 
+        target = target.with_outsiders
         view, external = target.view.labels, target.external
         assert view is not None
         assert external is not None
@@ -70,29 +76,42 @@ class ExternalLinkage(Attack):
             widened = self._widened(view.trees[name], view.regions.lows[:, place], view.regions.highs[:, place])
             lows.append(widened[0])
             highs.append(widened[1])
+        boxes = np.stack(lows, axis=1), np.stack(highs, axis=1)
         points = np.stack([external.codes[:, external.columns.index(name)] for name in known], axis=1)
-        fitting = points_in_boxes(np.stack(lows, axis=1), np.stack(highs, axis=1), points, external.counts)
+        fitting = points_in_boxes(*boxes, points, external.counts)
         sizes = view.form.group_sizes
+        right, looked_up = sizes.astype(np.float64), target.truth is not None and not self._forgiving
+        if looked_up:
+            tuples, both = _in_both(target, known, points, external.counts)
+            right = np.minimum(right, points_in_boxes(*boxes, tuples, both))
         chances = np.divide(1.0, fitting, out=np.zeros(len(fitting)), where=fitting > 0)
         rows = int(sizes.sum())
-        value = float((sizes * chances).sum() / max(rows, 1))
-        worst = float(chances.max(initial=0.0))
+        value = float((right * chances).sum() / max(rows, 1))
+        worst = float(chances[right > 0].max(initial=0.0))
         people = int(external.counts.sum())
+        assumed = "" if looked_up else " This assumes that everybody who is published is in the external table."
         return risk_of(
             self,
             value=value,
             baseline=1 / max(people, 1),
             people=rows,
             worst=worst,
-            says=f"Of {people:,} people with names, a row gets the right one in {value:.2%} of the cases (marketer); "
-            f"for the easiest row the chance is {worst:.1%} (journalist).",
+            exposed=float(right[fitting == 1].sum()),
+            says=f"Of {people:,} people with names, a row gets the right one in {percent(value, 2)} of the cases "
+            f"(marketer); for the easiest row the chance is {percent(worst)} (journalist).{assumed}",
             details={
                 "marketer": value,
                 "journalist": worst,
                 "rows that one person fits": float(sizes[fitting == 1].sum() / max(rows, 1)),
                 "rows that nobody fits": float(sizes[fitting == 0].sum() / max(rows, 1)),
+                **({"rows whose person is in it, at most": float(right.sum() / max(rows, 1))} if looked_up else {}),
             },
         )
+
+    @property
+    def _forgiving(self) -> bool:
+        """Whether people of the external table may have other values than in the table."""
+        return bool(self.tolerance or self.levels)
 
     def _widened(self, tree: Tree, lows: Codes, highs: Codes) -> tuple[Codes, Codes]:
         """Return runs of codes that hold what is nearly right, too."""
@@ -110,3 +129,16 @@ class ExternalLinkage(Attack):
             low, high = np.maximum(tree.starts[level][np.maximum(lows, 1)], 1), tree.ends[level][highs - 1]
             return np.where(known, low, lows).astype(np.int32), np.where(known, high, highs).astype(np.int32)
         return lows, highs
+
+
+def _in_both(target: Target, known: Sequence[str], points: Codes, counts: Counts) -> tuple[Codes, Counts]:
+    """Return what people have in the table before, and how many of them may be in the external table, too."""
+    truth = target.truth
+    assert truth is not None
+    table = np.stack([truth.column(name) for name in known], axis=1)
+    number, first = group_tuples(
+        np.concatenate([table, points]) + 1, [target.view.trees[name].size + 1 for name in known]
+    )
+    here = np.bincount(number[: len(table)], weights=truth.counts, minlength=len(first))
+    there = np.bincount(number[len(table) :], weights=counts, minlength=len(first))
+    return np.concatenate([table, points])[first], np.minimum(here, there).astype(np.int64)

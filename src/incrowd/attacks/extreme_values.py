@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts
 from incrowd.common.parameters import require_whole
+from incrowd.common.percents import percent
 from incrowd.common.renaming import renamed
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.target import Target
 from incrowd.core.view import LabelledView
+from incrowd.forms.reading.foreign_labels import stated_ends
 from incrowd.hierarchies.tree import MISSING
 
 
@@ -40,6 +42,7 @@ class ExtremeValues(Attack):
     fewer_than: int = 5
     name: ClassVar[str] = "extreme-values"
     threat: ClassVar[Threat] = "singling out"
+    knows_kept_columns: ClassVar[bool] = False
     stream: ClassVar[int | None] = 4
 
     def __post_init__(self) -> None:
@@ -77,9 +80,10 @@ class ExtremeValues(Attack):
             sure=not total,
             baseline=0.0,
             people=total,
+            exposed=shown,
             against="no range shows anybody's value",
-            says=f"Of the {total:,} people with the most extreme values, {value:.1%} have theirs published as the end "
-            "of a range."
+            says=f"Of the {total:,} people with the most extreme values, {percent(value)} have theirs published as "
+            "the end of a range."
             if total
             else f"Nobody stands out: at least {self.fewer_than} people share the extremes of every column.",
         )
@@ -87,12 +91,15 @@ class ExtremeValues(Attack):
     def _at_end(self, view: LabelledView, people: Codes, place: int, side: str) -> NDArray[np.bool_]:
         """Return whose code is the end that the label of a group around them shows."""
         matches = view.match(np.ascontiguousarray(people), None)
-        lows, highs = view.regions.lows[:, place], view.regions.highs[:, place]
-        ends = lows if side == "low" else highs - 1
-        # Cuts and names of nodes show no value of their own, unless they hold one value only; nor does "anything".
-        told = highs - lows == 1
         if view.form.written == "tight":
-            told |= lows > MISSING
+            # Ends are as the label's text states them: `[0, 200)` shows nobody's value, whoever is in it.
+            name = view.columns[place]
+            ends = stated_ends(view.trees[name], view.form.shown.labels[name])[0 if side == "low" else 1]
+            told = ends > MISSING
+        else:
+            # Cuts and names of nodes show no value of their own, unless they hold one value only; nor does "anything".
+            lows, highs = view.regions.lows[:, place], view.regions.highs[:, place]
+            ends, told = lows, highs - lows == 1
         same = (people[matches.person_of, place] == ends[matches.crowds]) & told[matches.crowds]
         return np.bincount(matches.person_of[same], minlength=len(people)) > 0
 

@@ -12,7 +12,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from incrowd.attacks.beliefs import ROUNDING
+from incrowd.attacks.tightest_fit import chances_by_tightest_fit
 from incrowd.common.arrays import Floats
+from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.households import Households
 from incrowd.core.risk import Risk, Threat, risk_of
@@ -54,15 +57,23 @@ class HouseholdLinkage(Attack):
             baseline=alone,
             people=len(found),
             worst=float(of_people.max(initial=0.0)),
+            exposed=float((of_people >= 1 - ROUNDING).sum()),
             against="the same adversary who looks for one person alone",
-            says=f"Who knows a whole household finds one of its rows in {value:.2%} of the cases, and one person's in "
-            f"{alone:.2%}; households have {members:.1f} members on average.",
+            says=f"Who knows a whole household finds one of its rows in {percent(value, 2)} of the cases, and one "
+            f"person's in {percent(alone, 2)}; households have {members:.1f} members on average.",
             details={"one person alone": alone, "members": members},
         )
 
 
 def chances(target: Target, people: Households) -> Floats:
-    """Return how likely each person's row is the one that is picked of those that fit."""
+    """Return how likely each person's row is the one that is picked, by the better of the rules of linkage."""
+    any_row = _of_any_row(target, people)
+    tight = _of_tightest_fit(target, people)
+    return any_row if tight is None or tight.mean() <= any_row.mean() else tight
+
+
+def _of_any_row(target: Target, people: Households) -> Floats:
+    """All rows that fit are as likely."""
     view = target.view
     column = view.sensitive[0] if view.sensitive else None
     kind_of, first = group_tuples(people.tuples, [view.trees[name].size for name in view.columns])
@@ -74,3 +85,18 @@ def chances(target: Target, people: Households) -> Floats:
     everybody = target.truth.rows if target.truth is not None else len(each)
     matched = float((each > 0).mean()) * everybody if len(each) else 0.0
     return np.asarray(each * (min(1.0, view.rows / matched) if matched else 0.0))
+
+
+def _of_tightest_fit(target: Target, people: Households) -> Floats | None:
+    """The row is among those whose labels fit most tightly; people who look alike have one chance."""
+    tight = chances_by_tightest_fit(target)
+    if tight is None or target.truth is None:
+        return None
+    truth, columns = target.truth, target.view.columns
+    known = np.concatenate([np.stack([truth.column(name) for name in columns], axis=1), np.maximum(people.tuples, 0)])
+    kind_of, first = group_tuples(known, [target.view.trees[name].size for name in columns])
+    there = kind_of[: len(truth)]
+    found = np.bincount(there, weights=truth.counts * tight[0], minlength=len(first))
+    number = np.bincount(there, weights=truth.counts, minlength=len(first))
+    means = np.divide(found, number, out=np.zeros(len(first)), where=number > 0)[kind_of[len(truth) :]]
+    return np.where((people.tuples < 0).any(axis=1), 0.0, means)

@@ -15,10 +15,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from incrowd.attacks.beliefs import beliefs_about, hits
+from incrowd.attacks.beliefs import ROUNDING, beliefs_about, by_rule, hits
 from incrowd.attacks.reweighing import reweigh
 from incrowd.attacks.sensitive_column import lacks_secret, the_secret
 from incrowd.common.arrays import Counts, Floats
+from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.tally import Tally, group_tuples
@@ -59,8 +60,13 @@ class JointKnowledge(Attack):
         assert target.truth is not None
         people = target.people.tuple_counts
         known = calibrated(learnt_from_others(target, target.truth, column, beliefs.prior, rng), people, beliefs.prior)
-        after = reweigh(target.matches(column), target.view.crowds(column), known, people)
-        value, baseline = (beliefs.rate(hits(believed, beliefs.kind_of, beliefs.values)) for believed in (after, known))
+        baseline = beliefs.rate(hits(known, beliefs.kind_of, beliefs.values))
+        value, rule, after = -1.0, "", known
+        for reading, matches in target.readings(column).items():
+            believed = reweigh(matches, target.view.crowds(column), known, people)
+            rate = beliefs.rate(hits(believed, beliefs.kind_of, beliefs.values))
+            if rate > value + ROUNDING:
+                value, rule, after = rate, reading, believed
         moved = np.abs(after - known).max(axis=1)[beliefs.kind_of]
         return risk_of(
             self,
@@ -70,8 +76,8 @@ class JointKnowledge(Attack):
             people=beliefs.people,
             worst=float(after[beliefs.kind_of, beliefs.values].max(initial=0.0)),
             against="what is known beforehand of people like them",
-            says=f"Whoever knows how {column} goes with everything else guesses it in {value:.1%} of the cases; "
-            f"without the release, in {baseline:.1%}.",
+            says=f"Whoever knows how {column} goes with everything else guesses it in {percent(value)} of the cases; "
+            f"without the release, in {percent(baseline)}.{by_rule(rule)}",
             details={
                 "mean change of belief": beliefs.rate(moved),
                 "largest change of belief": float(moved.max(initial=0.0)),

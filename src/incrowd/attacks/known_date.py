@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Bools, Floats, Ints
+from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.dated import DatedRows
 from incrowd.core.risk import Risk, Threat, risk_of
@@ -40,6 +41,7 @@ class KnownDate(Attack):
     column: str | None = None
     name: ClassVar[str] = "known-date"
     threat: ClassVar[Threat] = "linkability"
+    knows_kept_columns: ClassVar[bool] = False
 
     def lacks(self, target: Target) -> str | None:
         """Published dates and true ones are needed."""
@@ -62,19 +64,21 @@ class KnownDate(Attack):
         details = {"singled out": singled, "singled out without the date": before}
         one = "history" if dated.linked else "row"
         says = (
-            f"Who knows the quasi-identifiers and one true {dated.column} of a person picks their {one} in {value:.1%} "
-            f"of the cases, without the date in {baseline:.1%}. For {singled:.1%} only one {one} is left."
+            f"Who knows the quasi-identifiers and one true {dated.column} of a person picks their {one} in "
+            f"{percent(value)} of the cases, without the date in {percent(baseline)}. For {percent(singled)} only one "
+            f"{one} is left."
         )
         if dated.keeps_intervals:
             known = share * _mean(found.pairs == 1)
             details |= {"all dates known": known, "all dates guessed": share * _mean(_inverse(found.pairs))}
-            says += f" For {known:.1%} all other dates are then known."
+            says += f" For {percent(known)} all other dates are then known."
         return risk_of(
             self,
             column=dated.column,
             value=value,
             baseline=baseline,
             people=len(found.with_date),
+            exposed=singled * len(found.with_date),
             worst=float(_inverse(found.with_date).max(initial=0.0)),
             against="the same adversary without the date",
             says=says,

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.target import Target
@@ -32,6 +33,7 @@ class KnownItems(Attack):
     m: int = 3
     name: ClassVar[str] = "known-items"
     threat: ClassVar[Threat] = "linkability"
+    knows_kept_columns: ClassVar[bool] = False
 
     def lacks(self, target: Target) -> str | None:
         """Sets are needed."""
@@ -58,6 +60,7 @@ class KnownItems(Attack):
             people=sets.people,
             worst=1 / fewest if fewest else nothing,
             against="the release, without an item known",
-            says=f"Who knows the {self.m} rarest items that a person shows finds that person with {value:.1%}.",
+            exposed=details.get(f"alone with {min(self.m, LARGEST_KNOWN)} known", 0.0) * sets.people,
+            says=f"Who knows the {self.m} rarest items that a person shows finds that person with {percent(value)}.",
             details=details,
         )

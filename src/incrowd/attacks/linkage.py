@@ -10,16 +10,21 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from incrowd.attacks.beliefs import ROUNDING, by_rule
+from incrowd.attacks.tightest_fit import chances_by_tightest_fit
 from incrowd.common.arrays import Counts, Floats
+from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.target import Target
+from incrowd.core.view import EVERY_ROW, TIGHTEST
 
 
 @dataclass(frozen=True)
 class Linkage(Attack):
-    """Pick one of the rows that a person could be, all equally likely.
+    """Pick one of the rows that a person could be: any of them, or one whose labels fit most tightly.
 
     Reference: Sweeney (2002).
     """
@@ -33,34 +38,82 @@ class Linkage(Attack):
         return "noisy counts have no row that is anybody's" if target.form.private else None
 
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
-        """Return how often the row is the person's own.
-
-        A person who fits nothing is safe, and so is one who is not published and fits the rows of others: of all who
-        fit, as large a share has a row of their own as there are rows.
+        """Return how often the row is the person's own, by the better of two rules: all rows that fit are as likely,
+        or the row is among those whose labels fit most tightly (`tightest_fit.py`).
         """
-        candidates, people = crowd_sizes(target)
-        chances = np.divide(1.0, candidates, out=np.zeros_like(candidates), where=candidates > 0)
-        number = int(people.sum())
-        everybody = number if target.truth is None else target.truth.rows
-        fitting = float(people[candidates > 0].sum()) * everybody / max(number, 1)
-        published = min(1.0, target.view.rows / fitting) if fitting else 0.0
-        value = published * float((people * chances).sum() / max(number, 1))
-        worst = float(chances.max(initial=0.0))
+        ways = ways_to_pick(target)
+        best = max(ways, key=lambda way: way.rate)
+        worst = best.chances.max(initial=0.0)
         return risk_of(
             self,
-            value=value,
+            value=best.rate,
             baseline=1 / max(target.view.rows, 1),
-            people=number,
-            worst=worst,
-            says=f"A person's row is found in {value:.2%} of the cases; the easiest to find hides among "
-            f"{1 / worst:,.0f}."
+            people=best.number,
+            worst=float(worst),
+            says=f"A person's row is found in {percent(best.rate, 2)} of the cases; the easiest to find hides among "
+            f"{1 / worst:,.0f}.{by_rule(best.rule)}"
             if worst
             else "No row fits anybody.",
+            exposed=best.sure * best.number,
             details={
-                "alone": float(people[(candidates > 0) & (candidates < 2)].sum() / max(number, 1)),
-                "above a fifth": float(people[chances > 0.2].sum() / max(number, 1)),
+                "alone": best.share((best.candidates > 0) & (best.candidates < 2)),
+                "above a fifth": best.share(best.chances > 0.2 + ROUNDING),
             },
         )
+
+
+@dataclass(frozen=True, eq=False)
+class WayToPick:
+    """How an adversary picks a row: kind i of `people[i]` people has so many `candidates`, and a chance to be found."""
+
+    rule: str
+    candidates: Floats
+    chances: Floats
+    people: Counts
+    rate: float
+    """The mean chance; lower than that of `chances` where some who fit are not published."""
+    published: float = 1.0
+    """The share of those who fit that is published, where `chances` do not tell."""
+
+    @property
+    def sure(self) -> float:
+        """The share of people whose row is found for sure."""
+        return self.published * self.share(self.chances >= 1 - ROUNDING)
+
+    @property
+    def number(self) -> int:
+        """How many people are looked for."""
+        return int(self.people.sum())
+
+    def share(self, of: NDArray[np.bool_]) -> float:
+        """Return the share of people who are of some kinds."""
+        return float(self.people[of].sum() / max(self.number, 1))
+
+
+def ways_to_pick(target: Target) -> list[WayToPick]:
+    """Return the ways to pick one of the rows that a person could be, that of all rows alike first."""
+    ways = [_any_row(target)]
+    tight = chances_by_tightest_fit(target)
+    if tight is not None:
+        people = target.people
+        chances, candidates = (numbers[people.lines] for numbers in tight)
+        rate = float((people.counts * chances).sum() / max(people.number, 1))
+        ways.append(WayToPick(TIGHTEST, candidates, chances, people.counts, rate))
+    return ways
+
+
+def _any_row(target: Target) -> WayToPick:
+    """A person who fits nothing is safe, and so is one who is not published and fits the rows of others: of all who
+    fit, as large a share has a row of their own as there are rows.
+    """
+    candidates, people = crowd_sizes(target)
+    chances = np.divide(1.0, candidates, out=np.zeros_like(candidates), where=candidates > 0)
+    number = int(people.sum())
+    everybody = number if target.truth is None else target.truth.rows
+    fitting = float(people[candidates > 0].sum()) * everybody / max(number, 1)
+    published = min(1.0, target.view.rows / fitting) if fitting else 0.0
+    rate = published * float((people * chances).sum() / max(number, 1))
+    return WayToPick(EVERY_ROW, candidates, chances, people, rate, published)
 
 
 def crowd_sizes(target: Target) -> tuple[Floats, Counts]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from incrowd.attacks.plausibility import Plausibility
 from incrowd.common.arrays import Codes, Floats
+from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.tally import group_tuples
@@ -45,6 +46,7 @@ class Membership(Attack):
 
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
         """Return how often the verdict is right; a coin has one half."""
+        target = target.with_outsiders
         members = np.repeat(target.people.tuples, target.people.tuple_counts, axis=0)
         members = members[rng.permutation(len(members))]
         population = population_of(target, rng)
@@ -55,13 +57,16 @@ class Membership(Attack):
             others = near_outsiders(target, members, rng)
             half = len(members) // 2
             population, members = members[:half], members[half:]
-        plausible = Plausibility.of(population, [target.view.trees[name].size for name in target.view.columns])
+        # A value that the trees lack has the code -1: it is plausible, and fits nothing.
+        shift = int((population < 0).any())
+        sizes = [target.view.trees[name].size + shift for name in target.view.columns]
+        plausible = Plausibility.of(population + shift, sizes)
         number = min(len(members), len(others))
         members, others = members[:number], others[rng.permutation(len(others))[:number]]
-        inside, outside = target.view.fits(members), target.view.fits(others)
+        inside, outside = target.view.fits(members), _fits(target, others)
         tried = 2 * (number - number // 2)
         value = _share_right(inside, outside) if tried else 0.5
-        baseline = max(_share_right(plausible.scores(members), plausible.scores(others)), 0.5)
+        baseline = max(_share_right(plausible.scores(members + shift), plausible.scores(others + shift)), 0.5)
         matched = float((outside > 0).mean()) if number else 0.0
         return risk_of(
             self,
@@ -69,12 +74,19 @@ class Membership(Attack):
             baseline=baseline,
             people=tried,
             against="how plausible a person is",
-            says=f"Whether somebody is in the table is told right in {value:.1%} of the cases. Of those who are not "
-            f"({kind}), {matched:.1%} fit the release."
+            says=f"Whether somebody is in the table is told right in {percent(value)} of the cases. Of those who are "
+            f"not ({kind}), {percent(matched)} fit the release."
             if tried
             else "There is nobody to tell from the people of the table.",
             details={"insiders who fit": float((inside > 0).mean()) if number else 0.0, "outsiders who fit": matched},
         )
+
+
+def _fits(target: Target, people: Codes) -> Floats:
+    listed = (people >= 0).all(axis=1)
+    found = np.zeros(len(people))
+    found[listed] = target.view.fits(np.ascontiguousarray(people[listed]))
+    return found
 
 
 def _share_right(inside: Floats, outside: Floats) -> float:
@@ -145,8 +157,8 @@ def _in_table(target: Target, people: Codes) -> NDArray[np.bool_]:
     assert target.truth is not None
     columns = target.view.columns
     known = np.stack([target.truth.column(name) for name in columns], axis=1)
-    sizes = [target.view.trees[name].size for name in columns]
-    numbers, _ = group_tuples(np.concatenate([known, people]), sizes)
+    sizes = [target.view.trees[name].size + 1 for name in columns]
+    numbers, _ = group_tuples(np.concatenate([known, people]) + 1, sizes)
     there = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=bool)
     there[numbers[: len(known)]] = True
     return there[numbers[len(known) :]]

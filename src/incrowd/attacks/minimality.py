@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from incrowd.attacks.sensitive_column import lacks_secret, the_secret
 from incrowd.common.arrays import Floats, Ints
 from incrowd.common.parameters import require_whole
+from incrowd.common.percents import percent
 from incrowd.common.renaming import renamed
 from incrowd.core.attack import Attack
 from incrowd.core.groups import Groups, Histogram
@@ -51,6 +52,7 @@ class Minimality(Attack):
     column: str | None = None
     name: ClassVar[str] = "minimality"
     threat: ClassVar[Threat] = "inference"
+    knows_kept_columns: ClassVar[bool] = False
     stream: ClassVar[int | None] = 11
     per_column: ClassVar[bool] = True
 
@@ -106,7 +108,7 @@ class Minimality(Attack):
             worst=worst,
             against="the same crowds, not knowing the method",
             says=f"In {tried:,.0f} crowds that their sizes would have let the method cut, knowing that it did not "
-            f"raises right guesses of {column} from {baseline:.1%} to {value:.1%}."
+            f"raises right guesses of {column} from {percent(baseline)} to {percent(value)}."
             if tried
             else "There is no crowd that its size would have let the method cut, and where that would have failed.",
             details={"crowds": tried},

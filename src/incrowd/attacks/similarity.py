@@ -11,10 +11,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from incrowd.attacks.beliefs import beliefs_about, hits
+from incrowd.attacks.beliefs import ROUNDING, Beliefs, by_rule, hits, ways_to_believe
 from incrowd.attacks.sensitive_column import lacks_secret, the_secret
 from incrowd.common.arrays import Floats, Ints
 from incrowd.common.parameters import require_whole
+from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.target import Target
@@ -60,10 +61,18 @@ class Similarity(Attack):
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
         """Return how often the guessed kind is right."""
         column = the_secret(self.name, target, self.column)
-        beliefs = beliefs_about(target, column)
-        kinds = kinds_of(target.view.trees[column], beliefs.prior, self.level)
-        shares, prior = (_by_kind(given, kinds) for given in (beliefs.shares, beliefs.prior[None, :]))
-        value = beliefs.rate(hits(shares, beliefs.kind_of, kinds[beliefs.values]))
+        kinds: Ints | None = None
+        best: tuple[Beliefs, Floats, float] | None = None
+        for beliefs in ways_to_believe(target, column):
+            kinds = kinds_of(target.view.trees[column], beliefs.prior, self.level) if kinds is None else kinds
+            shares = _by_kind(beliefs.shares, kinds)
+            rate = beliefs.rate(hits(shares, beliefs.kind_of, kinds[beliefs.values]))
+            if best is None or rate > best[2] + ROUNDING:
+                best = beliefs, shares, rate
+        assert best is not None
+        assert kinds is not None
+        beliefs, shares, value = best
+        prior = _by_kind(beliefs.prior[None, :], kinds)
         nobody = np.zeros(len(beliefs.values), dtype=np.int64)
         baseline = beliefs.rate(hits(prior, nobody, kinds[beliefs.values]))
         own = shares[beliefs.kind_of, kinds[beliefs.values]]
@@ -74,8 +83,8 @@ class Similarity(Attack):
             baseline=baseline,
             people=beliefs.people,
             worst=float(own.max(initial=0.0)),
-            says=f"What kind of {column} a person has, out of {len(np.unique(kinds))}, is guessed in {value:.1%} of "
-            f"the cases; without the release, in {baseline:.1%}.",
+            says=f"What kind of {column} a person has, out of {len(np.unique(kinds))}, is guessed in {percent(value)} "
+            f"of the cases; without the release, in {percent(baseline)}." + by_rule(beliefs.rule),
             details={"certain": beliefs.rate(own >= 1 - 1e-9)},
         )
 

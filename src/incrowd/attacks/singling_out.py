@@ -19,6 +19,7 @@ import numpy as np
 
 from incrowd.common.arrays import Counts, Floats
 from incrowd.common.parameters import require_whole
+from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.tally import group_tuples
@@ -72,8 +73,9 @@ class SinglingOut(Attack):
             baseline=baseline,
             people=len(success),
             against="a condition that one in n satisfies",
-            says=f"{value:.1%} of the {len(success):,} narrowest conditions that the release suggests hold for exactly "
-            f"one person of the table; conditions made up without it do so in at most {baseline:.1%} of the cases.",
+            says=f"{percent(value)} of the {len(success):,} narrowest conditions that the release suggests hold for "
+            f"exactly one person of the table; conditions made up without it do so in at most {percent(baseline)} of "
+            "the cases.",
         )
 
     def _rarest_lines(self, target: Target, view: LabelledView, rng: np.random.Generator) -> Floats:

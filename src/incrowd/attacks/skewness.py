@@ -10,8 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from incrowd.attacks.beliefs import beliefs_about
+from incrowd.attacks.beliefs import best_way, by_rule, ways_to_believe
 from incrowd.attacks.sensitive_column import lacks_secret, the_secret
+from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.target import Target
@@ -41,9 +42,9 @@ class Skewness(Attack):
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
         """Return the mean belief in the true value, after and before; details tell the largest change."""
         column = the_secret(self.name, target, self.column)
-        beliefs = beliefs_about(target, column)
+        beliefs, value = best_way(ways_to_believe(target, column), lambda ways: ways.rate(ways.own))
         before = beliefs.prior[beliefs.values]
-        value, baseline = beliefs.rate(beliefs.own), beliefs.rate(before)
+        baseline = beliefs.rate(before)
         gains = np.divide(beliefs.own, before, out=np.ones_like(before), where=before > 0)
         doubled = beliefs.rate(gains >= 2)
         return risk_of(
@@ -53,7 +54,8 @@ class Skewness(Attack):
             baseline=baseline,
             people=beliefs.people,
             worst=float(beliefs.own.max(initial=0.0)),
-            says=f"On average the release gives {value:.1%} of belief to a person's true {column}; the table's own "
-            f"frequencies give {baseline:.1%}. The belief at least doubles for {doubled:.1%} of the people.",
+            says=f"On average the release gives {percent(value)} of belief to a person's true {column}; the table's "
+            f"own frequencies give {percent(baseline)}. The belief at least doubles for {percent(doubled)} of the "
+            f"people.{by_rule(beliefs.rule)}",
             details={"largest ratio": float(gains.max(initial=1.0)), "doubled": doubled},
         )

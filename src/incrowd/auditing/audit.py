@@ -11,12 +11,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from incrowd.auditing.suppression import FEW
+from incrowd.common.percents import percent
 from incrowd.common.writing import write_text
-from incrowd.core.risk import Risk, Threat
+from incrowd.core.risk import LEVELS, Risk, Threat
 from incrowd.errors import OutputError
 
 THREATS: tuple[Threat, ...] = ("singling out", "linkability", "inference")
-_HIGH, _NOTICEABLE = 0.5, 0.05
 
 
 @dataclass(frozen=True)
@@ -45,35 +46,37 @@ class Audit:
     ladder: Sequence[Mapping[str, Any]]
     warnings: Sequence[str]
     settings: Mapping[str, Any]
+    false_claims: Sequence[str] = ()
+    """What the release is said to satisfy, and does not."""
 
     @property
     def strongest(self) -> Risk | None:
-        """The attack that got through with the largest advantage, if any did."""
-        through = [risk for risk in self.attacks if risk.got_through]
+        """The attack with the largest advantage of those that got through or expose anybody; None if none does."""
+        through = [risk for risk in self.attacks if risk.got_through or risk.exposed]
         return max(through, key=lambda risk: risk.advantage, default=None)
 
     @cached_property
     def threats(self) -> dict[str, dict[str, Any]]:
-        """For each thing that authorities ask about: how far the worst attack got."""
+        """For each thing that authorities ask about: how far the worst attack got.
+
+        The level is that of the worst attack, and is never low where anybody is exposed.
+        """
         found: dict[str, dict[str, Any]] = {}
         for threat in THREATS:
             tried = [risk for risk in self.attacks if risk.threat == threat]
-            worst = max(tried, key=lambda risk: (risk.got_through, risk.advantage), default=None)
+            worst = max(
+                tried, key=lambda risk: (LEVELS.index(risk.level), risk.got_through, risk.advantage), default=None
+            )
             if worst is None:
                 found[threat] = {"level": "not tried", "says": "No attack of this kind could be tried."}
                 continue
-            level = "low"
-            if worst.got_through:
-                level = (
-                    "high" if worst.advantage >= _HIGH else "noticeable" if worst.advantage >= _NOTICEABLE else "low"
-                )
             found[threat] = {
-                "level": level,
+                "level": worst.level,
                 "attack": worst.attack,
                 "value": worst.value,
                 "baseline": worst.baseline,
                 "advantage": worst.advantage,
-                "says": worst.says,
+                "says": worst.says + _exposed(worst),
             }
         return found
 
@@ -82,6 +85,7 @@ class Audit:
         """One screen: what is guaranteed, the strongest attack that got through, what the data is still good for."""
         strongest = self.strongest
         return {
+            **({"false claims": list(self.false_claims)} if self.false_claims else {}),
             "guaranteed": [_promise(guarantee) for guarantee in self.guarantees]
             or ["Nothing is promised: what follows is what was found."],
             "strongest attack": None if strongest is None else strongest.to_dict(),
@@ -136,6 +140,14 @@ class Audit:
         return f"Audit({len(self.attacks)} attacks; {levels})"
 
 
+def _exposed(risk: Risk) -> str:
+    """Return how many people the adversary is sure about."""
+    if not risk.exposed:
+        return ""
+    some = f"{risk.exposed:,}" if risk.exposed >= FEW else f"fewer than {FEW}"
+    return f" Exposed for sure: {some} of {risk.people:,}."
+
+
 def _promise(guarantee: Mapping[str, Any]) -> str:
     basis = {"verified": "verified on what is published", "by construction": "by construction of the method"}
     note = f" ({guarantee['note']})" if guarantee.get("note") else ""
@@ -158,13 +170,13 @@ def _good_for(usefulness: Mapping[str, Any]) -> list[str]:
     for line in usefulness.get("queries", []):
         kind = "The queries from the file" if line["queries"] == "from file" else f"{line['queries']} counting queries"
         kind += " (weighted)" if line.get("weighted") else ""
-        said.append(f"{kind[0].upper()}{kind[1:]} are off by {line['median error']:.0%} in the middle case.")
+        said.append(f"{kind[0].upper()}{kind[1:]} are off by {percent(line['median error'], 0)} in the middle case.")
     learnt = usefulness.get("learning", [])
     if learnt:
         best = max(learnt, key=lambda line: line["accuracy"])
         said.append(
-            f"{best['target']} is predicted right in {best['accuracy']:.0%} of the cases after learning from it "
-            f"({best['classifier']}); from the raw table in {best['accuracy on raw data']:.0%}, by the majority in "
-            f"{best['majority']:.0%}."
+            f"{best['target']} is predicted right in {percent(best['accuracy'], 0)} of the cases after learning from "
+            f"it ({best['classifier']}); from the raw table in {percent(best['accuracy on raw data'], 0)}, by the "
+            f"majority in {percent(best['majority'], 0)}."
         )
     return said

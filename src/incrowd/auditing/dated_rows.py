@@ -11,7 +11,6 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
-from incrowd.auditing.reference_tables import code_values
 from incrowd.common.arrays import Codes, Ints
 from incrowd.core.dated import DatedRows, DateFacts
 from incrowd.core.labelled import Labelled
@@ -19,6 +18,7 @@ from incrowd.core.people import number_people
 from incrowd.core.source import OpenedTable
 from incrowd.core.target import MOST_PEOPLE
 from incrowd.dates.column import DateColumn
+from incrowd.hierarchies.coding import code_values
 from incrowd.sources import reading
 
 
@@ -38,7 +38,9 @@ def dated_rows(
     columns = [name for name in sorted(facts.treatments) if name in before.columns]
     wanted = cs.by_name(*quasi, *facts.linked_by, *columns)
     rows = pl.concat([batch.select(wanted) for batch in published])
-    groups, histories = _groups(rows, form), _histories(rows, facts.linked_by)
+    groups, histories = groups_by_labels(rows, form), _histories(rows, facts.linked_by)
+    if groups is None:
+        return ()
     with reading(before):
         true = before.frame.select(cs.by_name(*{*facts.person, *quasi, *columns})).collect(engine="streaming")
     person_of = number_people(true, facts.person, before.texts) if facts.person else np.arange(true.height)
@@ -84,14 +86,14 @@ def _of_column(
     )
 
 
-def _groups(rows: pl.DataFrame, form: Labelled) -> Ints:
-    """Return the group of each row, by its labels."""
+def groups_by_labels(rows: pl.DataFrame, form: Labelled) -> Ints | None:
+    """Return the group of each row, by its labels; None where the form writes them otherwise."""
     names = form.shown.columns
     labels = pl.DataFrame([form.shown.labels[name].alias(name) for name in names]).with_row_index("\0group")
-    found = rows.select(cs.by_name(*names)).join(
+    found = rows.select(cs.by_name(*names).cast(pl.String)).join(
         labels, on=cs.by_name(*names), how="left", nulls_equal=True, maintain_order="left"
-    )
-    return found["\0group"].to_numpy().astype(np.int64)
+    )["\0group"]
+    return None if found.null_count() else found.to_numpy().astype(np.int64)
 
 
 def _histories(rows: pl.DataFrame, linked_by: Sequence[str]) -> Ints:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from incrowd.attacks.linkage import crowd_sizes
+from incrowd.attacks.linkage import ways_to_pick
 from incrowd.auditing.suppression import FEW
 from incrowd.common.plain import size_distribution
 from incrowd.core.target import Target
@@ -29,8 +29,9 @@ def group_sizes(target: Target) -> dict[str, Any]:
 
 def risk_by_record(target: Target) -> list[dict[str, Any]]:
     """Return the share of people whose row is found with each chance; chances of very few people are joined."""
-    candidates, people = crowd_sizes(target)
-    chances = np.divide(1.0, candidates, out=np.zeros_like(candidates), where=candidates > 0)
+    ways = [way for one in (target, target.whole) if one is not None for way in ways_to_pick(one)]
+    best = max(ways, key=lambda way: way.rate)
+    chances, people = best.chances, best.people
     place = np.searchsorted(np.array(_BOUNDS), chances, side="left")
     counts = np.bincount(place, weights=people, minlength=len(_BOUNDS))
     total = float(people.sum())

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import polars.selectors as cs
 
-from incrowd.auditing.reference_tables import code_values
 from incrowd.core.households import HouseholdFacts, Households
 from incrowd.core.people import households_of_people, number_households, number_people
 from incrowd.core.source import OpenedTable
 from incrowd.core.target import MOST_PEOPLE
 from incrowd.core.view import View
+from incrowd.hierarchies.coding import code_values
 from incrowd.sources import reading
 
 

@@ -3,30 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 import polars.selectors as cs
-from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Floats
 from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.core.tally import Population, Tally, group_tuples
 from incrowd.core.weights import read_weights
 from incrowd.errors import SchemaError, UncoveredValue
-from incrowd.hierarchies.texts import code_names
-from incrowd.hierarchies.tree import MISSING, Tree
-from incrowd.hierarchies.values import as_dates, as_numbers, as_text
+from incrowd.hierarchies.coding import as_held, code_values, exact_codes
+from incrowd.hierarchies.tree import Tree
+from incrowd.hierarchies.values import as_text
 from incrowd.sources import open_table, reading
 
 _COUNT = "\0count"
 
 
-def read_people(source: object, columns: Sequence[str], trees: Mapping[str, Tree]) -> tuple[Population, int]:
-    """Read an external table: whoever fits in which quasi-identifiers, and how many have values that nobody here has.
+@dataclass(frozen=True, eq=False)
+class OutsidePeople:
+    """People of an external table, by distinct rows: what they have in the quasi-identifiers, and how many they are.
 
-    It needs at least one of the quasi-identifiers.
+    `unlisted` are the values that the release's trees lack, as these would hold them.
     """
+
+    columns: tuple[str, ...]
+    rows: pl.DataFrame
+    counts: Counts
+    unlisted: Mapping[str, pl.Series]
+
+    def population(self, trees: Mapping[str, Tree]) -> tuple[Population, int]:
+        """Return the people by the codes of some trees, and how many have values that no tree could hold.
+
+        Such a value, a word in a column of numbers, is -1; so is one that the trees lack.
+        """
+        codes = np.stack([exact_codes(trees[name], self.rows[name]) for name in self.columns], axis=1)
+        index, first = group_tuples(codes + 1, [trees[name].size + 1 for name in self.columns])
+        totals = np.bincount(index, weights=self.counts, minlength=len(first)).astype(np.int64)
+        strangers = int(self.counts[(codes < 0).any(axis=1)].sum())
+        return Population(self.columns, np.ascontiguousarray(codes[first]), totals), strangers
+
+
+def read_people(source: object, columns: Sequence[str], trees: Mapping[str, Tree]) -> OutsidePeople:
+    """Read an external table in those of the quasi-identifiers that it has, of which it needs at least one."""
     opened = open_table(source, ReadOptions(lists=None))
     known = tuple(name for name in sorted(columns) if name in opened.columns)
     if not known:
@@ -34,16 +55,22 @@ def read_people(source: object, columns: Sequence[str], trees: Mapping[str, Tree
             f"the external table has none of the quasi-identifiers ({', '.join(sorted(columns))}).  "
             "Hint: name its columns as those of the release."
         )
-    codes, counts = _coded(opened, known, trees)
-    strangers = (codes < 0).any(axis=1)
-    kept, totals = _distinct(codes[~strangers], counts[~strangers], known, trees)
-    return Population(known, kept, totals), int(counts[strangers].sum())
+    with reading(opened):
+        counted = opened.frame.group_by(cs.by_name(*known)).agg(pl.len().alias(_COUNT)).collect(engine="streaming")
+    rows = counted.with_columns([opened.texts.read(counted[name]) for name in known])
+    unlisted = {}
+    for name in known:
+        missing = rows[name].filter(pl.Series(exact_codes(trees[name], rows[name]) < 0)).unique()
+        held = as_held(trees[name], missing).drop_nulls()
+        if len(held):
+            unlisted[name] = held.unique().sort()
+    return OutsidePeople(known, rows, rows[_COUNT].to_numpy().astype(np.int64), unlisted)
 
 
 def read_truth(source: object, columns: Sequence[str], trees: Mapping[str, Tree], also: Sequence[str] = ()) -> Tally:
     """Read the table before, all of whose columns and values the release's trees must know.
 
-    Columns that are named in `also` are read where the table has them.
+    Columns that are named in `also` are read where the table has them and the trees know all their values.
     """
     return _truth(open_table(source, ReadOptions(lists=None)), columns, trees, also)
 
@@ -73,13 +100,16 @@ def _truth(opened: OpenedTable, columns: Sequence[str], trees: Mapping[str, Tree
     for name in names:
         if name not in opened.columns:
             raise SchemaError(f"the original lacks the column '{name}'.")
-    codes, counts = _coded(opened, names, trees, strict=True)
-    kept, totals = _distinct(codes, counts, names, trees)
+    codes, counts = _coded(opened, names, trees, strict=columns)
+    # Another release may know a column without knowing all of its values here.
+    covered = np.asarray((codes >= 0).all(axis=0))
+    names = tuple(name for name, known in zip(names, covered, strict=True) if known)
+    kept, totals = _distinct(codes[:, covered], counts, names, trees)
     return Tally(names, kept, totals, trees)
 
 
 def _coded(
-    opened: OpenedTable, names: Sequence[str], trees: Mapping[str, Tree], *, strict: bool = False
+    opened: OpenedTable, names: Sequence[str], trees: Mapping[str, Tree], *, strict: Sequence[str]
 ) -> tuple[Codes, Counts]:
     with reading(opened):
         counted = opened.frame.group_by(cs.by_name(*names)).agg(pl.len().alias(_COUNT)).collect(engine="streaming")
@@ -87,50 +117,10 @@ def _coded(
     for place, name in enumerate(names):
         codes[:, place] = code_values(trees[name], counted[name])
         unknown = codes[:, place] < 0
-        if strict and unknown.any():
+        if name in strict and unknown.any():
             values = as_text(counted[name].filter(pl.Series(unknown)).unique().sort()).to_list()
             raise UncoveredValue(name, values[:5], len(values))
     return codes, counted[_COUNT].to_numpy().astype(np.int64)
-
-
-def code_values(tree: Tree, values: pl.Series) -> Codes:
-    """Return the code of each value: a number or date that the tree does not list goes to the next one below.
-
-    A name that the tree does not list is -1.
-    """
-    if not tree.ordered:
-        codes = code_names(as_text(values), as_text(tree.values.slice(1)))
-    else:
-        wanted = tree.values.dtype
-        parsed = as_dates(values) if wanted.is_temporal() else as_numbers(values)
-        if parsed is None:
-            return np.where(values.is_null().to_numpy(), MISSING, -1).astype(np.int32)
-        listed = tree.values.slice(1)
-        if wanted.is_temporal():
-            parsed = parsed.cast(wanted).to_physical()
-            listed = listed.to_physical()
-        codes = np.maximum(_places(listed, parsed), 1)
-        codes[parsed.is_null().to_numpy()] = MISSING  # "NaN" is missing, as everywhere
-    empty = values.is_null().to_numpy()
-    if values.dtype == pl.String:
-        empty |= (values == "").fill_null(value=False).to_numpy()
-    codes[empty] = MISSING
-    return codes.astype(np.int32)
-
-
-def _places(listed: pl.Series, numbers: pl.Series) -> NDArray[np.int64]:
-    """Return how many of the sorted numbers are at or below each number: exactly, unless one of the two are floats."""
-    if listed.dtype.is_float() or numbers.dtype.is_float():
-        listed, numbers = listed.cast(pl.Float64), numbers.cast(pl.Float64)
-    both = pl.concat(
-        [
-            pl.DataFrame({"number": listed, "listed": np.ones(len(listed), np.int64)}),
-            pl.DataFrame({"number": numbers, "listed": np.zeros(len(numbers), np.int64)}),
-        ],
-        how="vertical_relaxed",
-    ).with_row_index("row")
-    counted = both.sort("number", "row", nulls_last=True).with_columns(pl.col("listed").cum_sum())
-    return counted.filter(pl.col("row") >= len(listed)).sort("row")["listed"].to_numpy().copy()
 
 
 def _distinct(codes: Codes, counts: Counts, names: Sequence[str], trees: Mapping[str, Tree]) -> tuple[Codes, Counts]:

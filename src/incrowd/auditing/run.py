@@ -6,6 +6,7 @@ Cost: attacks look at 100,000 people at most, drawn at random; what is measured 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,15 +14,17 @@ from zlib import crc32
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from incrowd.attacks.ladder import ladder, random_unusual_person
 from incrowd.auditing import group_summary, usefulness
 from incrowd.auditing.audit import Audit, Skipped
-from incrowd.auditing.dated_rows import dated_rows
+from incrowd.auditing.dated_rows import dated_rows, groups_by_labels
 from incrowd.auditing.household_rows import household_rows
 from incrowd.auditing.query_file import file_errors, read_queries
 from incrowd.auditing.reference_tables import read_people, read_weighted_truth
 from incrowd.auditing.suppression import FEW, told
+from incrowd.auditing.whole_release import WholeRelease, sensitive_codes, whole_release
 from incrowd.common.arrays import Floats
 from incrowd.common.plain import finite, parameters
 from incrowd.common.progress import Progress, silent
@@ -42,6 +45,8 @@ from incrowd.core.tally import Tally
 from incrowd.core.target import Target
 from incrowd.core.weights import estimated_population
 from incrowd.errors import IncrowdError
+from incrowd.forms.other_release import NOT_JOINED, joined, joined_rows, read_by
+from incrowd.forms.outsiders import among_outsiders
 from incrowd.hierarchies.tree import Tree
 from incrowd.models.distinct_l_diversity import DistinctLDiversity
 from incrowd.models.entropy_l_diversity import EntropyLDiversity
@@ -124,6 +129,11 @@ class Audited(Protocol):
         ...
 
     @property
+    def false_claims(self) -> list[str]:
+        """What it is said to satisfy, and does not."""
+        ...
+
+    @property
     def dates(self) -> DateFacts:
         """What became of its dates."""
         ...
@@ -146,6 +156,16 @@ class Audited(Protocol):
     @property
     def rows_before(self) -> OpenedTable | None:
         """The rows that it was made of, where they are at hand."""
+        ...
+
+    @property
+    def linking(self) -> tuple[str, ...]:
+        """Columns beside the labels that may link rows to those of other releases: pseudonyms and kept ones."""
+        ...
+
+    @property
+    def kept_beside(self) -> tuple[str, ...]:
+        """Columns that are published as they are beside the labels, where each row is a person's."""
         ...
 
     def batches(self) -> Iterator[pl.DataFrame]:
@@ -204,10 +224,11 @@ def audit(
             "seed": seed,
             "people attacked": target.people.number if knows else release.rows,
             "original": "known" if knows else "not given",
-            "external": "given" if target.external is not None else "not given",
+            "external": "given" if external is not None or target.external is not None else "not given",
             "earlier releases": len(target.earlier),
             "fewest people told of": FEW,
         },
+        false_claims=release.false_claims,
     )
 
 
@@ -241,18 +262,13 @@ def aim(
     people = form.tally.population
     if people is not None and people.by_weight is not None:  # these are people of the table, and nobody's register
         people = None
-    if external is not None:
-        people, strangers = read_people(external, tuple(form.schema.quasi), form.tally.trees)
-        if strangers:
-            some = f"{strangers:,}" if strangers >= FEW else f"Fewer than {FEW}"
-            notes.append(f"{some} people of the external table have values that the table has not: left out.")
     if release.hides_rows and truth is not None:
         notes.append("This audit looks at the table itself: it is not covered by the promise, and not for publication.")
     target = Target(
         form=form,
         truth=truth,
         external=people,
-        earlier=tuple(other.form for other in earlier),
+        earlier=tuple(_read_by(other.form, form) for other in earlier),
         require=split_models(verified_models(release.guarantees))[0],
         method=release.method.name,
         seed=seed,
@@ -261,7 +277,95 @@ def aim(
         sets=release.item_sets,
         totals=totals,
     )
-    return target, notes
+    target = replace(target, joined=_joined(release, target, earlier))
+    others = None if external is None else open_table(external, ReadOptions(lists=None))
+    known = set() if others is None else {*others.columns}
+    # A table that has none of the quasi-identifiers is of use where it has columns that are kept.
+    if others is not None and (known & {*form.schema.quasi} or not known & {*release.kept_beside}):
+        target, strangers = _with_outsiders(target, others)
+        if strangers:
+            some = f"{strangers:,}" if strangers >= FEW else f"Fewer than {FEW}"
+            notes.append(f"{some} people of the external table have values that its columns cannot hold: left out.")
+    inner = target.with_outsiders
+    whole = _whole(release, inner.form, inner.truth, original, others)
+    if whole is None:
+        return target, notes
+    beside = replace(
+        inner,
+        form=whole.form,
+        truth=whole.truth,
+        external=whole.external,
+        beside=whole.columns,
+        dated=(),
+        earlier=(),
+        joined=None,
+    )
+    return replace(target, whole=beside), notes
+
+
+def _read_by(other: Form, form: Form) -> Form:
+    return other if other.labelled is None or form.labelled is None else read_by(other.labelled, form.tally.trees)
+
+
+def _joined(release: Audited, target: Target, earlier: Sequence[Audited]) -> Target | None:
+    """Return the release joined with earlier ones, where rows of both can be linked; None where none can."""
+    form = target.form.labelled
+    if form is None or target.form.private or target.truth is None:
+        return None
+    quasi, secret = form.shown.columns, tuple(form.schema.sensitive)
+    made: Form = target.form
+    groups, sensitive, used = None, None, list[str]()
+    for other, theirs in zip(earlier, target.earlier, strict=True):
+        common = [name for name in release.linking if name in other.linking and name not in (*quasi, *secret)]
+        if not common or theirs.labelled is None or theirs.private:
+            continue
+        rows = _rows(release, (*quasi, *secret, *common))
+        others = _rows(other, (*theirs.labelled.shown.columns, *common))
+        if groups is None or sensitive is None:
+            groups, sensitive = groups_by_labels(rows, form), sensitive_codes(form, rows)
+        partner, names = joined_rows(rows, others, common)
+        there = groups_by_labels(others, theirs.labelled)
+        if groups is None or there is None or not names:
+            continue
+        partners = np.where(partner >= 0, there[partner], NOT_JOINED)
+        assert made.labelled is not None
+        made, groups = joined(made.labelled, theirs.labelled, groups, partners, sensitive)
+        used += [name for name in names if name not in used]
+    return replace(target, form=made, joined_by=tuple(used), earlier=(), dated=()) if used else None
+
+
+def _rows(release: Audited, names: Sequence[str]) -> pl.DataFrame:
+    return pl.concat([batch.select(cs.by_name(*names)) for batch in release.batches()])
+
+
+def _with_outsiders(target: Target, others: OpenedTable) -> tuple[Target, int]:
+    """Return the release among people of an external table, and how many of these could be nobody.
+
+    Their values stay what they are, also those that the table lacks: labels are then read by their text.
+    """
+    form = target.form
+    people = read_people(others, tuple(form.schema.quasi), form.tally.trees)
+    population, strangers = people.population(form.tally.trees)
+    target = replace(target, external=population)
+    if form.labelled is None or not people.unlisted:
+        return target, strangers if form.labelled is not None else 0
+    among = among_outsiders(form.labelled, people.unlisted)
+    population, strangers = people.population(among.form.tally.trees)
+    truth = None if target.truth is None else among.truth(target.truth)
+    return replace(target, outside=replace(target, form=among.form, truth=truth, external=population)), strangers
+
+
+def _whole(
+    release: Audited, form: Form, truth: Tally | None, original: object, others: OpenedTable | None
+) -> WholeRelease | None:
+    """Return the release with what is kept beside its labels, where each row is a person's and another table has it."""
+    beside = release.kept_beside
+    if not beside or form.labelled is None or form.private:
+        return None
+    before = None
+    if truth is not None:
+        before = release.rows_before if original is None else open_table(original, ReadOptions(lists=None))
+    return whole_release(form.labelled, release.batches(), beside, before, others)
 
 
 def every_attack(target: Target) -> list[Attack]:
@@ -280,13 +384,33 @@ def attack_all(
     risks, skipped = [], []
     for place, attack in enumerate(attacks):
         progress("attacking", place / max(len(attacks), 1))
-        missing = attack.lacks(target)
-        if missing is None:
-            risks.append(attack.run(target, rng=np.random.default_rng([seed, *_stream(attack, target)])))
+        ways = [one for one in _adversaries(target) if _may_try(attack, one)]
+        tried = [_tried(attack, one, target, seed) for one in ways]
+        if tried:
+            risks.append(max(tried, key=lambda risk: (risk.got_through, risk.advantage)))
         else:
-            skipped.append(Skipped(attack.name, missing))
+            skipped.append(Skipped(attack.name, attack.lacks(target) or ""))
     progress("attacking", 1.0)
     return risks, list(dict.fromkeys(skipped))
+
+
+def _adversaries(target: Target) -> list[Target]:
+    """Return the release as it is seen by its labels, with what is kept beside them, and joined with other releases."""
+    return [one for one in (target, target.whole, target.joined) if one is not None]
+
+
+def _may_try(attack: Attack, target: Target) -> bool:
+    more = target.beside or target.joined_by
+    return (attack.knows_kept_columns or not more) and attack.lacks(target) is None
+
+
+def _tried(attack: Attack, target: Target, base: Target, seed: int) -> Risk:
+    risk = attack.run(target, rng=np.random.default_rng([seed, *_stream(attack, base)]))
+    if target.joined_by:
+        return replace(risk, says=f"{risk.says} Joined with other releases by: {', '.join(target.joined_by)}.")
+    if not target.beside:
+        return risk
+    return replace(risk, says=f"{risk.says} Known besides the labels: {', '.join(target.beside)}.")
 
 
 def _stream(attack: Attack, target: Target) -> list[int]:

@@ -41,7 +41,10 @@ def audit(
     seed: Annotated[int, _SEED] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the audit as JSON.")] = False,
 ) -> None:
-    """Attack a release in every way, measure what it is still good for, and report both."""
+    """Attack a release in every way, measure what it is still good for, and report both.
+
+    Exit code 1 if the release does not satisfy what it is said to satisfy.
+    """
     from rich.console import Console
     from rich.text import Text
 
@@ -64,6 +67,7 @@ def audit(
         written = None if output is None else found.save(output)
     if as_json:
         print_json(found.to_dict())
+        _fail_for_false_claims(found.false_claims)
         return
     console = Console()
     console.print(summary_table("Audited", _verdict_lines(found.verdict)))
@@ -76,6 +80,7 @@ def audit(
         console.print(Text.assemble(("note", "yellow"), " ", escaped(warning)))
     if written is not None:
         console.print(f"\nwritten to {written}", highlight=False)
+    _fail_for_false_claims(found.false_claims)
 
 
 def attack(
@@ -126,6 +131,12 @@ def attack(
         console.print(Text(escaped(f"{entry.what}: not tried, {entry.why}")))
 
 
+def _fail_for_false_claims(claims: Sequence[str]) -> None:
+    """A release that does not satisfy what it claims has failed, whatever else is found of it."""
+    if claims:
+        raise typer.Exit(1)
+
+
 def _open(
     release: Path,
     original: str | None,
@@ -141,16 +152,22 @@ def _open(
     opened = open_release(release, description=description, original=original, external=external)
     # Another release may have columns and hierarchies of its own, so it is read by its own recipe if it has one.
     others = [
-        open_release(
-            path,
-            description=None if is_there(path / "recipe.toml") else description,
-            original=original,
-            external=external,
-        )
+        _open_other(path, None if is_there(path / "recipe.toml") else description, original, external)
         for path in earlier or []
     ]
     progress("reading", 1.0)
     return opened, others
+
+
+def _open_other(path: Path, description: Path | None, original: str | None, external: str | None) -> Release:
+    """Open another release: by the values of the table, or, where it has others, by those of its own labels."""
+    from incrowd.errors import HierarchyError, SchemaError, UncoveredValue, UnreadableLabel
+    from incrowd.publishing.opening.open_release import open_release
+
+    try:
+        return open_release(path, description=description, original=original, external=external)
+    except (HierarchyError, SchemaError, UncoveredValue, UnreadableLabel):
+        return open_release(path, description=description)
 
 
 def _chosen(attacks: Sequence[Any], names: list[str] | None) -> list[Any]:
@@ -168,8 +185,8 @@ def _climb(target: Any, person: str) -> list[dict[str, Any]]:
     import polars as pl
 
     from incrowd.attacks.ladder import ladder
-    from incrowd.auditing.reference_tables import code_values
     from incrowd.errors import AttackError, did_you_mean
+    from incrowd.hierarchies.coding import code_values
 
     given: dict[str, str] = {}
     for part in person.split(","):
@@ -191,7 +208,8 @@ def _climb(target: Any, person: str) -> list[dict[str, Any]]:
 
 
 def _verdict_lines(verdict: dict[str, Any]) -> list[tuple[str, str]]:
-    lines = [("guaranteed", promise) for promise in verdict["guaranteed"]]
+    lines = [("claimed, and not so", claim) for claim in verdict.get("false claims", [])]
+    lines += [("guaranteed", promise) for promise in verdict["guaranteed"]]
     strongest = verdict["strongest attack"]
     if strongest is None:
         lines.append(("strongest attack", "none did better than guessing"))
@@ -205,21 +223,25 @@ def _risks_table(risks: Sequence[Risk]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
+    from incrowd.report.numbers import percent
+
     table = Table(title="Attacks", title_justify="left", box=None, padding=(0, 2, 0, 0))
     for name in ("attack", "threat"):
         table.add_column(name)
     for name in ("right", "95 % interval", "baseline"):
         table.add_column(name, justify="right")
     table.add_column("got through")
+    table.add_column("level")
     for risk in sorted(risks, key=lambda risk: (not risk.got_through, -risk.advantage)):
         name = risk.attack if risk.column is None else f"{risk.attack} ({risk.column})"
         table.add_row(
             Text(name),
             risk.threat,
-            f"{100 * risk.value:.2f} %",
-            f"{100 * risk.low:.1f}-{100 * risk.high:.1f} %",
-            f"{100 * risk.baseline:.2f} %",
+            percent(risk.value, 2),
+            f"{percent(risk.low)} to {percent(risk.high)}",
+            percent(risk.baseline, 2),
             Text("yes", style="red") if risk.got_through else Text("no", style="green"),
+            Text(risk.level, style={"low": "green", "noticeable": "yellow", "high": "red"}[risk.level]),
         )
     return table
 

@@ -21,6 +21,8 @@ class Attack(Named, Protocol):
     last. So an attack that is added changes no other one's outcome."""
     per_column: ClassVar[bool] = False
     """Whether it is after one sensitive column, which its parameter `column` names: audits try it on each."""
+    knows_kept_columns: ClassVar[bool] = True
+    """Whether it is also tried by somebody who knows the columns that are kept beside the labels: the better counts."""
 
     def lacks(self, target: Target) -> str | None:
         """Return what is missing for this attack to be tried here, or None if nothing is."""

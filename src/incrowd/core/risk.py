@@ -15,6 +15,15 @@ _QUANTILE = 1.959963984540054
 
 GUESSING = "guessing without the release"
 
+Level = Literal["low", "noticeable", "high"]
+LEVELS: tuple[Level, ...] = ("low", "noticeable", "high")
+
+HIGH_ADVANTAGE, SOME_ADVANTAGE = 0.5, 0.05
+"""An attack that finds out so much of what guessing leaves open is high, or noticeable."""
+
+MANY_EXPOSED = 0.05
+"""Where one in twenty is exposed, it is high; where anybody is, it is never low."""
+
 NOTICEABLE = 0.01
 """An attack that is right this much more often than guessing, beyond doubt, has got through."""
 
@@ -41,6 +50,8 @@ class Risk:
     worst: float | None = None
     against: str = GUESSING
     details: Mapping[str, float] = field(default_factory=dict)
+    exposed: int = 0
+    """People about whom the adversary is sure, and right, by the release alone: means do not console them."""
 
     @property
     def advantage(self) -> float:
@@ -48,6 +59,14 @@ class Risk:
         if self.baseline >= 1:
             return 0.0
         return max(0.0, (self.value - self.baseline) / (1 - self.baseline))
+
+    @property
+    def level(self) -> Level:
+        """How bad it is: decided by the people who are exposed, and by how often the adversary is right on average."""
+        exposed = self.exposed / max(self.people, 1)
+        if exposed >= MANY_EXPOSED or (self.got_through and self.advantage >= HIGH_ADVANTAGE):
+            return "high"
+        return "noticeable" if self.exposed or (self.got_through and self.advantage >= SOME_ADVANTAGE) else "low"
 
     @property
     def got_through(self) -> bool:
@@ -68,6 +87,7 @@ class Risk:
             "got through": self.got_through,
             "people": self.people,
             **({} if self.worst is None else {"worst": self.worst}),
+            "level": self.level,
             "says": self.says,
             **({"details": dict(self.details)} if self.details else {}),
         }
@@ -93,6 +113,7 @@ def risk_of(
     details: Mapping[str, float] | None = None,
     trials: int | None = None,
     sure: bool = False,
+    exposed: float = 0,
 ) -> Risk:
     """Return an attack's outcome with its interval: that of so many `trials`, or of as many as there are people.
 
@@ -100,7 +121,19 @@ def risk_of(
     """
     low, high = (value, value) if sure else wilson(value, people if trials is None else trials)
     return Risk(
-        attack.name, attack.threat, value, low, high, baseline, people, says, column, worst, against, details or {}
+        attack.name,
+        attack.threat,
+        value,
+        low,
+        high,
+        baseline,
+        people,
+        says,
+        column,
+        worst,
+        against,
+        details or {},
+        max(0, round(exposed)),
     )
 
 

@@ -6,6 +6,7 @@ published rows themselves are the people, and the adversary is taken to know eac
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -62,8 +63,11 @@ class Target:
     outsider knows, with at least some of the quasi-identifiers; `earlier` are other releases about overlapping people;
     `require` are the models that the release was made to satisfy, and `method` the name of the method, both of which
     adversaries are taken to know. `seed` picks the people who are attacked. `dated` are columns of dates, with
-    people of whom one true date is known. `households` are people with those they live with,
-    and `sets` the items that people show, in parts by their groups.
+    people of whom one true date is known. `households` are people with those they live with, and `sets` the items that
+    people show, in parts by their groups. `whole` is the same release to somebody who also knows the columns
+    `beside` the labels, where any are kept and another table has them. `outside` is the same release, in trees that
+    also hold what people of the external table have and the table lacks. `joined` is the release with the labels of
+    the earlier ones beside its own, row by row, where columns that all of them publish link rows: those of `joined_by`.
     """
 
     form: Form
@@ -79,7 +83,17 @@ class Target:
     sets: ItemSets | None = None
     totals: Floats | None = None
     """What the rows of each tuple of the truth weigh together, where there are survey weights."""
-    _matches: dict[str | None, Matches] = field(default_factory=dict, init=False, repr=False)
+    outside: Target | None = None
+    whole: Target | None = None
+    joined: Target | None = None
+    joined_by: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    _readings: dict[str | None, Mapping[str, Matches]] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def with_outsiders(self) -> Target:
+        """The release in trees that also hold what people of the external table have."""
+        return self if self.outside is None else self.outside
 
     @cached_property
     def view(self) -> View:
@@ -104,10 +118,14 @@ class Target:
         return People(np.ascontiguousarray(known[first]), tuple_of, secrets, counts, chosen)
 
     def matches(self, column: str | None) -> Matches:
-        """Return the crowds that each tuple of `people` could be in."""
-        if column not in self._matches:
-            self._matches[column] = self.view.match(self.people.tuples, column)
-        return self._matches[column]
+        """Return the crowds that each tuple of `people` could be in, every row that fits being as likely."""
+        return next(iter(self.readings(column).values()))
+
+    def readings(self, column: str | None) -> Mapping[str, Matches]:
+        """Return the same by every rule that a reader may have; see `View.readings`."""
+        if column not in self._readings:
+            self._readings[column] = self.view.readings(self.view.match(self.people.tuples, column))
+        return self._readings[column]
 
 
 def draw_people(counts: Counts, number: int, rng: np.random.Generator) -> tuple[Ints, Counts]:

@@ -56,6 +56,18 @@ def normalized(offsets: Ints, crowds: Ints, weights: NDArray[np.number]) -> Matc
     return Matches(starts.astype(np.int64), crowds, kept / totals[person_of])
 
 
+def keep_entries(matches: Matches, kept: NDArray[np.bool_]) -> Matches:
+    """Return some of the matches, with weights that add up to 1 again."""
+    return normalized(matches.offsets, matches.crowds, np.where(kept, matches.weights, 0.0))
+
+
+EVERY_ROW = "every row that fits is as likely"
+DENSEST = "tight labels say more than wide ones"
+TIGHTEST = "only the tightest labels that fit"
+MAJORITY = "everybody has what most have"
+"""Rules by which an adversary reads a release. None of them needs more than the files."""
+
+
 @dataclass(frozen=True, eq=False)
 class Crowds:
     """People who cannot be told apart: how many, and how often each sensitive value occurs among them."""
@@ -94,6 +106,13 @@ class View(Protocol):
     def match(self, people: Codes, column: str | None) -> Matches:
         """Return in which crowds people could be, given what is known of them (codes in the order of `columns`)."""
         ...
+
+    def readings(self, matches: Matches) -> Mapping[str, Matches]:
+        """Return the same matches as an adversary may weigh them, by the name of the rule; the plain one comes first.
+
+        Rules differ only where somebody could be in several crowds.
+        """
+        return {EVERY_ROW: matches}
 
     def fits(self, people: Codes) -> Floats:
         """Return how many rows the release lets one expect of each of these tuples: 0 where it rules them out."""

@@ -14,13 +14,16 @@ import numpy as np
 from incrowd.common.arrays import Codes, Floats, Ints
 from incrowd.core.groups import Histogram, Regions, histogram
 from incrowd.core.labelled import Labelled
-from incrowd.core.view import Crowds, LabelledView, Matches, normalized
+from incrowd.core.view import DENSEST, EVERY_ROW, TIGHTEST, Crowds, LabelledView, Matches, keep_entries, normalized
 from incrowd.hierarchies.tree import Tree
+
+_SAME_ROOM = 1e-9
+"""Logarithms that differ by less are the same number of combinations."""
 
 
 @dataclass(frozen=True, eq=False)
 class GeneralizedView(LabelledView):
-    """Groups of rows with labels; a group of many fits a person better than one of few.
+    """Groups of rows with labels; where several fit a person, `readings` tells how they may be weighed.
 
     Labels of columns that are `unknown` of people say nothing about where they are.
     """
@@ -69,11 +72,34 @@ class GeneralizedView(LabelledView):
         offsets, groups = self._holding(people)
         return normalized(offsets, groups, self.form.group_sizes[groups])
 
+    def readings(self, matches: Matches) -> Mapping[str, Matches]:
+        """Return groups weighed by their rows, by their rows per combination of values, and the tightest ones alone.
+
+        A group of many rows with wide labels hides nobody whose own labels are exact: most methods put people where
+        labels are as tight as can be, and a reader knows that.
+        """
+        if not (np.diff(matches.offsets) > 1).any():
+            return {EVERY_ROW: matches}
+        room = self._log_room[matches.crowds]
+        least = np.full(len(matches), np.inf)
+        np.minimum.at(least, matches.person_of, room)
+        wider = room - least[matches.person_of]
+        return {
+            EVERY_ROW: matches,
+            DENSEST: normalized(matches.offsets, matches.crowds, matches.weights * np.exp(-wider)),
+            TIGHTEST: keep_entries(matches, wider <= _SAME_ROOM),
+        }
+
+    @cached_property
+    def _log_room(self) -> Floats:
+        """The logarithm of how many combinations of values the labels of each group may stand for."""
+        widths = (self.regions.highs - self.regions.lows).astype(np.float64)
+        return np.asarray(np.log(np.maximum(widths, 1.0)).sum(axis=1))
+
     def fits(self, people: Codes) -> Floats:
         """Return how many rows are to be expected of each tuple, as if a group's rows were spread evenly."""
         offsets, groups = self._holding(people)
-        widths = np.prod((self.regions.highs - self.regions.lows).astype(np.float64), axis=1)
-        density = self.form.group_sizes / widths
+        density = self.form.group_sizes * np.exp(-self._log_room)
         person_of = np.repeat(np.arange(len(people)), np.diff(offsets))
         return np.bincount(person_of, weights=density[groups], minlength=len(people)).astype(np.float64)
 

@@ -21,8 +21,10 @@ from incrowd.hierarchies.values import as_bound, as_dates, as_short_text, as_tex
 _FROM_TO = re.compile(r"^\s*(-?[^\s-]+)\s*-\s*(-?[^\s-]+)\s*$")
 
 
-def label_masks(column: str, tree: Tree, labels: pl.Series, *, ours: bool = False) -> NDArray[np.bool_]:
-    """Return, for each label, which codes of the column it stands for.
+def label_masks(
+    column: str, tree: Tree, labels: pl.Series, *, ours: bool = False, strict: bool = True
+) -> NDArray[np.bool_]:
+    """Return, for each label, which codes of the column it stands for; a label of none is an error if `strict`.
 
     A text such as `*` may be the name of a value and a label, too. Labels of `ours` quote such names, so there it is
     the label. In other tables it is the value: the narrower reading, by which nothing seems safer than it is.
@@ -36,7 +38,7 @@ def label_masks(column: str, tree: Tree, labels: pl.Series, *, ours: bool = Fals
             unreadable.append(label)
         else:
             masks[place] = mask
-    if unreadable:
+    if unreadable and strict:
         raise UnreadableLabel(column, unreadable, len(unreadable))
     return masks
 

@@ -42,6 +42,7 @@ from incrowd.hierarchies.values import natural_kind
 from incrowd.metrics.in_summary import label_losses
 from incrowd.publishing.features import FeatureEncoder
 from incrowd.publishing.notebook import release_html
+from incrowd.publishing.one_of_a_kind import MOST_ROWS, OneOfAKind, one_of_a_kind
 from incrowd.publishing.opening.claims import Claim
 from incrowd.publishing.recipe_format import LinkedSource
 from incrowd.publishing.saving import Format, save, save_recipe
@@ -97,6 +98,8 @@ class Release:
     """What it was said to satisfy, where it was read from files: judged on what is in them."""
     outside: tuple[str, ...] = ()
     """Columns of its files that no guarantee speaks of, where it was read from files: kept ones, pseudonyms, others."""
+    outside_as_it_is: tuple[str, ...] = ()
+    """Those of them that are neither pseudonyms nor treated dates, and so may be in other tables as they are here."""
     marked_as_seeded: bool = False
     """Whether it was read from files that say so."""
     told: Mapping[str, Hierarchy] = field(default_factory=dict)
@@ -198,9 +201,25 @@ class Release:
     @property
     def rows_before(self) -> OpenedTable | None:
         """The rows that it was made of, where they are at hand."""
-        if self.told_dates is not None:
+        if self.told_rows is not None or self.told_dates is not None:
             return self.told_rows
         return self.source if isinstance(self.source, OpenedTable) else None
+
+    @property
+    def kept_beside(self) -> tuple[str, ...]:
+        """Columns that are published as they are beside the labels, where each row is a person's."""
+        if self.people is not None or self.counts_people:
+            return ()
+        return (*self.schema.kept, *self.outside_as_it_is)
+
+    @property
+    def linking(self) -> tuple[str, ...]:
+        """Columns beside the labels that may link rows to those of other releases: pseudonyms and kept ones."""
+        if self.people is not None or self.counts_people:
+            return ()
+        treated = self.dates.treatments
+        outside = tuple(name for name in self.outside if name in self.source.columns and name not in treated)
+        return tuple(dict.fromkeys((*self.schema.pseudonyms, *self.schema.kept, *outside)))
 
     @property
     def hierarchies(self) -> dict[str, Hierarchy]:
@@ -422,6 +441,11 @@ class Release:
         return self.shown.tables()
 
     @property
+    def false_claims(self) -> list[str]:
+        """What it is said to satisfy, and does not, with the reason."""
+        return [f"{claim.model} ({claim.reason})" for claim in self.claims if claim.verdict == "does not hold"]
+
+    @property
     def hides_rows(self) -> bool:
         """Whether the number of the table's rows must not be told."""
         return self.promise is not None or self.shown.private
@@ -462,6 +486,8 @@ class Release:
                 found.append(f"Dates of {name}, outside of every guarantee: {'; '.join(told)}.")
         if kept:
             found.append(f"Columns published as they are, outside of every guarantee: {', '.join(kept)}.")
+        if self.singled_out is not None:
+            found.append(self.singled_out.says())
         if self.dates.treatments:
             told = [f"{name} ({treatment.still_tells()})" for name, treatment in self.dates.treatments.items()]
             found.append(f"Dates, outside of every guarantee: {'; '.join(told)}.")
@@ -482,6 +508,14 @@ class Release:
             return self.told_weights
         shown = None if self.shown.counted is None else self.shown.counted.weights
         return None if shown is None else shown.told
+
+    @cached_property
+    def singled_out(self) -> OneOfAKind | None:
+        """What columns that are kept beside the labels single out; None where there are none, or too many rows."""
+        kept = (*self.schema.kept, *self.outside_as_it_is)
+        if not kept or not self.rows or self.rows > MOST_ROWS or not self.published.shown_at_once:
+            return None
+        return one_of_a_kind(self.published.batches(), tuple(self.schema.quasi), kept)
 
     def save(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from incrowd.common.percents import percent as written_percent
 from incrowd.report.html import Raw, element
 
 
@@ -10,11 +11,13 @@ def percent(share: float, digits: int | None = None) -> str:
 
     >>> percent(0.1234), percent(0.00012), percent(1.0), percent(0.99999)
     ('12.3 %', '0.012 %', '100 %', '99.999 %')
+    >>> percent(1 - 1e-9), percent(1e-9)
+    ('over 99.999 %', 'under 0.001 %')
     """
     if digits is None:
         distance = min(abs(share), abs(1 - share))
         digits = 0 if share in (0.0, 1.0) else 1 if distance >= 0.001 else 3
-    return f"{100 * share:.{digits}f} %"
+    return written_percent(share, digits, sign=" %")
 
 
 def number(value: float) -> str:

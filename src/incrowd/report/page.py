@@ -98,8 +98,12 @@ def verdict(found: Mapping[str, Any]) -> list[Raw]:
         )
         for threat, entry in said["threats"].items()
     ]  # fmt: skip
+    claims = [
+        element("p", element("strong", "Claimed, and not so: "), claim, class_="note")
+        for claim in said.get("false claims", [])
+    ]
     notes = [element("p", warning, class_="note") for warning in found["warnings"]]
-    return [element("div", *cards, class_="cards"), element("div", *threats, class_="cards"), *notes]
+    return [*claims, element("div", *cards, class_="cards"), element("div", *threats, class_="cards"), *notes]
 
 
 def _about(found: Mapping[str, Any]) -> str:

@@ -46,7 +46,7 @@ def attacks(found: Found) -> Raw:
         (
             _name(risk),
             [
-                Bar(risk["value"], percent(risk["value"]), risk["value"], "bad" if risk["got through"] else "good"),
+                Bar(risk["value"], percent(risk["value"]), risk["value"], _colour(risk)),
                 Bar(risk["baseline"], percent(risk["baseline"]), risk["baseline"], "faint", " without"),
             ],
         )
@@ -61,6 +61,7 @@ def attacks(found: Found) -> Raw:
                     exact(percent(risk["interval"][1]), risk["interval"][1])),
             exact(percent(risk["baseline"]), risk["baseline"]),
             "yes" if risk["got through"] else "no",
+            risk["level"],
             element("span", risk["says"], " ", element("span", f"(Baseline: {risk['baseline is']}.)", class_="faint")),
         )
         for risk in risks
@@ -71,13 +72,16 @@ def attacks(found: Found) -> Raw:
         "Attacks",
         "How often an adversary is right with the release in hand, and how often without it.",
         "Only the difference counts: a long red bar beside an equally long grey one tells nothing that was not known. "
-        "An attack got through if its whole 95 % interval lies above the baseline by a percent and more.",
+        "An attack got through if its whole 95 % interval lies above the baseline by a percent and more. "
+        "Its level is never low where it exposes anybody for sure, however few they are among all.",
         "Look at the attack with the largest difference. Linkage shrinks with k; inference with diversity, closeness "
         "or noise; membership and singling out with noise or a sample.",
-        bars(rows, legend=[("got through", "bad"), ("did not", "good"), ("without the release", "faint")],
+        bars(rows, legend=[("got through, or exposes somebody", "bad"), ("does not", "good"),
+                           ("without the release", "faint")],
              label="Success of each attack, and its baseline"),
         element("details", element("summary", "All numbers"),
-                table(["attack", "threat", "right", "95 % interval", "baseline", "got through", "in words"], lines,
+                table(["attack", "threat", "right", "95 % interval", "baseline", "got through", "level", "in words"],
+                      lines,
                       numbers=(2, 3, 4))),
         element("details", element("summary", f"Not tried or measured: {len(skipped)}"),
                 table(["what", "why"], skipped)) if skipped else None,
@@ -168,6 +172,10 @@ def ladder(found: Found) -> Raw | None:
         "If the last rung of the release is still “fewer than five”, people like this one are not hidden.",
         bars(rows, legend=[("in the table", "a"), ("in the release", "b")], label="Crowd by what is known"),
     )
+
+
+def _colour(risk: Found) -> str:
+    return "bad" if risk["got through"] or risk["level"] != "low" else "good"
 
 
 def _name(risk: Found) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+import numpy as np
 import polars as pl
 
+from incrowd.common.arrays import Codes
 from incrowd.hierarchies import labels as syntax
+from incrowd.hierarchies.coding import exact_codes
 from incrowd.hierarchies.tree import Tree
 
 _RANGE = re.compile(r"^\[\s*(?P<low>[^,;\[\]]+?)\s*[,;]\s*(?P<high>[^,;\[\]()]+?)\s*(?P<end>[\[\])])$")
@@ -79,3 +82,35 @@ def mentioned(label: str, *, ordered: bool) -> Iterator[str]:
         case syntax.Name(name):
             match = _FROM_TO.match(name) if ordered else None
             yield from (name,) if match is None else match.groups()
+
+
+def stated_ends(tree: Tree, labels: pl.Series) -> tuple[Codes, Codes]:
+    """Return the first and the last value that the text of each label states, as codes; -1 where it states none.
+
+    `[0, 200)` states 0, and not the smallest value that somebody has in it; `[22, 29]` states both of its ends.
+    """
+    labels = labels.cast(pl.String)
+    distinct = labels.unique()
+    lows, highs = zip(*(_ends(label) for label in distinct.to_list()), strict=True) if len(distinct) else ((), ())
+    codes = pl.DataFrame(
+        {
+            "label": distinct,
+            "low": exact_codes(tree, pl.Series(lows, dtype=pl.String)),
+            "high": exact_codes(tree, pl.Series(highs, dtype=pl.String)),
+        }
+    )
+    found = pl.DataFrame({"label": labels}).join(codes, on="label", how="left", nulls_equal=True, maintain_order="left")
+    low, high = (np.where(found[end] > 0, found[end], -1).astype(np.int32) for end in ("low", "high"))
+    return low, high
+
+
+def _ends(label: str | None) -> tuple[str | None, str | None]:
+    if label is None or label.startswith("{"):  # a set lists values, and has no ends
+        return None, None
+    match syntax.read(standard_label(label), ordered=True):
+        case syntax.Range(low, high, closed):
+            return low, high if closed else None
+        case syntax.Name(name):
+            match = _FROM_TO.match(name)
+            return (name, name) if match is None else (match[1], match[2])
+    return None, None

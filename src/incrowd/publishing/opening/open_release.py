@@ -129,6 +129,7 @@ def open_release(
     else:
         claims = judge_claims(models, form, before, all_rows=publishes_all(summary))
     claims += judge_claims_of_sets(of_sets, files, described)
+    outside = _outside(files, form, described)
     return Release(
         shown=form,
         guarantees=(*(claim.found for claim in claims if claim.found is not None), *_stated(summary)),
@@ -140,7 +141,8 @@ def open_release(
         foreign=known is None,
         notes=(*notes, *(claim.warning for claim in claims if claim.warning is not None)),
         claims=claims,
-        outside=_outside(files, form, described),
+        outside=outside,
+        outside_as_it_is=tuple(name for name in outside if name in files.data.columns and _as_it_is(name, described)),
         marked_as_seeded=summary.get("seeded") is True,
         item_numbers=summary.get("items"),
         told_weights=_told_weights(summary, form),
@@ -152,7 +154,7 @@ def open_release(
         told_labels=read_meanings(place, form.labelled.shown.columns) if summary and form.labelled else None,
         told_dates=_told_dates(files, described),
         told_households=HouseholdFacts(described.household, described.person),
-        told_rows=_rows_of_original(original, described) if described.dates or described.household else None,
+        told_rows=_rows_of_original(original, described),
     )
 
 
@@ -293,6 +295,11 @@ def _outside(files: PublishedFiles, form: Form, described: Description) -> tuple
 
 def _told_weights(summary: dict[str, Any], form: Form) -> Mapping[str, Any] | None:
     return summary.get("weights") if form.schema.weight is not None else None
+
+
+def _as_it_is(name: str, described: Description) -> bool:
+    """Whether a column beside the labels is published as the table before has it, for all that is known."""
+    return name not in described.dates and described.roles.get(name) not in ("pseudonym", "person-pseudonym")
 
 
 def _told_dates(files: PublishedFiles, described: Description) -> DateFacts:

@@ -1,0 +1,155 @@
+"""The whole release: what is kept beside the labels is published, too, and whoever knows it finds rows by it.
+
+Columns that are kept as they are, and that the table before has by the same name, are known to the adversary as the
+quasi-identifiers are; where the table before is not given, those that an external table has. Pseudonyms and treated
+dates are not looked up: no other table holds them as they are published. Cost: the tables and the published rows are
+read once more, and sorted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import polars.selectors as cs
+
+from incrowd.auditing.dated_rows import groups_by_labels
+from incrowd.common.arrays import Codes
+from incrowd.core.labelled import Labelled
+from incrowd.core.source import OpenedTable
+from incrowd.core.tally import Population, Tally, group_tuples
+from incrowd.forms.beside_labels import tree_of_texts, with_columns_beside
+from incrowd.forms.generalized import Generalized
+from incrowd.forms.reading.labels import tally_of_nobody
+from incrowd.hierarchies.coding import code_values, exact_codes
+from incrowd.hierarchies.tree import Tree
+from incrowd.hierarchies.values import as_text, code_among, one_spelling
+from incrowd.sources import reading
+
+_COUNT = "\0count"
+
+
+@dataclass(frozen=True, eq=False)
+class WholeRelease:
+    """A release in whose groups people also share what is kept beside the labels, and who is looked for in it."""
+
+    columns: tuple[str, ...]
+    """The columns that are known besides the quasi-identifiers."""
+    form: Generalized
+    truth: Tally | None
+    external: Population | None
+
+
+def whole_release(
+    form: Labelled,
+    published: Iterable[pl.DataFrame],
+    beside: Sequence[str],
+    before: OpenedTable | None,
+    external: OpenedTable | None,
+) -> WholeRelease | None:
+    """Return the whole release, as far as another table has the columns beside the labels; None if none has any."""
+    quasi, secret = form.shown.columns, tuple(form.schema.sensitive)
+    known = before or external
+    columns = () if known is None else tuple(sorted(name for name in beside if name in known.columns))
+    if not columns or (before is not None and not {*quasi, *secret} <= set(before.columns)):
+        return None
+    rows = pl.concat([batch.select(cs.by_name(*quasi, *secret, *columns)) for batch in published])
+    groups = groups_by_labels(rows, form)
+    if groups is None:
+        return None
+    counted = [
+        None if source is None else _counted(source, (*quasi, *secret, *columns)) for source in (before, external)
+    ]
+    for name in columns:
+        rows, counted = _spelled_alike(rows, counted, name)
+    texts = {
+        name: [frame[name] for frame in (rows, *counted) if frame is not None and name in frame.columns]
+        for name in columns
+    }
+    trees = {**form.tally.trees, **{name: tree_of_texts(texts[name]) for name in columns}}
+    truth = None
+    if before is not None and counted[0] is not None:
+        truth = _truth(counted[0], before, (*quasi, *secret, *columns), columns, trees)
+        if truth is None:
+            return None
+    people = None
+    if external is not None and counted[1] is not None:
+        people = _population(counted[1], external, (*quasi, *columns), columns, trees)
+    whole = with_columns_beside(
+        form,
+        truth or tally_of_nobody(trees),
+        groups,
+        sensitive_codes(form, rows),
+        {name: _codes(trees[name], rows[name], beside=True) for name in columns},
+    )
+    return WholeRelease(columns, whole, truth, people)
+
+
+def sensitive_codes(form: Labelled, rows: pl.DataFrame) -> Codes:
+    """Return the sensitive codes of published rows."""
+    codes = [code_values(form.tally.trees[name], rows[name]) for name in form.schema.sensitive]
+    return np.stack(codes, axis=1) if codes else np.zeros((rows.height, 0), dtype=np.int32)
+
+
+def _counted(source: OpenedTable, names: Sequence[str]) -> pl.DataFrame:
+    """Return the distinct rows of a table in those of the columns that it has, with their counts."""
+    known = [name for name in dict.fromkeys(names) if name in source.columns]
+    with reading(source):
+        return source.frame.group_by(cs.by_name(*known)).agg(pl.len().alias(_COUNT)).collect(engine="streaming")
+
+
+def _truth(
+    counted: pl.DataFrame, source: OpenedTable, names: Sequence[str], beside: Sequence[str], trees: dict[str, Tree]
+) -> Tally | None:
+    """Return the table before; None where it has values that the release's own trees lack."""
+    names = tuple(sorted(names))
+    codes, totals = _distinct(counted, source, names, beside, trees)
+    return None if (codes < 0).any() else Tally(names, codes, totals, trees)
+
+
+def _population(
+    counted: pl.DataFrame, source: OpenedTable, names: Sequence[str], beside: Sequence[str], trees: dict[str, Tree]
+) -> Population:
+    known = tuple(sorted(name for name in names if name in counted.columns))
+    codes, totals = _distinct(counted, source, known, beside, trees)
+    fitting = (codes >= 0).all(axis=1)
+    return Population(known, np.ascontiguousarray(codes[fitting]), totals[fitting])
+
+
+def _distinct(
+    counted: pl.DataFrame, source: OpenedTable, names: Sequence[str], beside: Sequence[str], trees: dict[str, Tree]
+) -> tuple[Codes, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    codes = np.empty((counted.height, len(names)), dtype=np.int32)
+    for place, name in enumerate(names):
+        column = counted[name] if name in beside else source.texts.read(counted[name])
+        codes[:, place] = _codes(trees[name], column, beside=name in beside)
+    index, first = group_tuples(codes + 1, [trees[name].size + 1 for name in names])
+    totals = np.bincount(index, weights=counted[_COUNT].to_numpy(), minlength=len(first)).astype(np.int64)
+    return np.ascontiguousarray(codes[first]), totals
+
+
+def _codes(tree: Tree, values: pl.Series, *, beside: bool) -> Codes:
+    return code_among(values, tree.values.slice(1)) if beside else exact_codes(tree, values)
+
+
+def _spelled_alike(
+    rows: pl.DataFrame, others: Sequence[pl.DataFrame | None], name: str
+) -> tuple[pl.DataFrame, list[pl.DataFrame | None]]:
+    """Return tables in which a column is text that spells the same value alike: 3.0 is 3, and nothing is missing."""
+    frames = [frame for frame in (rows, *others) if frame is not None and name in frame.columns]
+    texts = pl.concat([as_text(frame[name]).rename("text") for frame in frames])
+    distinct = texts.unique()
+    spelled = pl.DataFrame({"text": distinct, "spelled": one_spelling(distinct)})
+    texts = texts.to_frame().join(spelled, on="text", how="left", nulls_equal=True, maintain_order="left")["spelled"]
+    texts = texts.set(texts == "", None)
+    found, start = [], 0
+    for frame in (rows, *others):
+        if frame is None or name not in frame.columns:
+            found.append(frame)
+            continue
+        found.append(frame.with_columns(texts.slice(start, frame.height).alias(name)))
+        start += frame.height
+    assert found[0] is not None
+    return found[0], found[1:]
