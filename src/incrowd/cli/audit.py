@@ -35,7 +35,8 @@ def audit(
         Path | None, typer.Option("--output", "-o", help="Write the audit there: .html for a page, .json for numbers.")
     ] = None,
     queries: Annotated[
-        Path | None, typer.Option("--queries", help="Counting queries that matter to you, in a TOML file: [[queries]].")
+        Path | None,
+        typer.Option("--queries", help="Counting queries that matter to you, in a TOML file: [\\[queries]]."),
     ] = None,
     learning: Annotated[bool, typer.Option(help="Also teach classifiers (takes some seconds more).")] = True,
     seed: Annotated[int, _SEED] = 0,

@@ -18,7 +18,12 @@ PAGE, NUMBERS, TABLE, KEPT = "comparison.html", "comparison.json", "comparison.c
 
 
 def compare(
-    recipes: Annotated[list[Path], typer.Argument(help="Recipes; one may hold a grid of ways, in [[compare]].")],
+    recipes: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Recipes; one may hold a grid of ways, in [\\[compare]]; one without is compared with what suits it."
+        ),
+    ],
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Directory for the page, the numbers and the finished results.")
     ] = Path("comparison"),

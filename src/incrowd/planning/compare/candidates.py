@@ -6,7 +6,8 @@
     grid = { k = [2, 5, 10] }
 
 Each entry replaces the recipe's own models, method, form and sample by what it names; `"$k"` stands for each value of
-the grid in turn, and several names for all their combinations.
+the grid in turn, and several names for all their combinations. A single recipe without such entries is compared with
+what suits its table (`suited.py`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 
 from incrowd.common.version import __version__
 from incrowd.errors import RecipeError
+from incrowd.planning.compare.suited import suited
 
 _REPLACED = ("models", "method", "form", "sample")
 _ENTRY_KEYS = {*_REPLACED, "grid", "name"}
@@ -47,10 +49,21 @@ class Candidate:
 def candidates_of(paths: Sequence[Path]) -> list[Candidate]:
     """Return all that recipes ask to be compared, each name once."""
     found = [candidate for path in paths for candidate in _read(path)]
+    if len(paths) == 1 and len(found) == 1:
+        found += _suited(found[0], {candidate.name for candidate in found})
     if not found:
         raise RecipeError("there is nothing to compare.  Hint: add [[compare]] with a method and models.")
     refuse_same_names(found)
     return found
+
+
+def _suited(given: Candidate, taken: set[str]) -> Iterator[Candidate]:
+    """Yield other ways to publish a recipe that names none, each once."""
+    for entry in suited(given.recipe):
+        for candidate in _expanded(entry, given.recipe, given.base):
+            if candidate.name not in taken:
+                taken.add(candidate.name)
+                yield candidate
 
 
 def refuse_same_names(candidates: Sequence[Candidate]) -> None:
