@@ -178,4 +178,4 @@ def verify_groups(groups: Groups, require: Sequence[Model]) -> list[Guarantee]:
         raise ConformanceError(
             f"the method's table does not satisfy {names}; nothing was published. Please report this."
         )
-    return [Guarantee(model, "verified", model.achieved(groups)) for model in require]
+    return [Guarantee(model, "verified", model.achieved(groups), note=model.told(groups)) for model in require]

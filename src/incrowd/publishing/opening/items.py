@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 
+from incrowd.common.arrays import Codes
 from incrowd.core.form import PublishedFiles
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.items import split_items
@@ -15,6 +16,7 @@ from incrowd.core.people import number_in_all
 from incrowd.core.set_model import SetModel
 from incrowd.errors import IncrowdError
 from incrowd.forms.people_crowds import number_rows
+from incrowd.hierarchies.flat import Exact
 from incrowd.publishing.items import sets_as_written, verify_items
 from incrowd.publishing.opening.claims import Claim
 from incrowd.publishing.opening.description import Description
@@ -64,7 +66,7 @@ def _sets_of_events(files: PublishedFiles, table: str, column: str, person: tupl
     lists = labels.group_by("owner").agg("label")
     every = pl.DataFrame({"owner": np.arange(people.height)}).join(lists, on="owner", how="left", maintain_order="left")
     parts = number_rows(people, quasi)[order] if quasi else None
-    values = number_rows(people, sensitive).astype(np.int32)[order] if len(sensitive) == 1 else None
+    values = _values(people[sensitive[0]])[order] if len(sensitive) == 1 else None
     return sets_as_written(every["label"].fill_null([]), np.ones(people.height, dtype=np.int64), parts, values)
 
 
@@ -76,5 +78,10 @@ def _sets_in(files: PublishedFiles, column: str, separator: str | None) -> ItemS
     lists = split_items(column, rows[column], separator if is_text else None).list.drop_nulls().fill_null([])
     lists = pl.select(lists.list.eval(pl.element().filter(pl.element() != ""))).to_series()
     parts = number_rows(rows, quasi) if quasi else None
-    values = number_rows(rows, sensitive).astype(np.int32) if len(sensitive) == 1 else None
+    values = _values(rows[sensitive[0]]) if len(sensitive) == 1 else None
     return sets_as_written(lists, np.ones(rows.height, dtype=np.int64), parts, values)
+
+
+def _values(shown: pl.Series) -> Codes:
+    """Number the sensitive values that rows show; the missing one is 0, as everywhere."""
+    return Exact().build(shown.name, shown)[1]
