@@ -89,7 +89,9 @@ ELSEWHERE = {
     "journalist-risk",
     "k-dgs",
     "k-map",
+    "ke-anonymity",
     "marginals",
+    "minimum-variance",
     "sdgs",
     "slicing",
 }

@@ -49,7 +49,7 @@ class TCloseness(Model):
 
     A number that is only a name, such as the code of a disease, has no order: say "equal" for it. "ordered" sees no
     harm in a group whose values lie evenly between low and high but are few; ask for `KEAnonymity` or
-    `VarianceAnonymity` as well where nearby numbers are as good as one.
+    `MinimumVariance` as well where nearby numbers are as good as one.
 
     Where people have several rows, people are counted. A value's share are then the people who have it, so shares add
     up to the number of values that a person has on average. The distance is that between the shares scaled to add up to
