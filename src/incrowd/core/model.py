@@ -70,6 +70,11 @@ class Model(Statement, Protocol):
         return False
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it, as 1-anonymity, so that it guarantees nothing."""
+        return False
+
+    @property
     def needs_everybody(self) -> bool:
         """Whether nobody of the population may be left out."""
         return False
@@ -103,8 +108,8 @@ class Model(Statement, Protocol):
         return verdicts
 
     def told(self, groups: Groups) -> str:
-        """Return what a reader should know of how groups were judged; nothing, by default."""
-        return ""
+        """Return what a reader should know of how groups were judged; by default, only if it says nothing of them."""
+        return "every table satisfies it, so that it guarantees nothing" if self.asks_nothing else ""
 
     def failing_rows(self, groups: Groups) -> int:
         """Return how many rows are unsafe: by default, all those of groups that fail."""

@@ -52,6 +52,11 @@ class AlphaKAnonymity(Model):
         require_missing(self.name, self.missing)
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.alpha == 1 and self.k == 1
+
+    @property
     def min_group(self) -> int:
         """No group below k, and a single row is at most alpha of the group."""
         return max(self.k, fewest_rows(self.alpha))

@@ -67,6 +67,11 @@ class ConfidenceBounds(Model):
         return max((*self.bounds.values(), self.default))
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return min((*self.bounds.values(), self.default)) == 1
+
+    @property
     def min_group(self) -> int:
         """A single row is at most the loosest bound's share of the group."""
         return fewest_rows(self._loosest)

@@ -54,6 +54,11 @@ class DistinctLDiversity(Model):
         return self.l
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.l == 1
+
+    @property
     def min_group(self) -> int:
         """l different values need l rows."""
         return self.l

@@ -58,6 +58,11 @@ class EntropyLDiversity(Model):
         return self.l
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.l == 1
+
+    @property
     def min_group(self) -> int:
         """An entropy of log l needs at least l values."""
         return math.ceil(self.l - _ROUNDING)

@@ -73,6 +73,11 @@ class KEAnonymity(Model):
         return self.k
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.k == 1 and self.e == 0
+
+    @property
     def min_group(self) -> int:
         """k different values need k rows, and a range needs two."""
         return max(self.k, 2 if self.e > 0 else 1)

@@ -85,6 +85,11 @@ class PopulationUniqueness(Model):
         return KMap(2) if self.fraction is None else KAnonymity(2)
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.max_share == 1
+
+    @property
     def min_group(self) -> int:
         """A few rows may well be unique."""
         return 1

@@ -54,6 +54,11 @@ class ProbabilisticLDiversity(Model):
         return self.l
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.l == 1
+
+    @property
     def min_group(self) -> int:
         """A single row is at most 1/l of l rows."""
         return math.ceil(self.l)

@@ -57,6 +57,11 @@ class RecursiveLDiversity(Model):
         return self.l
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.l == 1 and self.c > 1
+
+    @property
     def min_group(self) -> int:
         """The tail from the l-th value on must not be empty."""
         return self.l

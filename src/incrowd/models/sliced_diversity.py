@@ -59,6 +59,11 @@ class SlicedDiversity(Model):
         return self.l
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.l == 1
+
+    @property
     def min_group(self) -> int:
         """So many rows at least, for a value to be one of l."""
         return self._in_groups.min_group

@@ -75,6 +75,11 @@ class TCloseness(Model):
             raise RecipeError(f't-closeness: distance is "equal", "ordered" or "hierarchical", not {self.distance!r}.')
 
     @property
+    def asks_nothing(self) -> bool:
+        """No distance is above 1, where people have one value each."""
+        return self.t == 1
+
+    @property
     def min_group(self) -> int:
         """A single row is like the whole table where all rows are alike."""
         return 1
@@ -112,6 +117,8 @@ class TCloseness(Model):
 
     def told(self, groups: Groups) -> str:
         """Return which distance each column was judged by."""
+        if self.asks_nothing:
+            return super().told(groups)
         named = (f"{self._kind(groups, name)} distance of {name}" for name in histograms(groups, self.column))
         return ", ".join(named)
 
