@@ -62,7 +62,7 @@ def test_the_command_line_says_so(tmp_path: Path) -> None:
     FRAME.write_csv(tmp_path / "in.csv")
     recipe = tmp_path / "r.toml"
     recipe.write_text(
-        'version = 1\n[source]\npath = "in.csv"\n[columns]\nage = "quasi"\nill = "sensitive"\npay = "sensitive"\n'
+        'incrowd = 1\n[source]\npath = "in.csv"\n[columns]\nage = "quasi"\nill = "sensitive"\npay = "sensitive"\n'
         '[[models]]\nname = "k-anonymity"\nk = 1\n[method]\nname = "mondrian"\n'
     )
     told = incrowd("publish", recipe, "-o", tmp_path / "out")
