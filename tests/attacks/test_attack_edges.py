@@ -14,6 +14,7 @@ import incrowd as ic
 from incrowd.attacks.background_knowledge import BackgroundKnowledge
 from incrowd.attacks.composition import Composition
 from incrowd.attacks.definetti import DeFinetti
+from incrowd.attacks.downcoding import Downcoding
 from incrowd.attacks.external_linkage import ExternalLinkage
 from incrowd.attacks.extreme_values import ExtremeValues
 from incrowd.attacks.homogeneity import Homogeneity
@@ -25,6 +26,7 @@ from incrowd.attacks.minimality import Minimality
 from incrowd.attacks.similarity import Similarity
 from incrowd.attacks.singling_out import SinglingOut
 from incrowd.attacks.skewness import Skewness
+from incrowd.attacks.unique_in_population import UniqueInPopulation
 from incrowd.core.form import Form
 from incrowd.core.risk import Risk, wilson
 from incrowd.core.tally import Population, Tally
@@ -48,6 +50,8 @@ ATTACKS: list[Any] = [
     ExtremeValues(),
     Membership(),
     SinglingOut(conditions=30),
+    Downcoding(),
+    UniqueInPopulation(fraction=0.1),
 ]
 MODELS = (ic.KAnonymity(2), ic.LDiversity(2))
 
