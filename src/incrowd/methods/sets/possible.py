@@ -23,6 +23,6 @@ def require_possible(sets: ItemSets, model: SetModel) -> None:
         raise Unsatisfiable(f"{model}: nobody has a sensitive value, so that all are taken to have the same.")
     if most > model.max_share * people + 1e-9:
         raise Unsatisfiable(
-            f"{model}: {most / people:.4g} of all people that have a sensitive value have the same one, whatever is "
-            "shown of their sets.  Hint: ask for less, or give more people."
+            f"{model}: {most / people:.4g} of all people{' whose value is recorded' if model.first_value else ''} have "
+            "one sensitive value, whatever is shown of their sets.  Hint: ask for less, or give more people."
         )
