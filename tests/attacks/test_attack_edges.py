@@ -133,7 +133,8 @@ def test_without_a_sensitive_column() -> None:
         risks = run_all(form, count(table))
         check(risks, least=5)
         assert {risk.attack for risk in risks} == {
-            "linkage", "external-linkage", "extreme-values", "membership", "singling-out",
+            "linkage", "external-linkage", "extreme-values", "membership", "singling-out", "downcoding",
+            "unique-in-population",
         }  # fmt: skip
 
 
@@ -160,7 +161,7 @@ def test_a_constant_column() -> None:
     for form in (raw(table), one_group(table)):
         risks = run_all(form, count(table))
         check(risks, least=10)
-        inferring = [risk for risk in risks if risk.threat == "inference" and risk.people]
+        inferring = [risk for risk in risks if risk.threat == "inference" and risk.people and risk.column]
         assert inferring
         assert all((risk.value, risk.baseline) == (1, 1) for risk in inferring)
 
