@@ -14,6 +14,7 @@ import incrowd as ic
 from incrowd.attacks.background_knowledge import BackgroundKnowledge
 from incrowd.attacks.composition import Composition
 from incrowd.attacks.definetti import DeFinetti
+from incrowd.attacks.downcoding import Downcoding
 from incrowd.attacks.external_linkage import ExternalLinkage
 from incrowd.attacks.extreme_values import ExtremeValues
 from incrowd.attacks.homogeneity import Homogeneity
@@ -25,6 +26,7 @@ from incrowd.attacks.minimality import Minimality
 from incrowd.attacks.similarity import Similarity
 from incrowd.attacks.singling_out import SinglingOut
 from incrowd.attacks.skewness import Skewness
+from incrowd.attacks.unique_in_population import UniqueInPopulation
 from incrowd.core.form import Form
 from incrowd.core.risk import Risk, wilson
 from incrowd.core.tally import Population, Tally
@@ -48,6 +50,8 @@ ATTACKS: list[Any] = [
     ExtremeValues(),
     Membership(),
     SinglingOut(conditions=30),
+    Downcoding(),
+    UniqueInPopulation(fraction=0.1),
 ]
 MODELS = (ic.KAnonymity(2), ic.LDiversity(2))
 
@@ -129,7 +133,8 @@ def test_without_a_sensitive_column() -> None:
         risks = run_all(form, count(table))
         check(risks, least=5)
         assert {risk.attack for risk in risks} == {
-            "linkage", "external-linkage", "extreme-values", "membership", "singling-out",
+            "linkage", "external-linkage", "extreme-values", "membership", "singling-out", "downcoding",
+            "unique-in-population",
         }  # fmt: skip
 
 
@@ -156,7 +161,7 @@ def test_a_constant_column() -> None:
     for form in (raw(table), one_group(table)):
         risks = run_all(form, count(table))
         check(risks, least=10)
-        inferring = [risk for risk in risks if risk.threat == "inference" and risk.people]
+        inferring = [risk for risk in risks if risk.threat == "inference" and risk.people and risk.column]
         assert inferring
         assert all((risk.value, risk.baseline) == (1, 1) for risk in inferring)
 

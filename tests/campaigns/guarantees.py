@@ -10,6 +10,7 @@ import csv
 import json
 import math
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -237,12 +238,20 @@ def _of_values(holds: Callable[[Parameters, Counter[str], Counter[str]], bool]) 
     def judged(asked: Parameters, note: str, files: Files, original: list[Row]) -> bool:
         columns = files.sensitive if asked.get("column") is None else [asked["column"]]
         return all(
-            holds(asked, Counter(row[name] for row in group), Counter(row[name] for row in original))
+            len(group) >= asked.get("k", 1)
+            and holds(asked, _counted(asked, name, group), _counted(asked, name, original))
             for name in columns
             for group in files.groups(note)
         )
 
     return judged
+
+
+def _counted(asked: Parameters, name: str, rows: Sequence[Row]) -> Counter[str]:
+    """Count values; missing ones only if they are said to count, or if there are no others."""
+    counts = Counter(row[name] for row in rows)
+    recorded = Counter({value: count for value, count in counts.items() if value not in (None, "")})
+    return counts if asked.get("missing") == "counts" or not recorded else recorded
 
 
 def _exact(number: Any) -> Fraction:
@@ -260,11 +269,14 @@ def _recursive(asked: Parameters, found: Counter[str], table: Counter[str]) -> b
 
 
 def _shares(found: Counter[str], table: Counter[str]) -> dict[str, tuple[float, float]]:
+    if not found.keys() <= table.keys():  # a group in which no value is recorded, in a table where some are
+        return {"": (1.0, 1e-300)}
     return {value: (found[value] / found.total(), table[value] / table.total()) for value in table}
 
 
 def _close(asked: Parameters, found: Counter[str], table: Counter[str]) -> bool:
-    if asked["distance"] != "equal":
+    numbers = all(re.fullmatch(r"[-+.0-9e]+", value) for value in table)
+    if asked["distance"] not in (None, "equal") or (asked["distance"] is None and numbers):
         return True
     return sum(max(here - there, 0) for here, there in _shares(found, table).values()) <= asked["t"] + 1e-9
 
@@ -284,7 +296,7 @@ def _bounded(asked: Parameters, found: Counter[str], table: Counter[str]) -> boo
 
 
 def _alpha(asked: Parameters, found: Counter[str], table: Counter[str]) -> bool:
-    return found.total() >= asked["k"] and max(found.values()) <= _exact(asked["alpha"]) * found.total()
+    return max(found.values()) <= _exact(asked["alpha"]) * found.total()
 
 
 def _probable(asked: Parameters, found: Counter[str], table: Counter[str]) -> bool:

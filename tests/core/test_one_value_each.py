@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import incrowd as ic
 from incrowd.core.groups import Groups, Histogram, histogram, one_value_each
 
-people = st.lists(st.frozensets(st.integers(0, 3), min_size=1, max_size=3), min_size=1, max_size=6)
+people = st.lists(st.frozensets(st.integers(1, 4), min_size=1, max_size=3), min_size=1, max_size=6)
 
 
 def counted(groups: list[list[frozenset[int]]]) -> Groups:

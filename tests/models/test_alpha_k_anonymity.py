@@ -21,8 +21,9 @@ def test_shares_and_sizes_both_count() -> None:
     assert AlphaKAnonymity(0.5, 3).achieved(groups) == math.inf  # whatever alpha is, two rows are not three
 
 
-def test_missing_is_a_value() -> None:
-    assert verdicts(AlphaKAnonymity(0.5, 1), crowd("???a")) == [False]
+def test_missing_is_a_value_where_it_counts() -> None:
+    assert verdicts(AlphaKAnonymity(0.5, 1, missing="counts"), crowd("???a", "?a", "?ab")) == [False, True, True]
+    assert verdicts(AlphaKAnonymity(0.5, 1), crowd("???a", "?a", "?ab")) == [False, False, True]
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_no_groups() -> None:
 @CHECKED
 @given(groups=drawn_groups(), alpha=st.sampled_from([0.2, 0.25, 0.4, 0.5, 0.6, 2 / 3, 1]), k=st.integers(1, 5))
 def test_agrees_with_its_definition_and_is_monotone(groups: list[list[object]], alpha: float, k: int) -> None:
-    model = AlphaKAnonymity(alpha, k)
+    model = AlphaKAnonymity(alpha, k, missing="counts")
     expected = [len(members) >= k and max(Counter(members).values()) / len(members) <= alpha for members in groups]
     assert verdicts(model, crowd(*groups)) == expected
     assert all(joined_pairs(model, groups, ()))

@@ -27,9 +27,10 @@ from tests.models.crowds import (
 
 def test_by_hand() -> None:
     groups = crowd("aab", "abb", "bbb", withheld="???")  # a 1/4, b 1/2, missing 1/4
-    assert BasicBetaLikeness(1).achieved(groups) == pytest.approx(5 / 3)  # a is 2/3 of the first
-    assert verdicts(BasicBetaLikeness(1), groups) == [False, True, True]
-    assert verdicts(BasicBetaLikeness(0.5), groups) == [False, True, False]
+    assert BasicBetaLikeness(1, missing="counts").achieved(groups) == pytest.approx(5 / 3)  # a is 2/3 of the first
+    assert verdicts(BasicBetaLikeness(1, missing="counts"), groups) == [False, True, True]
+    assert verdicts(BasicBetaLikeness(0.5, missing="counts"), groups) == [False, True, False]
+    assert BasicBetaLikeness(1).achieved(groups) == pytest.approx(1)  # of those who have a value, a third has a
 
 
 def test_a_gain_of_exactly_beta_is_allowed() -> None:
@@ -64,7 +65,7 @@ def test_several_columns_all_count_unless_one_is_named() -> None:
 @CHECKED
 @given(groups=drawn_groups(), withheld=drawn_crowd(), beta=st.sampled_from([0.1, 0.25, 0.5, 1, 1.5, 2, 4]))
 def test_agrees_with_its_definition_and_is_monotone(groups: list[list[Any]], withheld: list[Any], beta: float) -> None:
-    model = BasicBetaLikeness(beta)
+    model = BasicBetaLikeness(beta, missing="counts")
     whole = shares(whole_of(groups, withheld))
     gains = [max((q - whole[s]) / whole[s] for s, q in shares(members).items()) for members in groups]
     counted = crowd(*groups, withheld=withheld)

@@ -31,8 +31,16 @@ def test_a_bound_of_zero_keeps_a_value_out() -> None:
 
 
 def test_missing_is_a_value_named_by_nothing() -> None:
-    assert verdicts(ConfidenceBounds({"": 0.5}), crowd("??a", "?a")) == [False, True]
-    assert verdicts(ConfidenceBounds({"a": 0.5}, default=0.6), crowd("??a", "?a")) == [False, True]
+    for missing in ("counts", "ignored"):
+        assert verdicts(ConfidenceBounds({"": 0.5}, missing=missing), crowd("??a", "?a")) == [False, True]
+    bounds = ConfidenceBounds({"a": 0.5}, default=0.6, missing="counts")
+    assert verdicts(bounds, crowd("??a", "?a", "??a", "?aab")) == [False, True, False, True]
+    assert verdicts(ConfidenceBounds({"a": 0.5}, default=0.6), crowd("??a", "?a", "?ab", "??")) == [
+        False,
+        False,
+        True,
+        False,
+    ]
 
 
 def test_numbers_are_named_by_their_text() -> None:
@@ -80,7 +88,7 @@ BOUNDS = st.fixed_dictionaries(
 @CHECKED
 @given(groups=drawn_groups(), bounds=BOUNDS, default=st.sampled_from([0.4, 0.5, 0.6, 1]))
 def test_agrees_with_its_definition_and_is_monotone(groups: list[list[Any]], bounds: Any, default: float) -> None:
-    model = ConfidenceBounds(bounds, default)
+    model = ConfidenceBounds(bounds, default, missing="counts")
     expected = [
         all(share <= exact(bounds.get(value or "", default)) for value, share in shares(members).items())
         for members in groups

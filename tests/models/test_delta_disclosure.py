@@ -48,7 +48,8 @@ def test_an_absent_value_violates_every_delta_or_is_ignored() -> None:
 
 def test_a_value_that_only_withheld_rows_have_is_absent_too() -> None:
     assert verdicts(DeltaDisclosure(100), crowd("ab", withheld="c")) == [False]
-    assert verdicts(DeltaDisclosure(100), crowd("ab", withheld="?")) == [False]
+    assert verdicts(DeltaDisclosure(100, missing="counts"), crowd("ab", withheld="?")) == [False]
+    assert verdicts(DeltaDisclosure(100), crowd("ab", withheld="?")) == [True]
 
 
 def test_one_group_and_one_value() -> None:
@@ -76,7 +77,7 @@ def test_several_columns_all_count_unless_one_is_named() -> None:
     delta=st.sampled_from([0.01, 0.3, 0.7, 1.1, 2.0]),
 )
 def test_agrees_with_its_definition(groups: list[list[Any]], withheld: list[Any], delta: float, absent: Any) -> None:
-    model = DeltaDisclosure(delta, absent)
+    model = DeltaDisclosure(delta, absent, missing="counts")
     whole = shares(whole_of(groups, withheld))
 
     def worst(members: list[Any]) -> float:

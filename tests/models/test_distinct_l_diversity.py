@@ -27,12 +27,17 @@ def test_each_group_is_judged_by_its_different_values() -> None:
         ("abcd", 4),  # all different: ℓ is the number of rows
         ("aaaa", 1),  # all equal
         ("aabb", 2),  # a tie
-        ("a-", 2),  # missing is a value
-        ("--", 1),  # and one value only
+        ("a-", 1),  # missing is no value
+        ("--", 1),  # and nothing tells of more than one
     ],
 )
 def test_achieved(members: str, l: int) -> None:
     assert DistinctLDiversity(1).achieved(groups(members)) == l
+
+
+def test_missing_is_a_value_where_it_counts() -> None:
+    assert DistinctLDiversity(1, missing="counts").achieved(groups("a-")) == 2
+    assert str(DistinctLDiversity(2, "s", "counts")) == "distinct 2-diversity of s, missing values counted"
 
 
 def test_every_sensitive_column_counts_unless_one_is_named() -> None:
@@ -66,6 +71,7 @@ def test_it_is_what_l_diversity_means_by_itself() -> None:
 
 def test_agrees_with_pycanon() -> None:
     for table in tables(100):
-        assert DistinctLDiversity(1).achieved(table.groups) == l_diversity(table.pandas, QUASI, SENSITIVE)
-        first = DistinctLDiversity(1, column="s0").achieved(table.groups)
+        model = DistinctLDiversity(1, missing="counts")  # pyCANON is given missing values as a value
+        assert model.achieved(table.groups) == l_diversity(table.pandas, QUASI, SENSITIVE)
+        first = DistinctLDiversity(1, column="s0", missing="counts").achieved(table.groups)
         assert first == l_diversity(table.pandas, QUASI, ["s0"])

@@ -62,7 +62,7 @@ def test_several_columns_all_count_unless_one_is_named() -> None:
 @CHECKED
 @given(groups=drawn_groups(), withheld=drawn_crowd(), beta=st.sampled_from([0.1, 0.25, 0.5, 1, 1.5, 2, 4]))
 def test_agrees_with_its_definition_and_is_monotone(groups: list[list[Any]], withheld: list[Any], beta: float) -> None:
-    model = EnhancedBetaLikeness(beta)
+    model = EnhancedBetaLikeness(beta, missing="counts")
     whole = shares(whole_of(groups, withheld))
 
     def fine(members: list[Any]) -> bool:
@@ -74,7 +74,7 @@ def test_agrees_with_its_definition_and_is_monotone(groups: list[list[Any]], wit
 
     counted = crowd(*groups, withheld=withheld)
     assert verdicts(model, counted) == [fine(members) for members in groups]
-    basic = BasicBetaLikeness(beta).achieved(counted)
+    basic = BasicBetaLikeness(beta, missing="counts").achieved(counted)
     assert model.achieved(counted) == basic or model.achieved(counted) == math.inf
     assert (model.achieved(counted) <= beta + 1e-12) == all(verdicts(model, counted))
     assert all(joined_pairs(model, groups, withheld))

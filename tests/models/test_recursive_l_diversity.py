@@ -44,7 +44,8 @@ def test_three_two_one(l: int, least: float) -> None:
         ("abcd", 1.1, 4, True),  # all different: 1 < 1.1·1
         ("aabb", 1, 2, False),  # a tie: 2 < 1·2
         ("aabb", 1.5, 2, True),
-        ("aa-", 3, 2, True),  # missing is a value: 2 < 3·1
+        ("aa-", 3, 2, False),  # missing is no value: nothing is left
+        ("aab-", 3, 2, True),  # 2 < 3·1
     ],
 )
 def test_verdicts(members: str, c: float, l: int, verdict: bool) -> None:
@@ -83,7 +84,7 @@ def test_agrees_with_its_definition() -> None:
     for table in tables(120):
         for l in (1, 2, 3):
             worst = max(ratio(members, name, l) for members in table.members for name in SENSITIVE)
-            assert RecursiveLDiversity(1, l).achieved(table.groups) == worst
+            assert RecursiveLDiversity(1, l, missing="counts").achieved(table.groups) == worst
 
 
 def ratio(members: Members, name: str, l: int) -> float:

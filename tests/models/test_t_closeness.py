@@ -238,7 +238,7 @@ VALUES = (None, "a", "b", "c", "d", "e")
 def test_agrees_with_its_definition_and_is_monotone(
     groups: list[list[Any]], withheld: list[Any], t: float, distance: Any
 ) -> None:
-    model = TCloseness(t, distance)
+    model = TCloseness(t, distance, missing="counts")
     hierarchy = None if distance == "ordered" else LETTERS
     counted = crowd(*groups, withheld=withheld, hierarchy=hierarchy)
     whole = shares(whole_of(groups, withheld))
@@ -246,7 +246,7 @@ def test_agrees_with_its_definition_and_is_monotone(
     bound = Q(1, 3) if t == 1 / 3 else exact(t)
     assert verdicts(model, counted) == [d <= bound for d in far]
     assert model.achieved(counted) == pytest.approx(float(max(far)), abs=1e-14)
-    assert all(verdicts(TCloseness(float(max(far)), distance), counted))
+    assert all(verdicts(TCloseness(float(max(far)), distance, missing="counts"), counted))
     assert all(joined_pairs(model, groups, withheld, hierarchy))
 
 
@@ -308,7 +308,7 @@ def test_at_least_as_many_fail_however_a_group_is_split(
     parts: list[list[Any]], withheld: list[Any], t: float, distance: Any
 ) -> None:
     """The bound of a group, taken next to the parts that it is split into."""
-    model = TCloseness(t, distance)
+    model = TCloseness(t, distance, missing="counts")
     hierarchy = None if distance == "ordered" else LETTERS
     together = [value for part in parts for value in part]
     split = crowd(*parts, withheld=withheld, hierarchy=hierarchy)

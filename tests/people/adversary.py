@@ -69,6 +69,19 @@ def holders(rows: Iterator[tuple[Row, Person]] | zip[tuple[Row, Person]], crowd:
     return found
 
 
+def recorded(people: int, have: Holders, ignored: bool) -> tuple[int, Holders]:
+    """Return how many people count, and who has what: missing is nobody's value who has another.
+
+    Where missing values are ignored, people without any other are left out, unless all are.
+    """
+    others = set().union(*(those for value, those in have.items() if value is not None))
+    have = {value: those if value is not None else those - others for value, those in have.items()}
+    have = {value: those for value, those in have.items() if those}
+    if not ignored or not others:
+        return people, have
+    return len(others), {value: those for value, those in have.items() if value is not None}
+
+
 @dataclass(frozen=True)
 class Crowd:
     """People who hide together, as one sensitive column shows them, next to everybody in the table."""
@@ -260,7 +273,13 @@ def _disclosure(asked: Row, crowds: Sequence[Crowd]) -> Verdict:
 
 def _close(asked: Row, crowds: Sequence[Crowd]) -> Verdict:
     order = None
-    if asked["distance"] == "ordered":
+    ordered = asked["distance"] == "ordered" or (
+        asked["distance"] is None
+        and all(isinstance(value, int | float) for crowd in crowds for value in crowd.all_have)
+    )
+    if asked["distance"] is None and None in crowds[0].have and None not in crowds[0].all_have:
+        return Verdict(True)
+    if ordered:
         if any(value is None for crowd in crowds for value in crowd.all_have):
             return Verdict(True)
         order = sorted(crowds[0].all_have)
@@ -297,8 +316,12 @@ def judge(
         columns = seen.sensitive if asked.get("column") is None else [asked["column"]]
         verdicts = []
         for column in columns:
-            all_have = holders(iter(table), everybody, column)
-            found = [Crowd(len(crowd), seen.holders(crowd, column), len(everybody), all_have) for crowd in crowds]
+            ignored = asked.get("missing") == "ignored"
+            total, all_have = recorded(len(everybody), holders(iter(table), everybody, column), ignored)
+            found = []
+            for crowd in crowds:
+                size, have = recorded(len(crowd), seen.holders(crowd, column), ignored)
+                found.append(Crowd(size, have, total, all_have))
             verdicts.append(OF_VALUES[name](asked, found))
     else:
         return None

@@ -69,6 +69,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
         for labels in ("region", "hierarchy", "tight")
     ],
     "bucketized": [{"tables": "one"}, {"tables": "two"}],
+    "k-marginal": [{"k": 1}, {"k": 2}, {"k": 3}],
     "dates": [{}, {"units": ("month", "year")}],
     "masking": [{}, {"side": "left", "steps": (2, 4), "mask": "#"}],
 }
@@ -91,7 +92,9 @@ ELSEWHERE = {
     "journalist-risk",
     "k-dgs",
     "k-map",
+    "ke-anonymity",
     "marginals",
+    "minimum-variance",
     "sdgs",
     "slicing",
 }

@@ -14,7 +14,7 @@ from incrowd.core.schema import HOUSEHOLD
 from incrowd.core.tally import Tally
 from incrowd.errors import NeedsTable, SchemaError
 from incrowd.hierarchies.naming import Pieces
-from incrowd.hierarchies.tree import Tree
+from incrowd.hierarchies.tree import MISSING, Tree
 
 WITHHELD = -1
 """The group of those who are in none."""
@@ -207,7 +207,8 @@ class Groups:
     `whole[name]` counts the rows of the whole table by the column's codes, withheld ones included; where it is not
     given, the groups are the whole table. `trees` are the sensitive columns' hierarchies, for distances between values.
     Where people have several rows, people are counted: sizes are people, and a histogram's entries are the people of
-    the group who have the value, so that somebody with three values is in three of them.
+    the group who have the value, so that somebody with three values is in three of them. The missing value is counted
+    only of those who have no other.
     `joint` counts the combinations of all sensitive columns together, each by any number of its own. `table` is the
     tally that the groups are made of, and `regions` what their labels stand for, for models that know more than sizes.
     """
@@ -240,6 +241,41 @@ class Groups:
     def several_values(self, name: str) -> bool:
         """Whether somebody has several values in a column."""
         return int(self.sensitive[name].counts.sum()) > int(self.sizes.sum())
+
+    def recorded(self, name: str) -> Groups:
+        """Return the same groups without the people whose value in a column is missing, for models that ignore these.
+
+        They are left out of sizes, histogram and whole table alike. Where nobody of a group has a value, nothing tells
+        how many different ones they have: the missing value stays, as one that all of them share.
+        """
+        if name not in self._recorded:
+            self._recorded[name] = self._without_missing(name)
+        return self._recorded[name]
+
+    @cached_property
+    def _recorded(self) -> dict[str, Groups]:
+        return {}
+
+    def _without_missing(self, name: str) -> Groups:
+        found = self.sensitive[name]
+        whole = self.whole.get(name)
+        missing = found.values == MISSING
+        if not missing.any() and (whole is None or not whole[:1].any()):
+            return self
+        nobody = np.zeros(len(self), dtype=np.int64)
+        np.add.at(nobody, found.group_of[missing], found.counts[missing])
+        kept = ~missing | (nobody == self.sizes)[found.group_of]
+        if whole is None:
+            whole = np.bincount(found.values, weights=found.counts, minlength=1).astype(np.int64)
+        everybody = self.everybody
+        if whole[MISSING + 1 :].any():
+            everybody = None if everybody is None else everybody - int(whole[MISSING])
+            whole = whole.copy()
+            whole[MISSING] = 0
+        lengths = np.bincount(found.group_of[kept], minlength=len(self))
+        entries = Histogram(np.concatenate(([0], np.cumsum(lengths))), found.values[kept], found.counts[kept])
+        sizes = np.where(nobody == self.sizes, self.sizes, self.sizes - nobody)
+        return replace(self, sizes=sizes, sensitive={name: entries}, whole={name: whole}, everybody=everybody)
 
     def shares(self, name: str) -> NDArray[np.float64]:
         """Return the share of the whole table's rows, or people, that have each value, by code."""

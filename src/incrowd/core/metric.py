@@ -22,6 +22,8 @@ class Metric(Named, Protocol):
     """Whether less of it is better, or more."""
     bounds: ClassVar[tuple[float, float]]
     """The least and the most that it can be."""
+    of_privacy: ClassVar[bool] = False
+    """Whether it tells what a release gives away, so that a table as it was is the worst, not the best."""
 
     def measure(self, before: Tally, release: Labelled) -> float:
         """Return the value for what is published of the table `before`."""

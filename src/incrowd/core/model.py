@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol, cast
@@ -13,9 +13,12 @@ from incrowd.common.arrays import Bools, Floats
 from incrowd.common.registry import Named
 from incrowd.core.groups import Groups, Histogram
 from incrowd.core.schema import Schema
-from incrowd.errors import SchemaError, did_you_mean
+from incrowd.errors import RecipeError, SchemaError, did_you_mean
 
 Basis = Literal["verified", "by construction"]
+
+Missing = Literal["ignored", "counts"]
+"""What a missing sensitive value means: it protects nobody and is left out, or it is a value like any other."""
 
 
 class Statement(Named, Protocol):
@@ -60,9 +63,17 @@ class Model(Statement, Protocol):
     column: str | None = None
     """The sensitive column that it is about; None for every one of them."""
 
+    missing: Missing = "counts"
+    """Whether a missing sensitive value is a value like any other; a model that knows the choice has it as a field."""
+
     @property
     def whole_table(self) -> bool:
         """Whether the verdict on a group depends on the others."""
+        return False
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it, as 1-anonymity, so that it guarantees nothing."""
         return False
 
     @property
@@ -107,6 +118,10 @@ class Model(Statement, Protocol):
         """Return one verdict per entry of a column's histogram: by default, that on its group."""
         verdicts: Bools = self.satisfied(groups)[histogram.group_of]
         return verdicts
+
+    def told(self, groups: Groups) -> str:
+        """Return what a reader should know of how groups were judged; by default, only if it says nothing of them."""
+        return "every table satisfies it, so that it guarantees nothing" if self.asks_nothing else ""
 
     def failing_rows(self, groups: Groups) -> int:
         """Return how many rows are unsafe: by default, all those of groups that fail."""
@@ -165,6 +180,27 @@ def histograms(groups: Groups, column: str | None) -> Mapping[str, Histogram]:
     return {name: groups.sensitive[name] for name in groups.secrets}
 
 
+def judged_columns(groups: Groups, column: str | None, missing: Missing) -> Iterator[tuple[str, Groups, Histogram]]:
+    """Yield each sensitive column that a model looks at, with its groups as the model sees them and their histogram.
+
+    Where missing values are ignored, these are the groups of the people who have a value: see `Groups.recorded`.
+    """
+    for name in histograms(groups, column):
+        of_column = groups.recorded(name) if missing == "ignored" else groups
+        yield name, of_column, of_column.sensitive[name]
+
+
+def require_missing(owner: str, missing: str) -> None:
+    """Refuse another word than the two."""
+    if missing not in ("ignored", "counts"):
+        raise RecipeError(f'{owner}: missing is "ignored" or "counts", not {missing!r}.')
+
+
+def of_what(column: str | None, missing: Missing) -> str:
+    """Return the end of a statement: of which column, and whether missing values count."""
+    return (f" of {column}" if column else "") + (", missing values counted" if missing == "counts" else "")
+
+
 def all_satisfied(verdicts: Iterable[Bools], groups: Groups) -> Bools:
     """Return, for each group, whether every verdict is yes."""
     together = np.ones(len(groups), dtype=bool)
@@ -181,6 +217,11 @@ def satisfies_all(models: Sequence[Model], groups: Groups) -> Bools:
 def any_looks_at_values(models: Iterable[Model]) -> bool:
     """Whether any of the models needs to know sensitive values; if none does, rows need not be told apart by them."""
     return any(model.looks_at_values for model in models)
+
+
+def any_ignores_missing(models: Iterable[Model]) -> bool:
+    """Whether any of the models that look at sensitive values leaves out the missing ones."""
+    return any(model.looks_at_values and model.missing == "ignored" for model in models)
 
 
 def least_failing(models: Iterable[Model], groups: Groups) -> Floats:

@@ -70,7 +70,7 @@ class People:
             return owner[kept], codes[kept]
         entries = among[self.owner]
         codes = self.rows.column(name)[self.tuples[entries]]
-        return distinct_pairs(self.owner[entries], codes, self.rows.trees[name].size)
+        return distinct_values(self.owner[entries], codes, self.rows.trees[name].size)
 
     def bounds(self, name: str) -> tuple[Codes, Codes]:
         """Return the lowest and the highest code that each person has in a column."""
@@ -323,12 +323,23 @@ def distinct_pairs(owner: Ints, codes: Codes | Ints, size: int) -> tuple[Ints, C
     return keys // size, (keys % size).astype(np.int32)
 
 
+def distinct_values(owner: Ints, codes: Codes, size: int) -> tuple[Ints, Codes]:
+    """Return the distinct pairs of an owner and a value, sorted by both; a missing value only where there is no other.
+
+    Who has a value has it, whatever is missing beside it.
+    """
+    owner, codes = distinct_pairs(owner, codes, size)
+    beside_others = np.zeros(len(owner), dtype=bool)
+    beside_others[:-1] = (codes[:-1] == MISSING) & (owner[:-1] == owner[1:])
+    return owner[~beside_others], codes[~beside_others]
+
+
 def values_or_sets(owner: Ints, codes: Codes, owners: int, tree: Tree) -> tuple[Codes, Tree]:
     """Return the one value of each owner, or a code for the set of them, in a tree that knows these sets.
 
     Who has no value has the missing one.
     """
-    owner, codes = distinct_pairs(owner, codes, tree.size)
+    owner, codes = distinct_values(owner, codes, tree.size)
     number = np.bincount(owner, minlength=owners)
     found = np.zeros(owners, dtype=np.int32)
     found[owner] = codes
@@ -347,7 +358,7 @@ def with_nobody_left_out(owner: Ints, codes: Codes, number: int, size: int) -> t
     without = np.ones(number, dtype=bool)
     without[owner] = False
     lacking = np.flatnonzero(without)
-    return distinct_pairs(
+    return distinct_values(
         np.concatenate([owner, lacking]), np.concatenate([codes, np.full(len(lacking), MISSING, dtype=np.int32)]), size
     )
 

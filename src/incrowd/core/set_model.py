@@ -48,6 +48,14 @@ class SetModel(Statement, Protocol):
         """Share of these people that may have one sensitive value; 1 if any may."""
         return 1.0
 
+    @property
+    def first_value(self) -> int:
+        """The first sensitive code that counts: people with a code below it, the missing one, are left out of shares.
+
+        Where nobody else is left, all are taken to have one and the same value.
+        """
+        return 0
+
 
 def split_models(required: Sequence[Model | SetModel]) -> tuple[tuple[Model, ...], tuple[SetModel, ...]]:
     """Return the models of groups, and those of sets."""

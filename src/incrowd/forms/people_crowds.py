@@ -14,7 +14,7 @@ import polars as pl
 
 from incrowd.common.arrays import Ints
 from incrowd.core.groups import Groups, Histogram, LazyHistograms, Regions, histogram
-from incrowd.core.people import distinct_pairs, with_nobody_left_out
+from incrowd.core.people import distinct_pairs, distinct_values, with_nobody_left_out
 from incrowd.core.tally import Tally
 from incrowd.forms.verify import codes_of_values
 from incrowd.hierarchies.value_sets import ValueSets, number_sets
@@ -45,7 +45,7 @@ def crowds_of_people(
         row_of[group_of] = np.arange(len(group_of))
         regions = stands_for.of(row_of[histories.codes])
     trees, codes = codes_of_values(counted, sensitive, before)
-    pairs = {name: distinct_pairs(person_of, codes[name], trees[name].size) for name in sensitive}
+    pairs = {name: distinct_values(person_of, codes[name], trees[name].size) for name in sensitive}
     for name, (whose, shown) in (events or {}).items():
         of_events, found = codes_of_values(pl.DataFrame({name: shown}), [name], before)
         trees |= of_events

@@ -32,7 +32,7 @@ from incrowd.forms.sliced_view import SlicedView
 from incrowd.forms.slices.fake_tuples import Fakes, count_fakes
 from incrowd.forms.slices.permutation import permute_columns
 from incrowd.forms.slices.sliced_rows import Columns, SlicedRows
-from incrowd.forms.slices.slices import Buckets
+from incrowd.forms.slices.slices import Buckets, ignoring_missing
 from incrowd.forms.slices.verify_matches import verify_matches
 
 Sliced = TypeVar("Sliced", bound="SlicedTable")
@@ -129,7 +129,8 @@ class SlicedTable(SlicedRows, Form):
         groups = self.groups(before)
         if not model.satisfied(groups).all():
             raise ConformanceError(f"the buckets do not satisfy {model}; nothing was published.")
-        return Guarantee(model, "verified", model.achieved(groups), note="in each bucket")
+        note = "; ".join(part for part in ("in each bucket", model.told(groups)) if part)
+        return Guarantee(model, "verified", model.achieved(groups), note=note)
 
     def _verified_as_written(self, model: Model) -> Guarantee:
         """Check a model of people who show the same on the rows as they are written, whoever shares a bucket."""
@@ -158,7 +159,8 @@ class SlicedTable(SlicedRows, Form):
         """Check a bound on guesses over all buckets that a person could be in."""
         if not self.slices.secrets:
             raise SchemaError(f"{model} needs a sensitive column, and there is none.  Hint: name one as sensitive.")
-        found = verify_matches(self.slices, self.permuted, Fraction(str(model.diversity)))
+        slices = ignoring_missing(self.slices) if model.missing == "ignored" else self.slices
+        found = verify_matches(slices, self.permuted, Fraction(str(model.diversity)))
         if not found.holds:
             raise ConformanceError(f"the sliced table does not satisfy {model}; nothing was published.")
         return Guarantee(

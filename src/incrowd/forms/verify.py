@@ -191,10 +191,15 @@ def weights_included(of_labels: Sequence[Guarantee], of_classes: Sequence[Guaran
     How many people of a population a row could be is told by its labels alone.
     """
     return [
-        one if cast("Model", one.model).asks_population else replace(other, note=WEIGHTS_INCLUDED)
+        one if cast("Model", one.model).asks_population else replace(other, note=_both(other.note, WEIGHTS_INCLUDED))
         for one, other in zip(of_labels, of_classes, strict=True)
     ]
 
 
 def _note(model: Model, groups: Groups) -> str:
-    return ESTIMATED if model.asks_population and groups.population_is_estimated else ""
+    estimated = ESTIMATED if model.asks_population and groups.population_is_estimated else ""
+    return _both(model.told(groups), estimated)
+
+
+def _both(*notes: str) -> str:
+    return "; ".join(note for note in notes if note)

@@ -120,3 +120,20 @@ def holders(offsets, items, size):
             places[following[items[place]]] = place
             following[items[place]] += 1
     return starts, sets, places
+
+
+@compiled
+def most_frequent(total, held, values, first):
+    """Return how many people have the likeliest sensitive value, and of how many that is a share.
+
+    `held[v]` of the `total` people have the value v. Codes below `first` are missing values that are ignored: those
+    who have one are left out, unless there is nobody else; then all are taken to have one and the same value.
+    """
+    high, of_all = np.int64(0), np.int64(total)
+    for value in range(min(first, values)):
+        of_all -= held[value]
+    for value in range(first, values):
+        high = max(high, held[value])
+    if of_all == 0:
+        return np.int64(total), np.int64(total)
+    return high, of_all

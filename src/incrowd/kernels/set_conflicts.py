@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd.kernels.compiling import compiled
+from incrowd.kernels.set_arrays import most_frequent
 
 
 @compiled
@@ -90,10 +91,11 @@ def without(offsets, items, kept, dropped, fresh):
 
 
 @compiled
-def find_conflicts(offsets, items, counts, sensitive, values, fresh, numbers, size, k, share, capacity):
+def find_conflicts(offsets, items, counts, sensitive, values, fresh, numbers, size, k, share, first, capacity):
     """Return unsafe combinations of exactly `size` slots, the first of them below `fresh`: at most `capacity` of them.
 
-    Unsafe are fewer than k people, or a sensitive value of more than `share` of them. `numbers` bounds the slots;
+    Unsafe are fewer than k people, or a sensitive value of more than `share` of them; codes below `first` are missing
+    values that are ignored. `numbers` bounds the slots;
     `counts` and `sensitive` are those of the sets written down. Return also whether there may be more.
     """
     owners = np.empty(len(items), dtype=np.int32)
@@ -181,12 +183,12 @@ def find_conflicts(offsets, items, counts, sensitive, values, fresh, numbers, si
             slot = touched[step]
             total = totals[slot]
             totals[slot] = 0
-            high = 0
+            too_sure = False
             if values > 0:
-                for value in range(values):
-                    high = max(high, held[slot, value])
-                    held[slot, value] = 0
-            if total < k or high > share * total + 1e-9:
+                high, of_all = most_frequent(total, held[slot], values, first)
+                too_sure = high > share * of_all + 1e-9
+                held[slot, :] = 0
+            if total < k or too_sure:
                 if known == capacity:
                     return conflicts, True
                 for level in range(size - 1):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd.kernels.compiling import compiled
+from incrowd.kernels.set_arrays import most_frequent
 
 
 @compiled
@@ -74,11 +75,12 @@ def give_label(offsets, items, labels, leads, members, low, high, label):
 
 
 @compiled
-def peel(offsets, items, counts, sensitive, values, numbers, known, k, share):
+def peel(offsets, items, counts, sensitive, values, numbers, known, k, share, first):
     """Return which sets may show one more label, so that all combinations with that label are safe in them.
 
     All combinations of at most `known` - 1 other labels are counted over the sets that are still in; sets with an
-    unsafe one go out, which may make others unsafe; so on until none is. `numbers` bounds the labels.
+    unsafe one go out, which may make others unsafe; so on until none is. `numbers` bounds the labels, and sensitive
+    codes below `first` are missing values that are ignored.
     """
     many = len(counts)
     inside = np.ones(many, dtype=np.bool_)
@@ -96,14 +98,16 @@ def peel(offsets, items, counts, sensitive, values, numbers, known, k, share):
     size = 0
     while size < known:
         if size == 0:
-            out = _peel_by_label_alone(counts, sensitive, values, inside, k, share)
+            out = _peel_by_label_alone(counts, sensitive, values, inside, k, share, first)
             if out < 0:
                 return inside
         elif size == 1:
-            out = _peel_by_one(offsets, items, counts, sensitive, values, inside, k, share, totals, held, touched)
+            out = _peel_by_one(
+                offsets, items, counts, sensitive, values, inside, k, share, first, totals, held, touched
+            )
         else:
             out = _peel_by_more(
-                offsets, items, counts, sensitive, values, inside, k, share, totals, held, touched,
+                offsets, items, counts, sensitive, values, inside, k, share, first, totals, held, touched,
                 owners, marks, found, starts, lists, size,
             )  # fmt: skip
         size = 0 if out > 0 else size + 1
@@ -111,15 +115,13 @@ def peel(offsets, items, counts, sensitive, values, numbers, known, k, share):
 
 
 @compiled
-def _unsafe(total, held, values, k, share):
-    unsafe = total < k
-    for value in range(values):
-        unsafe = unsafe or held[value] > share * total + 1e-9
-    return unsafe
+def _unsafe(total, held, values, k, share, first):
+    high, of_all = most_frequent(total, held, values, first)
+    return total < k or (values > 0 and high > share * of_all + 1e-9)
 
 
 @compiled
-def _peel_by_label_alone(counts, sensitive, values, inside, k, share):
+def _peel_by_label_alone(counts, sensitive, values, inside, k, share, first):
     """Take all sets out if the label itself is unsafe in them, and return -1; else 0."""
     total = 0
     held = np.zeros(max(values, 1), dtype=np.int64)
@@ -128,14 +130,14 @@ def _peel_by_label_alone(counts, sensitive, values, inside, k, share):
             total += counts[one]
             if values > 0 and sensitive[one] >= 0:
                 held[sensitive[one]] += counts[one]
-    if _unsafe(total, held, values, k, share):
+    if _unsafe(total, held, values, k, share, first):
         inside[:] = False
         return -1
     return 0
 
 
 @compiled
-def _peel_by_one(offsets, items, counts, sensitive, values, inside, k, share, totals, held, touched):
+def _peel_by_one(offsets, items, counts, sensitive, values, inside, k, share, first, totals, held, touched):
     """Take out sets with a label that is unsafe together with the new one; return how many."""
     number = 0
     for one in range(len(counts)):
@@ -151,7 +153,7 @@ def _peel_by_one(offsets, items, counts, sensitive, values, inside, k, share, to
     bad = 0
     for step in range(number):
         label = touched[step]
-        unsafe = _unsafe(totals[label], held[label if values > 0 else 0], values, k, share)
+        unsafe = _unsafe(totals[label], held[label if values > 0 else 0], values, k, share, first)
         if values > 0:
             held[label, :] = 0
         totals[label] = 1 if unsafe else 0
@@ -172,7 +174,7 @@ def _peel_by_one(offsets, items, counts, sensitive, values, inside, k, share, to
 
 @compiled
 def _peel_by_more(
-    offsets, items, counts, sensitive, values, inside, k, share, totals, held, touched,
+    offsets, items, counts, sensitive, values, inside, k, share, first, totals, held, touched,
     owners, marks, found, starts, lists, size,
 ):  # fmt: skip
     """Take out sets with `size` labels that are unsafe together with the new one; return how many."""
@@ -190,10 +192,10 @@ def _peel_by_more(
         if depth < size - 2:
             # One step deeper: sort the places that follow by their labels. The first step begins with all places.
             below, left = depth + 1, size - depth - 2
-            first = 0 if depth < 0 else starts[depth, at[depth]]
+            begins = 0 if depth < 0 else starts[depth, at[depth]]
             stop = len(counts) if depth < 0 else starts[depth, at[depth] + 1]
             number = 0
-            for index in range(first, stop):
+            for index in range(begins, stop):
                 owner = index if depth < 0 else owners[lists[depth, index]]
                 begin = offsets[owner] if depth < 0 else np.int64(lists[depth, index]) + 1
                 if inside[owner]:
@@ -207,7 +209,7 @@ def _peel_by_more(
                 label = found[below, step]
                 starts[below, step + 1] = starts[below, step] + marks[label]
                 marks[label] = starts[below, step]
-            for index in range(first, stop):
+            for index in range(begins, stop):
                 owner = index if depth < 0 else owners[lists[depth, index]]
                 begin = offsets[owner] if depth < 0 else np.int64(lists[depth, index]) + 1
                 if inside[owner]:
@@ -221,9 +223,9 @@ def _peel_by_more(
             at[below] = 0
             depth = below
             continue
-        first, stop = starts[depth, at[depth]], starts[depth, at[depth] + 1]
+        begins, stop = starts[depth, at[depth]], starts[depth, at[depth] + 1]
         number = 0
-        for index in range(first, stop):
+        for index in range(begins, stop):
             last = np.int64(lists[depth, index])
             owner = owners[last]
             if inside[owner]:
@@ -238,13 +240,13 @@ def _peel_by_more(
         bad = 0
         for step in range(number):
             label = touched[step]
-            unsafe = _unsafe(totals[label], held[label if values > 0 else 0], values, k, share)
+            unsafe = _unsafe(totals[label], held[label if values > 0 else 0], values, k, share, first)
             if values > 0:
                 held[label, :] = 0
             totals[label] = 1 if unsafe else 0
             bad += unsafe
         if bad > 0:
-            for index in range(first, stop):
+            for index in range(begins, stop):
                 last = np.int64(lists[depth, index])
                 owner = owners[last]
                 if inside[owner]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd.kernels.compiling import compiled
+from incrowd.kernels.set_arrays import most_frequent
 
 
 @compiled
@@ -52,12 +53,13 @@ def follow(offsets, items, owners, places, missing, marks, found, starts, follow
 
 
 @compiled
-def survey_supports(offsets, items, counts, sensitive, values, numbers, size, k, share, smallest_of, exposed):
+def survey_supports(offsets, items, counts, sensitive, values, numbers, size, k, share, first, smallest_of, exposed):
     """Look at all combinations of exactly `size` items; `numbers` bounds the items, `values` the sensitive codes.
 
     Return how many combinations there are, how many are unsafe (fewer than k people, or a sensitive value that more
-    than `share` of them have), the smallest support, and the largest share. `smallest_of[s]` is lowered to the smallest
-    support of a combination in set s, and `exposed[s]` set if one is unsafe; neither if they are empty arrays.
+    than `share` of them have; codes below `first` are missing values that are ignored), the smallest support, and the
+    largest share. `smallest_of[s]` is lowered to the smallest support of a combination in set s, and `exposed[s]` set
+    if one is unsafe; neither if they are empty arrays.
     """
     owners = place_owners(offsets)
     marks = np.zeros(numbers, dtype=np.int64)
@@ -90,9 +92,9 @@ def survey_supports(offsets, items, counts, sensitive, values, numbers, size, k,
         number = 0
         for place in places:
             owner = owners[place]
-            first = place if size == 1 else place + 1
+            begin = place if size == 1 else place + 1
             stop = place + 1 if size == 1 else offsets[owner + 1]
-            for later in range(first, stop):
+            for later in range(begin, stop):
                 item = items[later]
                 if totals[item] == 0:
                     last[number] = item
@@ -105,21 +107,21 @@ def survey_supports(offsets, items, counts, sensitive, values, numbers, size, k,
             total = totals[item]
             combinations += 1
             smallest = min(smallest, total)
-            high = 0
+            too_sure = False
             if values > 0:
-                for value in range(values):
-                    high = max(high, held[item, value])
-                    held[item, value] = 0
-            largest = max(largest, high / total)
-            if total < k or high > share * total + 1e-9:
+                high, of_all = most_frequent(total, held[item], values, first)
+                held[item, :] = 0
+                largest = max(largest, high / of_all)
+                too_sure = high > share * of_all + 1e-9
+            if total < k or too_sure:
                 unsafe += 1
                 marks[item] = 1
         if len(exposed) > 0:
             for place in places:
                 owner = owners[place]
-                first = place if size == 1 else place + 1
+                begin = place if size == 1 else place + 1
                 stop = place + 1 if size == 1 else offsets[owner + 1]
-                for later in range(first, stop):
+                for later in range(begin, stop):
                     item = items[later]
                     smallest_of[owner] = min(smallest_of[owner], totals[item])
                     exposed[owner] = exposed[owner] or marks[item] > 0

@@ -12,15 +12,16 @@ FINE, EXCEEDS, UNDECIDED = 0, 1, 2
 
 @compiled
 def guess_secrets(
-    most, listed, levels, trie, starts, entries, columns, entry_counts, secret_levels, hidden_offsets, hidden,
-    most_codes, numerator, denominator,
+    most, listed, levels, trie, starts, entries, columns, secret_levels, hidden_offsets, hidden, most_codes,
+    numerator, denominator,
 ):  # fmt: skip
     """Return how probable each leaf's likeliest value of each secret is, and whether that exceeds a bound.
 
-    `hidden` are `hidden_starts`, `hidden_codes`, `hidden_counts` and `hidden_most`: the rows behind entry e have the
-    values `hidden_starts[h]:hidden_starts[h + 1]` of secret a, with h = `e + hidden_offsets[a]`, and the most frequent
-    of them is `hidden_most[h]` rows. The bound is `denominator / numerator`. Verdicts are `FINE`, `EXCEEDS`, and
-    `UNDECIDED` where rounding leaves it open. At most about `most` matches are held at once.
+    `hidden` are `hidden_starts`, `hidden_codes`, `hidden_counts`, `hidden_most` and `hidden_rows`: the rows behind
+    entry e have the values `hidden_starts[h]:hidden_starts[h + 1]` of secret a, with h = `e + hidden_offsets[a]`, the
+    most frequent of them is `hidden_most[h]` rows, and all of them are `hidden_rows[h]`. The bound is `denominator /
+    numerator`. Verdicts are `FINE`, `EXCEEDS`, and `UNDECIDED` where rounding leaves it open. At most about `most`
+    matches are held at once.
     """
     secrets, first_leaf = len(secret_levels), levels[-2]
     leaves = levels[-1] - first_leaf
@@ -39,21 +40,19 @@ def guess_secrets(
                 person = leaf - first_leaf + place
                 for secret in range(secrets):
                     worst[secret, person], verdicts[secret, person] = _guess(
-                        mine, matches, degrees, secret, entry_counts, hidden_offsets[secret], hidden, sums,
-                        len(columns), numerator, denominator,
+                        mine, matches, degrees, secret, hidden_offsets[secret], hidden, sums, len(columns),
+                        numerator, denominator,
                     )  # fmt: skip
             leaf += step
     return worst, verdicts
 
 
 @compiled
-def _guess(
-    mine, matches, degrees, secret, entry_counts, hidden_offset, hidden, sums, depth, numerator, denominator
-):  # fmt: skip
+def _guess(mine, matches, degrees, secret, hidden_offset, hidden, sums, depth, numerator, denominator):
     """Return how probable one person's likeliest value of a secret is, and the verdict; `mine` are the matches."""
     if len(mine) == 0:
         return 0.0, FINE
-    hidden_starts, hidden_codes, hidden_counts, hidden_most = hidden
+    hidden_starts, hidden_codes, hidden_counts, hidden_most, hidden_rows = hidden
     least_scaled = np.inf
     for match in mine:
         least_scaled = min(least_scaled, degrees[match, 1])
@@ -64,7 +63,8 @@ def _guess(
             degree *= TINY ** (degrees[match, 1] - least_scaled)
         whole += degree
         entry = matches[match, 1 + secret]
-        rows, behind = entry_counts[entry], entry + hidden_offset
+        behind = entry + hidden_offset
+        rows = hidden_rows[behind]
         largest_share = max(largest_share, hidden_most[behind] / rows)
         safe = safe and numerator * hidden_most[behind] <= denominator * rows
         for code in range(hidden_starts[behind], hidden_starts[behind + 1]):

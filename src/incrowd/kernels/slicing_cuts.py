@@ -13,32 +13,34 @@ from incrowd.kernels.partition import _count_codes
 
 
 @compiled
-def _count_sides(order, first, last, counts, side_of, knowns, pairs, of_known, of_pair, sign):
+def _count_sides(order, first, last, weights, side_of, knowns, pairs, of_known, of_pair, sign):
     """Add a bucket's rows to the tallies of known parts and of (known part, value) pairs, one tally per side."""
     for place in range(first, last):
         item = order[place]
         side = side_of[place]
         for secret in range(len(knowns)):
-            of_known[secret, side, knowns[secret, item]] += sign * counts[item]
-            of_pair[secret, side, pairs[secret, item]] += sign * counts[item]
+            of_known[secret, side, knowns[secret, item]] += sign * weights[secret, item]
+            of_pair[secret, side, pairs[secret, item]] += sign * weights[secret, item]
 
 
 @compiled
 def _sides_are_diverse(
-    order, first, last, counts, side_of, knowns, pairs, of_known, of_pair, numerator, denominator
+    order, first, last, weights, side_of, knowns, pairs, of_known, of_pair, numerator, denominator
 ):  # fmt: skip
-    _count_sides(order, first, last, counts, side_of, knowns, pairs, of_known, of_pair, 1)
+    _count_sides(order, first, last, weights, side_of, knowns, pairs, of_known, of_pair, 1)
     diverse = True
     for place in range(first, last):
         item = order[place]
         side = side_of[place]
         for secret in range(len(knowns)):
             with_value = of_pair[secret, side, pairs[secret, item]]
-            if numerator * with_value > denominator * of_known[secret, side, knowns[secret, item]]:
+            of_all = of_known[secret, side, knowns[secret, item]]
+            # Where no value is recorded, there is one at most.
+            if numerator * with_value > denominator * of_all or (of_all == 0 and numerator > denominator):
                 diverse = False
         if not diverse:
             break
-    _count_sides(order, first, last, counts, side_of, knowns, pairs, of_known, of_pair, -1)
+    _count_sides(order, first, last, weights, side_of, knowns, pairs, of_known, of_pair, -1)
     return diverse
 
 
@@ -93,11 +95,12 @@ def _rank_cuts(
 
 @compiled
 def cut_buckets(
-    codes, counts, positions, offsets, spans, sizes, knowns, pairs, known_number, pair_number, least, numerator,
-    denominator,
+    codes, counts, positions, offsets, spans, sizes, knowns, pairs, weights, known_number, pair_number, least,
+    numerator, denominator,
 ):  # fmt: skip
     """Cut until no cut leaves two diverse buckets of at least `least` rows.
 
+    `weights[a, i]` are the rows of tuple i whose value of secret a counts: all of them, or none if it is missing.
     Return the tuples bucket by bucket, and where the buckets start.
     """
     tuples, attributes = codes.shape
@@ -138,7 +141,7 @@ def cut_buckets(
                 for place in range(first, last):
                     side_of[place] = codes[order[place], attribute] >= cuts[attribute]
                 if _sides_are_diverse(
-                    order, first, last, counts, side_of, knowns, pairs, of_known, of_pair, numerator, denominator
+                    order, first, last, weights, side_of, knowns, pairs, of_known, of_pair, numerator, denominator
                 ):
                     accepted = attribute
                     break

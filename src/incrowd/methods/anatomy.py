@@ -14,7 +14,7 @@ import numpy as np
 
 from incrowd.common.progress import Progress
 from incrowd.core.method import Method
-from incrowd.core.model import Model
+from incrowd.core.model import Model, any_ignores_missing
 from incrowd.core.recoding import Recoding, Showing
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
@@ -33,8 +33,9 @@ class Anatomy(Method):
     ----------
     tables : "one" or "two": how `ShowBuckets` shows the groups, unless you ask for another form (default: "two").
 
-    ℓ is what the models ask for. If you require a `BucketSize` above ℓ, groups are joined until they are as large. The
-    table has exactly one sensitive column.
+    ℓ is what the models ask for. Where they ignore missing values, each group has ℓ recorded ones, and the rows without
+    a value are dealt out evenly to all groups. If you require a `BucketSize` above ℓ, groups are joined until they are
+    as large. The table has exactly one sensitive column.
 
     Reference: Xiao & Tao (2006).
     """
@@ -71,7 +72,8 @@ class Anatomy(Method):
                 "Hint: ask for smaller ones."
             )
         progress("dealing out", 0.0)
-        buckets = deal_anatomy(rng, np.ascontiguousarray(tally.column(sensitive)), tally.counts, l)
+        codes = np.ascontiguousarray(tally.column(sensitive))
+        buckets = deal_anatomy(rng, codes, tally.counts, l, ignores_missing=any_ignores_missing(require))
         buckets = _joined(buckets, -(-smallest // l))
         require_satisfied(self.name, tally, schema, buckets, require)
         progress("dealing out", 1.0)

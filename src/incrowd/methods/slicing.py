@@ -15,14 +15,14 @@ from incrowd.common.parameters import require_number, require_whole
 from incrowd.common.progress import Progress
 from incrowd.common.renaming import renamed
 from incrowd.core.method import Method
-from incrowd.core.model import Model
+from incrowd.core.model import Model, any_ignores_missing
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
 from incrowd.errors import Unsatisfiable
 from incrowd.forms.sliced import ShowSlices, all_columns, at_levels
 from incrowd.forms.slices.fake_tuples import count_fakes
-from incrowd.forms.slices.slices import slice_tally
+from incrowd.forms.slices.slices import ignoring_missing, slice_tally
 from incrowd.methods.anatomy import bucket_recoding
 from incrowd.methods.slicing_parts.attribute_columns import Columns, partition_attributes
 from incrowd.methods.slicing_parts.bucket_judging import require_satisfied
@@ -112,6 +112,8 @@ class Slicing(Method):
         sensitive = tuple(sorted(schema.sensitive))
         l = max((Fraction(str(model.diversity)) for model in require), default=Fraction(1))
         slices = slice_tally(shown, columns, sensitive)
+        if any_ignores_missing(require):
+            slices = ignoring_missing(slices)
         smallest = max(self.min_bucket_size, *(model.min_group for model in require), 1)
         while True:
             buckets = make_buckets(

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Floats, Ints
 from incrowd.common.parameters import require_number
 from incrowd.core.groups import Groups, Histogram, Regions
-from incrowd.core.model import Model, histograms
+from incrowd.core.model import Missing, Model, histograms, of_what, require_missing
 from incrowd.core.tally import Tally
 from incrowd.errors import NeedsTable, SchemaError
+from incrowd.hierarchies.tree import MISSING
 from incrowd.models.bayes_optimal import changes, posterior, prior
 from incrowd.models.knowledge.rules import Rule, as_rules, masks_by_value
 from incrowd.models.shares import require_share
@@ -48,6 +49,9 @@ class BayesOptimalPrivacy(Model):
     rules : what else is known, as `Rule`s (default: nothing). A rule replaces the belief in the value that it names;
         the other values share the rest.
     column : the sensitive column to judge (default: each sensitive column).
+    missing : "ignored" or "counts": what a missing value means (default: "ignored"). Ignored, it protects nobody:
+        beliefs are about the recorded values, before and after, and a group that shows none changes none. With
+        "counts", missing is a value like any other.
 
     The adversary's prior belief is learnt from the table: the shares of values among people with the same
     quasi-identifiers, smoothed as above.
@@ -71,6 +75,7 @@ class BayesOptimalPrivacy(Model):
     smoothing: float = 1.0
     rules: tuple[Rule, ...] = ()
     column: str | None = None
+    missing: Missing = "ignored"
     name: ClassVar[str] = "bayes-optimal-privacy"
     monotone: ClassVar[bool] = False  # labels of a union may stand for people of neither group
     hereditary: ClassVar[bool] = False  # what a group shows too often may be what one of its parts is known for
@@ -81,6 +86,7 @@ class BayesOptimalPrivacy(Model):
         require_share(self.name, "tau", self.tau, zero=False)
         require_number(self.name, "smoothing", self.smoothing, at_least=0)
         object.__setattr__(self, "rules", as_rules(self.rules))
+        require_missing(self.name, self.missing)
 
     @property
     def min_group(self) -> int:
@@ -115,6 +121,10 @@ class BayesOptimalPrivacy(Model):
             before = self._beliefs(table, people, place, column)
             for few, class_of, members in _members(regions, people, before.shape[1]):
                 shown = _shown(histogram, few, before.shape[1])
+                if self.missing == "ignored":
+                    shown[:, MISSING] = 0.0
+                told = (shown.sum(axis=1) > 0)[class_of]
+                class_of, members = class_of[told], members[told]
                 known = before[members]
                 after = posterior(known, class_of, shown, people.counts[members].astype(np.float64))
                 np.maximum.at(found, few.start + class_of, changes(known, after))
@@ -125,11 +135,14 @@ class BayesOptimalPrivacy(Model):
         size = table.trees[column].size
         cells = np.bincount(place * (size + 1) + table.column(column), table.counts, len(people) * (size + 1))
         joint = cells.astype(np.float64).reshape(len(people), size + 1)
-        joint[:, :size] += self.smoothing * table.value_counts(column) / max(table.rows, 1)
+        everybody = table.value_counts(column).astype(np.float64)
+        if self.missing == "ignored":
+            joint[:, MISSING] = everybody[MISSING] = 0.0
+        joint[:, :size] += self.smoothing * everybody / max(everybody.sum(), 1.0)
         return _with_rules(prior(joint), self.rules, people, table, column)
 
     def __str__(self) -> str:
-        return f"beliefs change by less than {self.tau:g}" + (f" in {self.column}" if self.column else "")
+        return f"beliefs change by less than {self.tau:g}{of_what(self.column, self.missing)}"
 
 
 def _with_rules(beliefs: Floats, rules: Sequence[Rule], people: Tally, table: Tally, column: str) -> Floats:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.parameters import require_number
 from incrowd.core.groups import Groups
-from incrowd.core.model import Model, all_satisfied, histograms
+from incrowd.core.model import Missing, Model, all_satisfied, judged_columns, of_what, require_missing
 from incrowd.models.shares import groups_without, largest, lifts
 
 ROUNDING = 1e-12
@@ -29,6 +29,9 @@ class BasicBetaLikeness(Model):
     ----------
     beta : how much more frequent a value may be, relative to its share of the table; above 0.
     column : the sensitive column to judge (default: each sensitive column).
+    missing : "ignored" or "counts": what a missing value means (default: "ignored"). Ignored, it protects nobody: each
+        group is judged by those of its people whose value is recorded, and one in which there is none is taken to have
+        a single value. With "counts", missing is a value like any other.
 
     Where people have several rows, people are counted: a value's share are the people who have it, however often.
 
@@ -39,6 +42,7 @@ class BasicBetaLikeness(Model):
 
     beta: float
     column: str | None = None
+    missing: Missing = "ignored"
     name: ClassVar[str] = "basic-beta-likeness"
     monotone: ClassVar[bool] = True  # a value's share of a union is at most the larger of its two shares
     hereditary: ClassVar[bool] = False  # a part of a group can be more like the whole table than the group
@@ -47,6 +51,7 @@ class BasicBetaLikeness(Model):
 
     def __post_init__(self) -> None:
         require_number(self.name, "beta", self.beta, above=0)
+        require_missing(self.name, self.missing)
 
     @property
     def min_group(self) -> int:
@@ -56,12 +61,13 @@ class BasicBetaLikeness(Model):
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether no value of each group gains more than beta."""
         most = (1 + self.beta) * (1 + ROUNDING)
-        found = histograms(groups, self.column).items()
-        return all_satisfied((groups_without(h, lifts(groups, name, h) > most) for name, h in found), groups)
+        found = judged_columns(groups, self.column, self.missing)
+        return all_satisfied((groups_without(h, lifts(seen, name, h) > most) for name, seen, h in found), groups)
 
     def achieved(self, groups: Groups) -> float:
         """Return the largest relative gain of any value in any group."""
-        return largest(lifts(groups, name, h) - 1 for name, h in histograms(groups, self.column).items())
+        found = judged_columns(groups, self.column, self.missing)
+        return largest(lifts(seen, name, h) - 1 for name, seen, h in found)
 
     def __str__(self) -> str:
-        return f"basic {self.beta:g}-likeness" + (f" of {self.column}" if self.column else "")
+        return f"basic {self.beta:g}-likeness{of_what(self.column, self.missing)}"

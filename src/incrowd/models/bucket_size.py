@@ -42,6 +42,11 @@ class BucketSize(Model):
         require_whole(self.name, "rows", self.rows, at_least=1)
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.rows == 1
+
+    @property
     def min_group(self) -> int:
         """No bucket below `rows`."""
         return self.rows

@@ -5,7 +5,7 @@ Also called template privacy. Cost: one pass over the distinct (group, value) pa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats
 from incrowd.core.groups import Groups, Histogram
-from incrowd.core.model import Model, histograms
+from incrowd.core.model import Missing, Model, all_satisfied, histograms, of_what, require_missing
 from incrowd.errors import NeedsTable, RecipeError, SchemaError
+from incrowd.hierarchies.tree import MISSING
 from incrowd.hierarchies.values import as_text
 from incrowd.models.shares import fewest_rows, group_shares, groups_without, largest, require_share
 
@@ -28,10 +29,13 @@ class ConfidenceBounds(Model):
 
     Parameters
     ----------
-    bounds : the largest share of a group for each value, as a mapping from the value's text; `""` is the missing value.
-        A bound of 0 keeps a value out of every group.
+    bounds : the largest share of a group for each value, as a mapping from the value's text; `""` is the missing value,
+        whose share is always that of all people in the group. A bound of 0 keeps a value out of every group.
     default : the largest share of any other value, from 0 to 1 (default: 1, no bound).
     column : the sensitive column that the bounds are about (default: the only one; needed if there are several).
+    missing : "ignored" or "counts": what a missing value means (default: "ignored"). Ignored, it protects nobody: a
+        value's share is that among the people of the group whose value is recorded. In a group in which there is none,
+        missing is a value with a share of 1. With "counts", missing is a value like any other.
 
     Where people have several rows, people are counted: a value's share are the people who have it, however often.
 
@@ -41,6 +45,7 @@ class ConfidenceBounds(Model):
     bounds: Mapping[str, float] = field(hash=False)  # a mapping has no hash; equality still compares it
     default: float = 1.0
     column: str | None = None
+    missing: Missing = "ignored"
     name: ClassVar[str] = "confidence-bounds"
     monotone: ClassVar[bool] = True  # a value's share of a union is at most the larger of its two shares
     hereditary: ClassVar[bool] = False  # a part of a group may lack the value that is too frequent
@@ -50,6 +55,7 @@ class ConfidenceBounds(Model):
         if not isinstance(self.bounds, Mapping) or not all(isinstance(label, str) for label in self.bounds):
             raise RecipeError("confidence-bounds: bounds is a table of values, by their text, and their bounds.")
         object.__setattr__(self, "bounds", dict(self.bounds))
+        require_missing(self.name, self.missing)
         require_share(self.name, "default", self.default, zero=True)
         for label, bound in self.bounds.items():
             require_share(self.name, f"the bound of '{label}'", bound, zero=True)
@@ -61,22 +67,37 @@ class ConfidenceBounds(Model):
         return max((*self.bounds.values(), self.default))
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return min((*self.bounds.values(), self.default)) == 1
+
+    @property
     def min_group(self) -> int:
         """A single row is at most the loosest bound's share of the group."""
         return fewest_rows(self._loosest)
 
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether every value's share of each group is within its bound."""
-        name, histogram = self._column(groups)
-        return groups_without(
-            histogram, group_shares(groups, histogram) > self._by_code(groups, name)[histogram.values]
-        )
+        verdicts = (groups_without(found, shares > bounds) for found, shares, bounds in self._shares(groups))
+        return all_satisfied(verdicts, groups)
 
     def achieved(self, groups: Groups) -> float:
         """Return the largest ratio of a value's share to its bound; above 1, a bound is broken."""
-        name, histogram = self._column(groups)
-        shares, bounds = group_shares(groups, histogram), self._by_code(groups, name)[histogram.values]
-        return largest([np.divide(shares, bounds, out=np.full(len(shares), np.inf), where=bounds > 0)])
+        return largest(
+            np.divide(shares, bounds, out=np.full(len(shares), np.inf), where=bounds > 0)
+            for _, shares, bounds in self._shares(groups)
+        )
+
+    def _shares(self, groups: Groups) -> Iterator[tuple[Histogram, Floats, Floats]]:
+        """Yield entries of groups, their shares, and the bounds on these."""
+        name, everybody = self._column(groups)
+        by_code = self._by_code(groups, name)
+        seen = groups.recorded(name) if self.missing == "ignored" else groups
+        histogram = seen.sensitive[name]
+        yield histogram, group_shares(seen, histogram), by_code[histogram.values]
+        if seen is not groups and "" in self.bounds:  # it was asked for, so it is a value after all
+            missing = everybody.values == MISSING
+            yield everybody, np.where(missing, group_shares(groups, everybody), 0.0), by_code[everybody.values]
 
     def _column(self, groups: Groups) -> tuple[str, Histogram]:
         found = histograms(groups, self.column)
@@ -103,4 +124,4 @@ class ConfidenceBounds(Model):
         shown = [f"{label} ≤ {bound:g}" for label, bound in list(self.bounds.items())[:_SHOWN]]
         shown += ["…"] if len(self.bounds) > _SHOWN else []
         shown += [f"others ≤ {self.default:g}"] if self.default < 1 or not shown else []
-        return f"confidence bounds ({', '.join(shown)})" + (f" of {self.column}" if self.column else "")
+        return f"confidence bounds ({', '.join(shown)}){of_what(self.column, self.missing)}"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Floats
 from incrowd.common.parameters import require_number
 from incrowd.core.groups import Groups, Histogram
-from incrowd.core.model import Model, all_satisfied, histograms
+from incrowd.core.model import Missing, Model, all_satisfied, judged_columns, of_what, require_missing
 from incrowd.errors import RecipeError
 from incrowd.models.shares import groups_without, largest, lifts
 
@@ -35,6 +35,9 @@ class DeltaDisclosure(Model):
     delta : what the absolute natural logarithm stays below; above 0.
     absent : "violates" or "ignored": what a group means that lacks one of the table's values (default: "violates").
     column : the sensitive column to judge (default: each sensitive column).
+    missing : "ignored" or "counts": what a missing value means (default: "ignored"). Ignored, it protects nobody: each
+        group is judged by those of its people whose value is recorded, and one in which there is none is taken to have
+        a single value. With "counts", missing is a value like any other.
 
     Where people have several rows, people are counted: a value's share are the people who have it, however often.
 
@@ -47,6 +50,7 @@ class DeltaDisclosure(Model):
     delta: float
     absent: Absent = "violates"
     column: str | None = None
+    missing: Missing = "ignored"
     name: ClassVar[str] = "delta-disclosure"
     # A value's share of a union lies between its two shares, so a bound on both sides survives. Not so where absent
     # values are ignored: a group without the value may pull the share of another one below the lower bound. A class can
@@ -58,6 +62,7 @@ class DeltaDisclosure(Model):
 
     def __post_init__(self) -> None:
         require_number(self.name, "delta", self.delta, above=0)
+        require_missing(self.name, self.missing)
         if self.absent not in ("violates", "ignored"):
             raise RecipeError(f'delta-disclosure: absent is "violates" or "ignored", not {self.absent!r}.')
         object.__setattr__(self, "monotone", self.absent == "violates")
@@ -72,21 +77,21 @@ class DeltaDisclosure(Model):
         return all_satisfied(self._verdicts(groups), groups)
 
     def _verdicts(self, groups: Groups) -> Iterator[NDArray[np.bool_]]:
-        for name, histogram in histograms(groups, self.column).items():
-            yield groups_without(histogram, log_ratios(groups, name, histogram) >= self.delta * (1 - _ROUNDING))
+        for name, judged, histogram in judged_columns(groups, self.column, self.missing):
+            yield groups_without(histogram, log_ratios(judged, name, histogram) >= self.delta * (1 - _ROUNDING))
             if self.absent == "violates":
-                yield ~lacking(groups, name, histogram)
+                yield ~lacking(judged, name, histogram)
 
     def achieved(self, groups: Groups) -> float:
         """Return the largest log ratio of any value in any group; any delta above it is satisfied."""
-        found = histograms(groups, self.column).items()
-        if self.absent == "violates" and any(lacking(groups, *item).any() for item in found):
+        found = list(judged_columns(groups, self.column, self.missing))
+        if self.absent == "violates" and any(lacking(judged, name, h).any() for name, judged, h in found):
             return float("inf")
-        return largest(log_ratios(groups, *item) for item in found)
+        return largest(log_ratios(judged, name, histogram) for name, judged, histogram in found)
 
     def __str__(self) -> str:
         aside = ", absent values ignored" if self.absent == "ignored" else ""
-        return f"{self.delta:g}-disclosure privacy{aside}" + (f" of {self.column}" if self.column else "")
+        return f"{self.delta:g}-disclosure privacy{aside}{of_what(self.column, self.missing)}"
 
 
 def log_ratios(groups: Groups, name: str, histogram: Histogram) -> Floats:

@@ -5,16 +5,17 @@ Cost: one pass over the distinct (group, value) pairs.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Floats
+from incrowd.common.arrays import Counts, Floats
 from incrowd.common.parameters import require_whole
 from incrowd.core.groups import Groups, one_value_each
-from incrowd.core.model import Model, all_satisfied, histograms, smallest
+from incrowd.core.model import Missing, Model, all_satisfied, judged_columns, of_what, require_missing, smallest
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,9 @@ class DistinctLDiversity(Model):
     ----------
     l : the smallest number of different values in a group.
     column : the sensitive column to judge (default: each sensitive column).
+    missing : "ignored" or "counts": what a missing value means (default: "ignored"). Ignored, it protects nobody: each
+        group is judged by those of its people whose value is recorded, and one in which there is none is taken to have
+        a single value. With "counts", missing is a value like any other.
 
     Where people have several rows, people are counted: however each person of a group is taken for one of their own
     values, at least `l` different ones remain. So a group in which everybody has the flu, among other things, fails.
@@ -34,6 +38,7 @@ class DistinctLDiversity(Model):
 
     l: int
     column: str | None = None
+    missing: Missing = "ignored"
     name: ClassVar[str] = "distinct-l-diversity"
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = True  # if people have one value each
@@ -41,11 +46,17 @@ class DistinctLDiversity(Model):
 
     def __post_init__(self) -> None:
         require_whole(self.name, "l", self.l, at_least=1)
+        require_missing(self.name, self.missing)
 
     @property
     def diversity(self) -> float:
         """ℓ itself."""
         return self.l
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.l == 1
 
     @property
     def min_group(self) -> int:
@@ -54,13 +65,15 @@ class DistinctLDiversity(Model):
 
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether each group has at least l different values."""
-        found = histograms(groups, self.column).values()
-        return all_satisfied((one_value_each(h, groups.sizes).distinct >= self.l for h in found), groups)
+        return all_satisfied((distinct >= self.l for distinct in self._distinct(groups)), groups)
 
     def achieved(self, groups: Groups) -> float:
         """Return the fewest different values in any group."""
-        found = histograms(groups, self.column).values()
-        return smallest(one_value_each(h, groups.sizes).distinct.astype(np.float64) for h in found)
+        return smallest(distinct.astype(np.float64) for distinct in self._distinct(groups))
+
+    def _distinct(self, groups: Groups) -> Iterator[Counts]:
+        for _, judged, found in judged_columns(groups, self.column, self.missing):
+            yield one_value_each(found, judged.sizes).distinct
 
     def least_failing(self, groups: Groups) -> Floats:
         """Return 1 for groups whose parts all fail: they have too few values, or one that everybody has.
@@ -69,12 +82,12 @@ class DistinctLDiversity(Model):
         who are taken for two values, the last three are taken for three.
         """
         failing = np.zeros(len(groups), dtype=bool)
-        for found in histograms(groups, self.column).values():
-            failing |= (found.distinct < self.l) | ((found.largest == groups.sizes) & (self.l > 1))
+        for _, judged, found in judged_columns(groups, self.column, self.missing):
+            failing |= (found.distinct < self.l) | ((found.largest == judged.sizes) & (self.l > 1))
         return failing.astype(np.float64)
 
     def __str__(self) -> str:
-        return f"distinct {self.l}-diversity" + (f" of {self.column}" if self.column else "")
+        return f"distinct {self.l}-diversity{of_what(self.column, self.missing)}"
 
 
 LDiversity = DistinctLDiversity

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Floats
 from incrowd.common.parameters import require_number
 from incrowd.core.groups import Groups, Histogram
-from incrowd.core.model import Model, all_satisfied, histograms
+from incrowd.core.model import Missing, Model, all_satisfied, judged_columns, of_what, require_missing
 from incrowd.models.beta_likeness import ROUNDING
 from incrowd.models.shares import groups_without, largest, lifts
 
@@ -29,6 +29,9 @@ class EnhancedBetaLikeness(Model):
     ----------
     beta : how much more frequent a value may be, relative to its share of the table; above 0.
     column : the sensitive column to judge (default: each sensitive column).
+    missing : "ignored" or "counts": what a missing value means (default: "ignored"). Ignored, it protects nobody: each
+        group is judged by those of its people whose value is recorded, and one in which there is none is taken to have
+        a single value. With "counts", missing is a value like any other.
 
     Where people have several rows, people are counted: a value's share are the people who have it, however often.
 
@@ -39,6 +42,7 @@ class EnhancedBetaLikeness(Model):
 
     beta: float
     column: str | None = None
+    missing: Missing = "ignored"
     name: ClassVar[str] = "enhanced-beta-likeness"
     monotone: ClassVar[bool] = True  # a value's share of a union is at most the larger of its two shares
     hereditary: ClassVar[bool] = False  # a part of a group can be more like the whole table than the group
@@ -47,6 +51,7 @@ class EnhancedBetaLikeness(Model):
 
     def __post_init__(self) -> None:
         require_number(self.name, "beta", self.beta, above=0)
+        require_missing(self.name, self.missing)
 
     @property
     def min_group(self) -> int:
@@ -56,21 +61,20 @@ class EnhancedBetaLikeness(Model):
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether no value of each group gains more than beta, nor more than −ln p."""
         most = self.beta + (1 + self.beta) * ROUNDING
-        found = _needed(groups, self.column)
+        found = self._needed(groups)
         return all_satisfied((groups_without(h, needed > most) for h, needed in found), groups)
 
     def achieved(self, groups: Groups) -> float:
         """Return the largest relative gain of any value in any group; no beta will do where one is above −ln p."""
-        return largest(needed for _, needed in _needed(groups, self.column))
+        return largest(needed for _, needed in self._needed(groups))
 
     def __str__(self) -> str:
-        return f"enhanced {self.beta:g}-likeness" + (f" of {self.column}" if self.column else "")
+        return f"enhanced {self.beta:g}-likeness{of_what(self.column, self.missing)}"
 
-
-def _needed(groups: Groups, column: str | None) -> Iterator[tuple[Histogram, Floats]]:
-    """Return each column's histogram and, for each of its entries, the smallest beta that allows it."""
-    for name, histogram in histograms(groups, column).items():
-        lift = lifts(groups, name, histogram)
-        whole = groups.shares(name)[histogram.values]
-        logs = np.log(whole, out=np.full(len(whole), -np.inf), where=whole > 0)
-        yield histogram, np.where(lift > (1 - logs) * (1 + ROUNDING), np.inf, lift - 1)
+    def _needed(self, groups: Groups) -> Iterator[tuple[Histogram, Floats]]:
+        """Return each column's histogram and, for each of its entries, the smallest beta that allows it."""
+        for name, judged, histogram in judged_columns(groups, self.column, self.missing):
+            lift = lifts(judged, name, histogram)
+            whole = judged.shares(name)[histogram.values]
+            logs = np.log(whole, out=np.full(len(whole), -np.inf), where=whole > 0)
+            yield histogram, np.where(lift > (1 - logs) * (1 + ROUNDING), np.inf, lift - 1)

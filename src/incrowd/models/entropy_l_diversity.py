@@ -6,15 +6,17 @@ Cost: one pass over the distinct (group, value) pairs.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Floats
 from incrowd.common.parameters import require_number
 from incrowd.core.groups import Groups, Histogram, one_value_each
-from incrowd.core.model import Model, all_satisfied, histograms, smallest
+from incrowd.core.model import Missing, Model, all_satisfied, judged_columns, of_what, require_missing, smallest
 
 _ROUNDING = 1e-12
 """ℓ equally frequent values have an entropy of exactly log ℓ; floating point may fall short of it by this much."""
@@ -28,6 +30,9 @@ class EntropyLDiversity(Model):
     ----------
     l : a number of at least 1, which need not be whole: the values of a group have an entropy of at least log `l`.
     column : the sensitive column to judge (default: each sensitive column).
+    missing : "ignored" or "counts": what a missing value means (default: "ignored"). Ignored, it protects nobody: each
+        group is judged by those of its people whose value is recorded, and one in which there is none is taken to have
+        a single value. With "counts", missing is a value like any other.
 
     Where people have several rows, people are counted: the entropy is that of the least spread counts in which each
     person is taken for one of their own values, or less.
@@ -37,6 +42,7 @@ class EntropyLDiversity(Model):
 
     l: float
     column: str | None = None
+    missing: Missing = "ignored"
     name: ClassVar[str] = "entropy-l-diversity"
     monotone: ClassVar[bool] = True  # entropy is concave: a union's is at least the smaller of the two
     hereditary: ClassVar[bool] = False
@@ -44,11 +50,17 @@ class EntropyLDiversity(Model):
 
     def __post_init__(self) -> None:
         require_number(self.name, "l", self.l, at_least=1)
+        require_missing(self.name, self.missing)
 
     @property
     def diversity(self) -> float:
         """ℓ itself."""
         return self.l
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.l == 1
 
     @property
     def min_group(self) -> int:
@@ -58,16 +70,18 @@ class EntropyLDiversity(Model):
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether each group's entropy is at least log l."""
         enough = math.log(self.l) - _ROUNDING
-        found = histograms(groups, self.column).values()
-        return all_satisfied((entropy(one_value_each(h, groups.sizes)) >= enough for h in found), groups)
+        return all_satisfied((found >= enough for found in self._entropies(groups)), groups)
 
     def achieved(self, groups: Groups) -> float:
         """Return the exponential of the smallest entropy of any group."""
-        found = histograms(groups, self.column).values()
-        return math.exp(smallest(entropy(one_value_each(h, groups.sizes)) for h in found))
+        return math.exp(smallest(self._entropies(groups)))
+
+    def _entropies(self, groups: Groups) -> Iterator[Floats]:
+        for _, judged, found in judged_columns(groups, self.column, self.missing):
+            yield entropy(one_value_each(found, judged.sizes))
 
     def __str__(self) -> str:
-        return f"entropy {self.l:g}-diversity" + (f" of {self.column}" if self.column else "")
+        return f"entropy {self.l:g}-diversity{of_what(self.column, self.missing)}"
 
 
 def entropy(histogram: Histogram) -> NDArray[np.float64]:

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Floats
 from incrowd.common.parameters import require_whole
 from incrowd.core.groups import Groups, Histogram
-from incrowd.core.model import Model, all_satisfied, histograms
+from incrowd.core.model import Missing, Model, all_satisfied, histograms, of_what, require_missing
 from incrowd.errors import RecipeError
+from incrowd.hierarchies.tree import MISSING
 from incrowd.models.knowledge import Dependence, Marginals, Rule, as_rules, read_marginals, record_probabilities
 from incrowd.models.knowledge.frequencies import require_marginals
 from incrowd.models.shares import group_shares, groups_without, require_share
@@ -41,6 +42,9 @@ class ExpectedConfidence(Model):
     rate : the share of rows that was sampled (default: the release's own).
     trials : the n of the formula (default: the table's rows times the rate).
     column : the sensitive column to judge (default: each sensitive column).
+    missing : "ignored" or "counts": what a missing value means (default: "ignored"). Ignored, it protects nobody: a
+        value's share of a group is that among the people whose value is recorded, and rows that show none are not
+        judged. What is expected stays the same. With "counts", missing is a value like any other.
 
     The expected confidence is what an adversary believes before the release: the probability 1 − (1 − Pr(t))^n to meet
     a person with these labels and this value among n people drawn at random. The observed confidence is what they
@@ -58,6 +62,7 @@ class ExpectedConfidence(Model):
     rate: float | None = None
     trials: int | None = None
     column: str | None = None
+    missing: Missing = "ignored"
     name: ClassVar[str] = "expected-confidence"
     monotone: ClassVar[bool] = True  # of a union, labels are more probable, and a value's share is between its shares
     hereditary: ClassVar[bool] = False  # a part of a group may lack the value that is too frequent
@@ -66,6 +71,7 @@ class ExpectedConfidence(Model):
 
     def __post_init__(self) -> None:
         require_marginals(self.name, self.marginals)
+        require_missing(self.name, self.missing)
         object.__setattr__(self, "marginals", {column: dict(given) for column, given in self.marginals.items()})
         object.__setattr__(self, "rules", as_rules(self.rules))
         if self.dependence not in ("independent", "fitted"):
@@ -103,7 +109,17 @@ class ExpectedConfidence(Model):
         # As many as a sample has on average: how many it has this time is nothing that an adversary must know.
         trials = int(everybody.rows * groups.table.rate) if self.trials is None else self.trials
         rate = float(groups.table.rate) if self.rate is None else self.rate
-        return expected_confidence(probabilities, trials), rate * group_shares(groups, histogram)
+        return expected_confidence(probabilities, trials), rate * self._shares(groups, column, histogram)
+
+    def _shares(self, groups: Groups, column: str, histogram: Histogram) -> Floats:
+        """Return each entry's share of its group; nothing of a missing value that is ignored."""
+        if self.missing == "counts":
+            return group_shares(groups, histogram)
+        known = histogram.values != MISSING
+        shares = np.zeros(len(known))
+        sizes = groups.recorded(column).sizes[histogram.group_of]
+        np.divide(histogram.counts, sizes, out=shares, where=known)
+        return shares
 
     def satisfied_entries(self, groups: Groups, column: str, histogram: Histogram) -> NDArray[np.bool_]:
         """Return whether the rows of each (group, value) entry may be published."""
@@ -137,7 +153,7 @@ class ExpectedConfidence(Model):
         return largest
 
     def __str__(self) -> str:
-        return "no more confidence than expected" + (f" in {self.column}" if self.column else "")
+        return f"no more confidence than expected{of_what(self.column, self.missing)}"
 
 
 def expected_confidence(probability: float | Floats, trials: int) -> Floats:

@@ -45,6 +45,11 @@ class FullKAnonymity(Model):
         require_whole(self.name, "k", self.k, at_least=1)
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.k == 1
+
+    @property
     def min_group(self) -> int:
         """No combination below k, so no group either."""
         return self.k

@@ -76,6 +76,11 @@ class JournalistRisk(Model):
         return JournalistRisk(self.risk)
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.risk == 1
+
+    @property
     def min_group(self) -> int:
         """A row alone will do if it could be enough people."""
         return 1

@@ -20,7 +20,8 @@ class KAnonymity(Model):
 
     Parameters
     ----------
-    k : the smallest number of rows in a group.
+    k : the smallest number of rows in a group. 1-anonymity holds for every table: it guarantees nothing, and the
+        release says so.
 
     Where people have several rows, people are counted, not rows. Where households are known, `HouseholdAnonymity` is
     required beside it.
@@ -39,6 +40,11 @@ class KAnonymity(Model):
 
     def __post_init__(self) -> None:
         require_whole("k-anonymity", "k", self.k, at_least=1)
+
+    @property
+    def asks_nothing(self) -> bool:
+        """A row alone is a group of 1."""
+        return self.k == 1
 
     @property
     def min_group(self) -> int:

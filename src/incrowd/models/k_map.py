@@ -54,6 +54,11 @@ class KMap(Model):
         require_whole(self.name, "k", self.k, at_least=1)
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.k == 1
+
+    @property
     def min_group(self) -> int:
         """A row alone will do if it could be enough people."""
         return 1

@@ -59,6 +59,11 @@ class MarketerRisk(Model):
         return ProsecutorRisk(self.risk)
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.risk == 1
+
+    @property
     def min_group(self) -> int:
         """A small group may be made up for by large ones."""
         return 1

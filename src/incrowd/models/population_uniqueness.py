@@ -21,10 +21,8 @@ from incrowd.errors import RecipeError
 from incrowd.models.k_anonymity import KAnonymity
 from incrowd.models.k_map import KMap
 from incrowd.models.shares import require_share
-from incrowd.models.slide_negative_binomial import snb_stays_alone
-from incrowd.models.superpopulation import pitman_stays_alone, zayatz_stays_alone
+from incrowd.models.uniqueness_estimates import ESTIMATORS, uniqueness_estimates
 
-_ESTIMATES = {"pitman": pitman_stays_alone, "zayatz": zayatz_stays_alone, "snb": snb_stays_alone}
 _PITMAN_UP_TO = 0.1
 
 
@@ -38,8 +36,9 @@ class PopulationUniqueness(Model):
     max_share : the largest share of rows that may be unique, from 0 to 1.
     fraction : the share of the population that the table is, above 0 and at most 1 (default: None, count the population
         that you gave when you read the table).
-    estimator : "pitman", "zayatz" or "snb" (slide negative binomials); needs a `fraction` (default: by the decision
-        rule of Dankar et al., "pitman" for fractions of up to a tenth, and the smaller of the other two above that).
+    estimator : "pitman", "zayatz", "snb" (slide negative binomials), "poisson" (all classes equally large) or
+        "largest", the most cautious of the four; needs a `fraction` (default: by the decision rule of Dankar et al.,
+        "pitman" for fractions of up to a tenth, and the smaller of "zayatz" and "snb" above that).
 
     Where people have several rows, people are counted, not rows.
 
@@ -48,8 +47,9 @@ class PopulationUniqueness(Model):
 
     Without a `fraction`, a row is unique if its labels hold for one person of the population, or for none. With a
     `fraction`, the table is taken as a random sample of a population that is not available, and the number is
-    estimated. An estimate is no bound: on some tables it is a third of the truth. If the table itself is sampled before
-    it is published, the fraction is that of the whole table.
+    estimated. An estimate is no bound: on some tables it is a third of the truth, on others ten times as much. The
+    guarantee says that it is one, and what all four estimators say: where they differ, nobody knows. If the table
+    itself is sampled before it is published, the fraction is that of the whole table.
 
     This is a property of all groups together: every group gets the same verdict. A method that judges a few groups at a
     time lets no row be unique at all.
@@ -62,7 +62,7 @@ class PopulationUniqueness(Model):
 
     max_share: float
     fraction: float | None = None
-    estimator: Literal["pitman", "zayatz", "snb"] | None = None
+    estimator: Literal["pitman", "zayatz", "snb", "poisson", "largest"] | None = None
     name: ClassVar[str] = "population-uniqueness"
     monotone: ClassVar[bool] = False  # counted, it is; but an estimate may rise when groups are joined
     hereditary: ClassVar[bool] = False
@@ -74,8 +74,9 @@ class PopulationUniqueness(Model):
         require_share(self.name, "max_share", self.max_share, zero=True)
         if self.fraction is not None:
             require_share(self.name, "fraction", self.fraction, zero=False)
-        if self.estimator not in (None, *_ESTIMATES):
-            raise RecipeError(f'{self.name}: estimator is "pitman", "zayatz" or "snb", not {self.estimator!r}.')
+        if self.estimator not in (None, "largest", *ESTIMATORS):
+            known = ", ".join(f'"{name}"' for name in ESTIMATORS)
+            raise RecipeError(f'{self.name}: estimator is {known} or "largest", not {self.estimator!r}.')
         if self.estimator is not None and self.fraction is None:
             raise RecipeError(
                 f"{self.name}: an estimator needs the share of the population that the table is.  "
@@ -93,6 +94,11 @@ class PopulationUniqueness(Model):
         return self.fraction is None
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.max_share == 1
+
+    @property
     def min_group(self) -> int:
         """A few rows may well be unique."""
         return 1
@@ -108,18 +114,35 @@ class PopulationUniqueness(Model):
         """Return the share of rows that are unique in the population."""
         if not len(groups):
             return 0.0
-        of_population = self.fraction
-        if of_population is None and groups.population_is_estimated:
-            of_population = _fraction(groups)
-        if of_population is None:
+        fraction = self._sampled(groups)
+        if fraction is None:
             return int(groups.sizes[groups.population <= 1].sum()) / int(groups.sizes.sum())
         alone = _share_alone(groups)
         if not alone:
             return 0.0
-        fraction = of_population * (1.0 if groups.table is None else float(groups.table.rate))
+        if self.estimator == "largest":
+            return max(uniqueness_estimates(groups.sizes, fraction).values())
         by_rule = ("pitman",) if fraction <= _PITMAN_UP_TO else ("zayatz", "snb")
         estimators = by_rule if self.estimator is None else (self.estimator,)
-        return alone * min(_ESTIMATES[estimator](groups.sizes, fraction) for estimator in estimators)
+        return alone * min(ESTIMATORS[estimator](groups.sizes, fraction) for estimator in estimators)
+
+    def _sampled(self, groups: Groups) -> float | None:
+        """Return which share of the population the groups are; None where the population is at hand."""
+        fraction = self.fraction
+        if fraction is None:
+            if not groups.population_is_estimated:
+                return None
+            fraction = _fraction(groups)
+        return fraction * (1.0 if groups.table is None else float(groups.table.rate))
+
+    def told(self, groups: Groups) -> str:
+        """Return what all estimators say, where the number is an estimate."""
+        fraction = None if self.asks_nothing or not len(groups) else self._sampled(groups)
+        if fraction is None:
+            return super().told(groups)
+        found = uniqueness_estimates(groups.sizes, fraction)
+        shares = ", ".join(f"{name} {share:.2g}" for name, share in found.items())
+        return f"an estimate and no bound: between {min(found.values()):.2g} and {max(found.values()):.2g} ({shares})"
 
     def least_failing(self, groups: Groups) -> NDArray[np.float64]:
         """Return 1 for all groups where too many rows are unique for certain: in smaller groups no fewer are."""

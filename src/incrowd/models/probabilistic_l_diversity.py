@@ -6,15 +6,17 @@ Cost: one pass over the distinct (group, value) pairs.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Floats
 from incrowd.common.parameters import require_number
 from incrowd.core.groups import Groups, Histogram
-from incrowd.core.model import Model, all_satisfied, histograms, smallest
+from incrowd.core.model import Missing, Model, all_satisfied, judged_columns, of_what, require_missing, smallest
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,9 @@ class ProbabilisticLDiversity(Model):
     ----------
     l : a number of at least 1, which need not be whole: no value makes up more than 1/`l` of a group.
     column : the sensitive column to judge (default: each sensitive column).
+    missing : "ignored" or "counts": what a missing value means (default: "ignored"). Ignored, it protects nobody: each
+        group is judged by those of its people whose value is recorded, and one in which there is none is taken to have
+        a single value. With "counts", missing is a value like any other.
 
     Where people have several rows, people are counted: at most 1/`l` of a group's people have a value, however often.
 
@@ -33,6 +38,7 @@ class ProbabilisticLDiversity(Model):
 
     l: float
     column: str | None = None
+    missing: Missing = "ignored"
     name: ClassVar[str] = "probabilistic-l-diversity"
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = False
@@ -40,11 +46,17 @@ class ProbabilisticLDiversity(Model):
 
     def __post_init__(self) -> None:
         require_number(self.name, "l", self.l, at_least=1)
+        require_missing(self.name, self.missing)
 
     @property
     def diversity(self) -> float:
         """ℓ itself."""
         return self.l
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.l == 1
 
     @property
     def min_group(self) -> int:
@@ -53,14 +65,18 @@ class ProbabilisticLDiversity(Model):
 
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether each group's most frequent value is at most 1/l of it."""
-        return all_satisfied((_spread(groups, h) >= self.l for h in histograms(groups, self.column).values()), groups)
+        return all_satisfied((spread >= self.l for spread in self._spreads(groups)), groups)
 
     def achieved(self, groups: Groups) -> float:
         """Return the smallest ratio of a group's size to its most frequent value."""
-        return smallest(_spread(groups, h) for h in histograms(groups, self.column).values())
+        return smallest(self._spreads(groups))
+
+    def _spreads(self, groups: Groups) -> Iterator[Floats]:
+        for _, judged, found in judged_columns(groups, self.column, self.missing):
+            yield _spread(judged, found)
 
     def __str__(self) -> str:
-        return f"probabilistic {self.l:g}-diversity" + (f" of {self.column}" if self.column else "")
+        return f"probabilistic {self.l:g}-diversity{of_what(self.column, self.missing)}"
 
 
 def _spread(groups: Groups, histogram: Histogram) -> NDArray[np.float64]:

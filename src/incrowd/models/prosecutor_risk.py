@@ -42,6 +42,11 @@ class ProsecutorRisk(Model):
         require_share(self.name, "risk", self.risk, zero=False)
 
     @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.risk == 1
+
+    @property
     def min_group(self) -> int:
         """The k of k-anonymity."""
         return fewest_rows(self.risk)

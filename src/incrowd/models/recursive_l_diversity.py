@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.parameters import require_number, require_whole
 from incrowd.core.groups import Groups, Histogram, one_value_each
-from incrowd.core.model import Model, all_satisfied, histograms
+from incrowd.core.model import Missing, Model, all_satisfied, judged_columns, of_what, require_missing
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,9 @@ class RecursiveLDiversity(Model):
     c : the factor in r1 < c·(rl + … + rm), above 0; r1 ≥ r2 ≥ … are the counts of a group's values.
     l : the place of the first count in that sum, at least 1.
     column : the sensitive column to judge (default: each sensitive column).
+    missing : "ignored" or "counts": what a missing value means (default: "ignored"). Ignored, it protects nobody: each
+        group is judged by those of its people whose value is recorded, and one in which there is none is taken to have
+        a single value. With "counts", missing is a value like any other.
 
     Where people have several rows, people are counted, each taken for one of their own values, so that r1 is as large
     and the sum as small as can be.
@@ -37,6 +40,7 @@ class RecursiveLDiversity(Model):
     c: float
     l: int
     column: str | None = None
+    missing: Missing = "ignored"
     name: ClassVar[str] = "recursive-l-diversity"
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = False
@@ -45,11 +49,17 @@ class RecursiveLDiversity(Model):
     def __post_init__(self) -> None:
         require_number(self.name, "c", self.c, above=0)
         require_whole(self.name, "l", self.l, at_least=1)
+        require_missing(self.name, self.missing)
 
     @property
     def diversity(self) -> float:
         """ℓ itself."""
         return self.l
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.l == 1 and self.c > 1
 
     @property
     def min_group(self) -> int:
@@ -65,11 +75,11 @@ class RecursiveLDiversity(Model):
         return max(float(ratio.max(initial=0.0)) for ratio in self._ratios(groups))
 
     def _ratios(self, groups: Groups) -> Iterator[NDArray[np.float64]]:
-        for found in histograms(groups, self.column).values():
-            yield ratios(one_value_each(found, groups.sizes), self.l)
+        for _, judged, found in judged_columns(groups, self.column, self.missing):
+            yield ratios(one_value_each(found, judged.sizes), self.l)
 
     def __str__(self) -> str:
-        return f"recursive ({self.c:g},{self.l})-diversity" + (f" of {self.column}" if self.column else "")
+        return f"recursive ({self.c:g},{self.l})-diversity{of_what(self.column, self.missing)}"
 
 
 def ratios(histogram: Histogram, l: int) -> NDArray[np.float64]:

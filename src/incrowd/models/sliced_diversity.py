@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.parameters import require_number
 from incrowd.core.groups import Groups
-from incrowd.core.model import Model
+from incrowd.core.model import Missing, Model, of_what, require_missing
 from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 
 
@@ -26,6 +26,9 @@ class SlicedDiversity(Model):
     Parameters
     ----------
     l : a number of at least 1, which need not be whole.
+    missing : "ignored" or "counts": what a missing value means (default: "ignored"). Ignored, it protects nobody: each
+        bucket tells of a value by its share of the rows whose value is recorded, and one in which there is none is
+        taken to have a single value. With "counts", missing is a value like any other.
 
     p(t,s) is the probability that an adversary who knows all else about a person guesses the sensitive value, over all
     buckets that the person could be in. In a generalized table, where each person is in one group, it is probabilistic
@@ -35,6 +38,7 @@ class SlicedDiversity(Model):
     """
 
     l: float
+    missing: Missing = "ignored"
     name: ClassVar[str] = "sliced-diversity"
     monotone: ClassVar[bool] = True  # as probabilistic l-diversity
     hereditary: ClassVar[bool] = False
@@ -43,15 +47,21 @@ class SlicedDiversity(Model):
 
     def __post_init__(self) -> None:
         require_number(self.name, "l", self.l, at_least=1)
+        require_missing(self.name, self.missing)
 
     @property
     def _in_groups(self) -> ProbabilisticLDiversity:
-        return ProbabilisticLDiversity(self.l)
+        return ProbabilisticLDiversity(self.l, missing=self.missing)
 
     @property
     def diversity(self) -> float:
         """ℓ itself."""
         return self.l
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether every table satisfies it."""
+        return self.l == 1
 
     @property
     def min_group(self) -> int:
@@ -67,4 +77,4 @@ class SlicedDiversity(Model):
         return self._in_groups.achieved(groups)
 
     def __str__(self) -> str:
-        return f"sliced {self.l:g}-diversity"
+        return f"sliced {self.l:g}-diversity{of_what(None, self.missing)}"

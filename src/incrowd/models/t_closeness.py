@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats
 from incrowd.core.groups import Groups, Histogram
-from incrowd.core.model import Model, all_satisfied, histograms
+from incrowd.core.model import Missing, Model, all_satisfied, histograms, judged_columns, of_what, require_missing
 from incrowd.errors import RecipeError, SchemaError
-from incrowd.hierarchies.tree import Tree
+from incrowd.hierarchies.tree import MISSING, Tree
+from incrowd.hierarchies.tree_numbers import has_order
 from incrowd.models.shares import group_shares, largest, require_share
 
 Distance = Literal["equal", "ordered", "hierarchical"]
@@ -34,13 +35,21 @@ class TCloseness(Model):
     Parameters
     ----------
     t : the largest earth mover's distance, from 0 to 1.
-    distance : how far apart two values are: "equal", "ordered" or "hierarchical" (default: "equal").
+    distance : how far apart two values are: "equal", "ordered" or "hierarchical" (default: "ordered" for numbers and
+        dates, "equal" for all others; the release says which it was).
     column : the sensitive column to judge (default: each sensitive column).
+    missing : "ignored" or "counts": what a missing value means (default: "ignored"). Ignored, it protects nobody: each
+        group and the table are judged by those of their people whose value is recorded, and a group in which there is
+        none is at distance 1. With "counts", missing is a value like any other, before all others on the line and
+        directly under the root.
 
     With "equal", all values are equally far apart. With "ordered", values lie on a line, one step from each to the next
-    that the table has, missing first. With "hierarchical", two values are as far apart as the height of the lowest node
-    that holds both; missing is under the root. A column without a hierarchy has height 1: the same as "equal", which is
-    never less.
+    that the table has. With "hierarchical", two values are as far apart as the height of the lowest node that holds
+    both. A column without a hierarchy has height 1: the same as "equal", which is never less.
+
+    A number that is only a name, such as the code of a disease, has no order: say "equal" for it. "ordered" sees no
+    harm in a group whose values lie evenly between low and high but are few; ask for `KEAnonymity` or
+    `MinimumVariance` as well where nearby numbers are as good as one.
 
     Where people have several rows, people are counted. A value's share are then the people who have it, so shares add
     up to the number of values that a person has on average. The distance is that between the shares scaled to add up to
@@ -50,8 +59,9 @@ class TCloseness(Model):
     """
 
     t: float
-    distance: Distance = "equal"
+    distance: Distance | None = None
     column: str | None = None
+    missing: Missing = "ignored"
     name: ClassVar[str] = "t-closeness"
     monotone: ClassVar[bool] = True  # the distance is convex: a union's is at most the larger of the two
     hereditary: ClassVar[bool] = False  # a part of a group can be closer to the whole table than the group
@@ -60,8 +70,14 @@ class TCloseness(Model):
 
     def __post_init__(self) -> None:
         require_share(self.name, "t", self.t, zero=True)
-        if self.distance not in ("equal", "ordered", "hierarchical"):
+        require_missing(self.name, self.missing)
+        if self.distance not in (None, "equal", "ordered", "hierarchical"):
             raise RecipeError(f't-closeness: distance is "equal", "ordered" or "hierarchical", not {self.distance!r}.')
+
+    @property
+    def asks_nothing(self) -> bool:
+        """No distance is above 1, where people have one value each."""
+        return self.t == 1
 
     @property
     def min_group(self) -> int:
@@ -84,27 +100,49 @@ class TCloseness(Model):
         share f of these it holds that f + (1 − f)·t ≥ distance.
         """
         share = np.zeros(len(groups))
-        if any(groups.shares(name).sum() > 1 + _ROUNDING for name in histograms(groups, self.column)):
+        judged = list(judged_columns(groups, self.column, self.missing))
+        if any(seen.shares(name).sum() > 1 + _ROUNDING for name, seen, _ in judged):
             return share  # somebody of the table has several values
-        if self.distance == "equal":
-            for name, histogram in histograms(groups, self.column).items():
-                share = np.maximum(share, least_failing_by_values(groups, name, histogram, self.t))
-        elif self.t + _ROUNDING < 1:
-            for found in self._distances(groups):
-                share = np.maximum(share, (found - self.t - _ROUNDING) / (1 - self.t))
+        for (name, seen, histogram), found in zip(judged, self._distances(groups), strict=True):
+            if self._kind(seen, name) == "equal":
+                failing = least_failing_by_values(seen, name, histogram, self.t)
+            elif self.t + _ROUNDING < 1:
+                failing = (found - self.t - _ROUNDING) / (1 - self.t)
+            else:
+                continue
+            # Of those whose value is recorded: the others may be in any part.
+            recorded = np.divide(seen.sizes, groups.sizes, out=np.zeros(len(groups)), where=groups.sizes > 0)
+            share = np.maximum(share, failing * recorded)
         return np.clip(share, 0.0, 1.0)
 
+    def told(self, groups: Groups) -> str:
+        """Return which distance each column was judged by."""
+        if self.asks_nothing:
+            return super().told(groups)
+        named = (f"{self._kind(groups, name)} distance of {name}" for name in histograms(groups, self.column))
+        return ", ".join(named)
+
+    def _kind(self, groups: Groups, name: str) -> Distance:
+        if self.distance is not None:
+            return self.distance
+        return "ordered" if name in groups.trees and has_order(groups.trees[name]) else "equal"
+
     def _distances(self, groups: Groups) -> Iterator[Floats]:
-        for name, histogram in histograms(groups, self.column).items():
-            if groups.several_values(name) or groups.everybody is not None:
-                yield self._distance_between_people(groups, name, histogram)
+        for name, judged, histogram in judged_columns(groups, self.column, self.missing):
+            if judged.several_values(name) or judged.everybody is not None:
+                found = self._distance_between_people(judged, name, histogram)
             else:
-                yield self._distance(groups, name, histogram)
+                found = self._distance(judged, name, histogram)
+            if self.missing == "ignored" and not judged.shares(name)[:1].any():
+                nobody_has_one = histogram.group_of[histogram.values == MISSING]
+                found[nobody_has_one] = np.maximum(found[nobody_has_one], 1.0)
+            yield found
 
     def _distance(self, groups: Groups, name: str, histogram: Histogram) -> Floats:
-        if self.distance == "equal":
+        kind = self._kind(groups, name)
+        if kind == "equal":
             return equal_distances(groups, name, histogram)
-        if self.distance == "ordered":
+        if kind == "ordered":
             return ordered_distances(groups, name, histogram)
         if name in groups.trees:
             return hierarchical_distances(groups, name, histogram, groups.trees[name])
@@ -121,8 +159,8 @@ class TCloseness(Model):
         return np.asarray(np.abs(each - on_average) + np.minimum(each, on_average) * found)
 
     def __str__(self) -> str:
-        kind = "" if self.distance == "equal" else f" ({self.distance})"
-        return f"{self.t:g}-closeness{kind}" + (f" of {self.column}" if self.column else "")
+        kind = "" if self.distance is None else f" ({self.distance})"
+        return f"{self.t:g}-closeness{kind}{of_what(self.column, self.missing)}"
 
 
 def equal_distances(groups: Groups, name: str, histogram: Histogram) -> Floats:
@@ -167,7 +205,7 @@ def ordered_distances(groups: Groups, name: str, histogram: Histogram) -> Floats
         return np.zeros(len(groups))
     cumulative = np.cumsum(whole[occurs])
     prefix = np.concatenate(([0.0], np.cumsum(cumulative)))
-    rank = np.cumsum(occurs) - 1
+    rank = np.maximum(np.cumsum(occurs) - 1, 0)
 
     histogram = _in_order(histogram)
     group_of = histogram.group_of

@@ -333,6 +333,7 @@ def _check_model(model: Model, groups: Groups, *, apart: bool) -> ModelCheck:
         achieved=finite(model.achieved(groups)),
         failing_groups=int(np.count_nonzero(~good)),
         failing_rows=model.failing_rows(groups),
+        note=model.told(groups),
     )
 
 

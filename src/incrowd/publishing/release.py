@@ -46,6 +46,7 @@ from incrowd.publishing.one_of_a_kind import MOST_ROWS, OneOfAKind, one_of_a_kin
 from incrowd.publishing.opening.claims import Claim
 from incrowd.publishing.recipe_format import LinkedSource
 from incrowd.publishing.saving import Format, save, save_recipe
+from incrowd.publishing.spoken_of import what_is_left_out
 from incrowd.publishing.weights import weight_warnings
 from incrowd.report.numbers import number
 from incrowd.sources import open_table, reading
@@ -463,6 +464,13 @@ class Release:
         return numbers
 
     @property
+    def _sensitive(self) -> list[str]:
+        """The sensitive columns of all tables."""
+        of_events = [name for table in self.event_tables.values() for name in table.schema.sensitive]
+        of_files = [] if self.crowds is None else list(self.crowds.sensitive)
+        return sorted({*self.schema.sensitive, *of_events, *of_files})
+
+    @property
     def warnings(self) -> list[str]:
         """What a careful reader should know before signing."""
         found = list(self.told_warnings)
@@ -473,6 +481,7 @@ class Release:
         """What is seen of it now, also where it was read from files that tell less."""
         found = [SEEDED_RELEASE] if self.seeded else []
         found += [*self.notes, *self.shown.warnings()]
+        found += what_is_left_out(self._sensitive, self.guarantees, (claim.model for claim in self.claims))
         if self.promise is not None:
             found += self.promise.warnings(self.rows, self.rate)
         said = any(all(name in text for name in self.outside) for text in self.told_warnings)

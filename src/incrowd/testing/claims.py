@@ -112,8 +112,9 @@ LOCAL_MODELS: Sequence[Claim] = (judges_each_group_alone, achieves_the_worst_gro
 
 
 def ignores_names_of_values(model: Model, groups: Sequence[Members]) -> None:
-    """Values are told apart, and what they are called does not matter; missing is one of them."""
-    renamed = dict(zip(VALUES, [*VALUES[1:], VALUES[0]], strict=True))
+    """Values are told apart, and what they are called does not matter; missing is one of them, if it counts."""
+    counted = [value for value in VALUES if value is not None or model.missing == "counts"]
+    renamed = {None: None} | dict(zip(counted, [*counted[1:], counted[0]], strict=True))
     others = [[{name: renamed[value] for name, value in member.items()} for member in members] for members in groups]
     same = verdicts(model, others, others) == verdicts(model, groups, groups)
     expect(same, "other names of values change verdicts", model, groups)

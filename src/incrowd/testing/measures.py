@@ -36,10 +36,14 @@ def stays_within_bounds(metric: Metric, case: Case) -> None:
 
 
 def prefers_more_detail(metric: Metric, case: Case) -> None:
-    """A table as it was is at least as good as one where everybody is in one group and nothing is told apart."""
+    """A table as it was is at least as good as one where everybody is in one group and nothing is told apart; where
+    the metric is of privacy, at most.
+    """
     tally = _tally(case)
     raw = metric.measure(tally, nothing_hidden(case, tally))
     lost = metric.measure(tally, all_together(case, tally))
+    if metric.of_privacy:
+        raw, lost = lost, raw
     better = raw <= lost + 1e-9 if metric.goal == "minimize" else raw >= lost - 1e-9
     expect(better, f"{metric.name} ({metric.goal}) is {raw} for the table itself, {lost} for nothing but *", case)
 

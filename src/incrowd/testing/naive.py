@@ -125,8 +125,12 @@ def satisfied(model: Any, groups: Sequence[Members], table: Members, trees: Mapp
 
 
 def _columns(model: Any, members: Members) -> list[list[object]]:
+    """Return what counts of each column that the model looks at: all values, or those that are recorded, if any is."""
     names = [model.column] if model.column is not None else list(members[0])
-    return [[member[name] for member in members] for name in names]
+    columns = [[member[name] for member in members] for name in names]
+    if model.missing == "counts":
+        return columns
+    return [[value for value in values if value is not None] or values for values in columns]
 
 
 def _exact(parameter: float) -> Fraction:

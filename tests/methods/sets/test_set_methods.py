@@ -73,7 +73,7 @@ def test_lkc_privacy_is_reached(method: SetMethod, people, tree, k, m, share):
     nodes = nodes_of(tree)
     sets, _ = as_sets(people, sensitive=True)
     try:
-        recoding = method.recode(sets, nodes, LKCPrivacy(m, k, share))
+        recoding = method.recode(sets, nodes, LKCPrivacy(m, k, share, missing="counts"))
     except Unsatisfiable:
         assert not is_safe([(frozenset(), value) for _, value in people], k, m, share)
         return
@@ -175,7 +175,7 @@ def test_one_item(method: SetMethod):
 def test_frequent_sensitive_values_are_refused(method: SetMethod):
     sets, _ = as_sets([(frozenset({1}), 0)] * 3 + [(frozenset({1}), 1)], sensitive=True)
     with pytest.raises(Unsatisfiable, match="one sensitive value"):
-        method.recode(sets, nodes_of("flat"), LKCPrivacy(1, 1, 0.5))
+        method.recode(sets, nodes_of("flat"), LKCPrivacy(1, 1, 0.5, missing="counts"))
     with pytest.raises(SchemaError):
         method.recode(as_sets([(frozenset({1}), 0)])[0], nodes_of("flat"), LKCPrivacy(1, 1, 0.5))
 

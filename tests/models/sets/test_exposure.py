@@ -44,7 +44,7 @@ def test_supports_are_those_of_the_definition(people, k, m):
 @given(people_strategy(values=3), st.integers(1, 3), st.integers(1, 3), st.sampled_from([0.3, 0.5, 2 / 3, 0.8, 1.0]))
 def test_shares_are_those_of_the_definition(people, k, m, share):
     sets, _ = as_sets(people, sensitive=True)
-    model = LKCPrivacy(m, k, share)
+    model = LKCPrivacy(m, k, share, missing="counts")
     found = exposure(sets, model)
     assert found.holds == holds(sets, model) == is_safe(people, k, m, share)
     if share < 1:

@@ -21,9 +21,8 @@ def recipe(
 ) -> Path:
     ic.datasets.census(300).select("age", "sex", "occupation").write_csv(place / "table.csv")
     path = place / "r.toml"
-    path.write_text(
-        f'{more}models = [{{ name = "k-anonymity", k = 3 }}]\n[source]\npath = "table.csv"\n[columns]\n{columns}\n'
-    )
+    head = 'incrowd = 1\nmodels = [{ name = "k-anonymity", k = 3 }]\n[source]\npath = "table.csv"\n'
+    path.write_text(f"{head}[columns]\n{columns}\n")
     return path
 
 

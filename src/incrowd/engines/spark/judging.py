@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pyspark.sql import functions as F
 
 from incrowd.common.arrays import Counts
-from incrowd.core.groups import Groups
+from incrowd.core.groups import Groups, Histogram
 from incrowd.core.model import Guarantee, Model
 from incrowd.engines.spark.arrow_batches import to_polars
 from incrowd.engines.spark.counting import COUNT, arrow_only
@@ -80,7 +80,12 @@ def judge(
             if mine["failing"].sum():
                 raise _broken(model)
             found[model] = weakest(mine)
-    return [Guarantee(model, "verified", found[model]) for model in require]
+    nobody = Groups(np.zeros(0, dtype=np.int64), {name: _no_entries() for name in secrets}, {}, trees)
+    return [Guarantee(model, "verified", found[model], note=model.told(nobody)) for model in require]
+
+
+def _no_entries() -> Histogram:
+    return Histogram(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64))
 
 
 def weakest(verdicts: pl.DataFrame) -> float:

@@ -65,6 +65,7 @@ def guess(slices: Slices, buckets: Buckets, l: float | Fraction = 1, *, most_mat
         nothing = np.zeros((len(hidden), len(trie)))
         return Guesses(trie.leaf_of, nothing, nothing > 0)
     most = [np.append(np.maximum.reduceat(counts, starts[:-1]), 0) for starts, _, counts in hidden]
+    rows = [np.append(np.add.reduceat(counts, starts[:-1]), 0) for starts, _, counts in hidden]
     code_bases = np.cumsum([0, *(len(codes) for _, codes, _ in hidden)])
     start_bases = np.cumsum([0, *(len(starts) for starts, _, _ in hidden)])
     columns = np.array([secret.column for secret in slices.secrets])
@@ -73,10 +74,10 @@ def guess(slices: Slices, buckets: Buckets, l: float | Fraction = 1, *, most_mat
         np.concatenate([codes for _, codes, _ in hidden]),
         np.concatenate([counts for _, _, counts in hidden]),
         np.concatenate(most),
+        np.concatenate(rows),
     )
     arguments = (
         *search_arguments(index, trie, most_matches),
-        index.counts,
         np.argsort(index.search_order)[columns],
         start_bases[:-1] - index.bases[columns],
         behind,
@@ -106,8 +107,7 @@ def is_diverse(slices: Slices, buckets: Buckets, l: float | Fraction) -> bool:
     index = BucketIndex(slices, buckets)
     for secret in slices.secrets:
         starts, _, counts = index.hidden(secret)
-        rows = index.counts[index.bases[secret.column] : index.bases[secret.column + 1]]
-        most = np.maximum.reduceat(counts, starts[:-1]) if len(counts) else rows
+        most, rows = (add.reduceat(counts, starts[:-1]) if len(counts) else counts for add in (np.maximum, np.add))
         if (bound.numerator * most > bound.denominator * rows).any():
             return guess(slices, buckets, bound).diverse
     return True

@@ -52,7 +52,7 @@ def _largest(
         whole += degree
         here = match[level] - int(index.bases[column])
         behind = slice(starts[here], starts[here + 1])
-        rows = int(index.counts[match[level]])
+        rows = int(counts[behind].sum())
         for code, count in zip(codes[behind].tolist(), counts[behind].tolist(), strict=True):
             sums[code] = sums.get(code, Fraction(0)) + degree * Fraction(count, rows)
     return max(sums.values()) / whole if sums else Fraction(0)

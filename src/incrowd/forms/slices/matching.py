@@ -65,12 +65,15 @@ class BucketIndex:
         return found
 
     def hidden(self, secret: Secret) -> tuple[Ints, Codes, Ints]:
-        """Return where the secret's values behind each entry of its column start, the values, and their counts."""
+        """Return where the secret's values behind each entry of its column start, the values, and their counts.
+
+        Missing values that are ignored are left out.
+        """
         codes = secret.codes[self._buckets.tuples]
         parts = np.arange(len(codes), dtype=np.int64)
         entries = int(np.diff(self.bases)[secret.column])
         size = int(codes.max(initial=-1)) + 1
-        return self._count(parts, codes, size, self._entry_of[secret.column], entries)[:3]
+        return secret.counted_values(*self._count(parts, codes, size, self._entry_of[secret.column], entries)[:3])
 
     @cached_property
     def shares(self) -> Floats:

@@ -7,12 +7,16 @@ What an adversary may know of a tuple in a column is the column's value without 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
-from incrowd.common.arrays import Codes, Counts, Ints
+from incrowd.common.arrays import Bools, Codes, Counts, Ints
 from incrowd.core.tally import Tally, group_tuples
+from incrowd.hierarchies.tree import MISSING
+
+AnyCodes = TypeVar("AnyCodes", Codes, Ints)
 
 _MOST_SLOTS = 1 << 24
 """Combinations of attributes are numbered by looking them up in a table while it stays this small, else by sorting."""
@@ -20,10 +24,29 @@ _MOST_SLOTS = 1 << 24
 
 @dataclass(frozen=True, eq=False)
 class Secret:
-    """A sensitive attribute: the column that it is published in, and each tuple's value of it."""
+    """A sensitive attribute: the column that it is published in, and each tuple's value of it.
+
+    With `ignores_missing`, a value's share is that among the rows whose value is recorded; where there is none, the
+    missing value has a share of 1.
+    """
 
     column: int
     codes: Codes
+    ignores_missing: bool = False
+
+    @property
+    def ignored(self) -> Bools:
+        """Whether each tuple's value is missing and does not count."""
+        return np.equal(self.codes, MISSING) & self.ignores_missing
+
+    def counted_values(self, starts: Ints, codes: AnyCodes, counts: Ints) -> tuple[Ints, AnyCodes, Ints]:
+        """Return which of the values behind some entries count; those of entry e are `starts[e]:starts[e + 1]`."""
+        if not self.ignores_missing or not len(codes):
+            return starts, codes, counts
+        missing = codes == MISSING
+        entry = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        kept = ~missing | (np.diff(starts) == 1)[entry]
+        return np.concatenate(([0], np.cumsum(kept)))[starts], codes[kept], counts[kept]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +85,11 @@ class Buckets:
     def sizes(self) -> Counts:
         """Rows of each bucket."""
         return np.bincount(self.bucket_of, weights=self.counts, minlength=len(self)).astype(np.int64)
+
+
+def ignoring_missing(slices: Slices) -> Slices:
+    """Return the same slices with secrets whose missing values protect nobody."""
+    return replace(slices, secrets=tuple(replace(secret, ignores_missing=True) for secret in slices.secrets))
 
 
 def slice_tally(tally: Tally, columns: Sequence[Sequence[str]], sensitive: Sequence[str] = ()) -> Slices:

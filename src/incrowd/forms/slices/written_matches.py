@@ -89,7 +89,7 @@ class Hidden:
     codes: Ints
     counts: Counts
     rows: Counts
-    """Rows of each entry."""
+    """Rows of each entry whose value counts."""
     largest: Floats
     """Share of the most frequent value among the rows of each entry."""
     unsafe: Bools
@@ -139,10 +139,10 @@ def read_secret(secret: Secret, column: Column, written: Permuted, l: Fraction, 
     kinds = int(secret.codes.max()) + 1
     keys, rows, _ = count_keys(column.entry_of * kinds + secret.codes[written.tuples[secret.column]], counts)
     entry, codes = np.divmod(keys, kinds)
-    starts = starts_of(entry, len(column.rows))
-    most = np.maximum.reduceat(rows, starts[:-1])
-    unsafe = _above_bound(most, column.rows, l)
-    return Hidden(secret.column, kinds, starts, codes, rows, column.rows, most / column.rows, unsafe)
+    starts, codes, rows = secret.counted_values(starts_of(entry, len(column.rows)), codes, rows)
+    most, of_entry = np.maximum.reduceat(rows, starts[:-1]), np.add.reduceat(rows, starts[:-1])
+    unsafe = _above_bound(most, of_entry, l)
+    return Hidden(secret.column, kinds, starts, codes.astype(np.int64), rows, of_entry, most / of_entry, unsafe)
 
 
 def _above_bound(most: Counts, rows: Counts, l: Fraction) -> Bools:

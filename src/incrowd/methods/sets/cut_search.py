@@ -134,12 +134,16 @@ class CutSearch:
 
     def _safe_root(self) -> bool:
         """Whether it may be told who has any item at all."""
+        from incrowd.kernels import set_arrays  # Numba takes long to import
+
         having = self.sets.lengths > 0
         people = int(self.sets.counts[having].sum())
         held = np.zeros(max(self._values, 1), dtype=np.int64)
         watched = having & (self._sensitive >= 0) & self._watch
         np.add.at(held, self._sensitive[watched], self.sets.counts[watched])
-        return people >= self.model.min_people and int(held.max()) <= self.model.max_share * people + 1e-9
+        most, of_all = set_arrays.most_frequent(people, held, self._values, self.model.first_value)
+        sure = self._watch and most > self.model.max_share * of_all + 1e-9
+        return people >= self.model.min_people and not sure
 
     def _in_cut(self, node: int) -> bool:
         return bool(self.shown[self.nodes.lows[node]] == node)
@@ -216,6 +220,7 @@ class CutSearch:
             size,
             self.model.min_people,
             self.model.max_share,
+            self.model.first_value,
             capacity,
         )
 

@@ -55,7 +55,7 @@ def show_more(
         offsets, items = write_labels(sets.offsets, labels, leads, members)
         inside = peel(
             offsets, items, counts, sensitive[members], values, len(nodes), model.known_items, model.min_people,
-            model.max_share,
+            model.max_share, model.first_value,
         )  # fmt: skip
         give_label(sets.offsets, sets.items, labels, leads, members[inside], low, high, node)
         progress("showing labels", (stamp + 1) / len(order))

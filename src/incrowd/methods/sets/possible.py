@@ -16,9 +16,13 @@ def require_possible(sets: ItemSets, model: SetModel) -> None:
     if sets.sensitive is None:
         raise SchemaError(f"{model} needs a sensitive value of each person.")
     watched = sets.sensitive >= 0
-    held = np.bincount(sets.sensitive[watched], weights=sets.counts[watched], minlength=1)
-    if held.max() > model.max_share * sets.people + 1e-9:
+    held = np.bincount(sets.sensitive[watched], weights=sets.counts[watched], minlength=model.first_value + 1)
+    people = sets.people - int(held[: model.first_value].sum())
+    most = int(held[model.first_value :].max())
+    if not people and sets.people:
+        raise Unsatisfiable(f"{model}: nobody has a sensitive value, so that all are taken to have the same.")
+    if most > model.max_share * people + 1e-9:
         raise Unsatisfiable(
-            f"{model}: {held.max() / sets.people:.4g} of all people have one sensitive value, whatever is shown of "
-            "their sets.  Hint: ask for less, or give more people."
+            f"{model}: {most / people:.4g} of all people{' whose value is recorded' if model.first_value else ''} have "
+            "one sensitive value, whatever is shown of their sets.  Hint: ask for less, or give more people."
         )

@@ -26,13 +26,17 @@ def deal(rng: np.random.Generator, slices: Slices, buckets: Buckets, *, each: in
 
     Left as they are: buckets in which some value is too frequent for that; buckets too small for two new ones; and
     those in which all rows look alike, where permuting hides nothing and smaller buckets would show no more. A table
-    with no secret, or with several, is left as it is: Anatomy deals by one.
+    with no secret, or with several, is left as it is: Anatomy deals by one. Rows whose value is missing and ignored
+    join the others in the end, each one of its own known part, by chance.
     """
     if len(slices.secrets) != 1 or not len(buckets):
         return buckets
     from incrowd.kernels import anatomy
 
-    runs = _Runs.of(slices, buckets)
+    (secret,) = slices.secrets
+    ignored = secret.ignored[buckets.tuples] if each > 1 else np.zeros(len(buckets.tuples), dtype=bool)
+    recorded = np.flatnonzero(~ignored)
+    runs = _Runs.of(slices, buckets, recorded)
     together = -(-min_bucket_size // each)
     chosen = runs.varying & runs.eligible(each) & (runs.groups(each) // together >= 2)
     is_dealt = chosen[buckets.bucket_of]
@@ -40,6 +44,7 @@ def deal(rng: np.random.Generator, slices: Slices, buckets: Buckets, *, each: in
     if not chosen.any():
         return buckets
     dealt = runs.only(chosen)
+    joining = np.flatnonzero(ignored & is_dealt)
     rows = shuffle_within(rng, np.repeat(dealt.parts, buckets.counts[dealt.parts]), dealt.run_starts)
     chance = words(rng, each * (len(dealt.segment_starts) - 1)).reshape(-1, each)
     group_of, groups = anatomy.deal_segments(
@@ -51,11 +56,33 @@ def deal(rng: np.random.Generator, slices: Slices, buckets: Buckets, *, each: in
         together,
         chance,
     )
+    if len(joining):
+        joining = np.repeat(joining, buckets.counts[joining])
+        beside = _row_of_the_same_part(rng, slices, buckets, dealt, joining)
+        rows, group_of = np.concatenate([rows, joining]), np.concatenate([group_of, group_of[beside]])
     return Buckets(
         np.concatenate([buckets.tuples[rows], buckets.tuples[rest]]),
         np.concatenate([np.ones(len(rows), dtype=np.int64), buckets.counts[rest]]),
         np.concatenate([group_of, groups + (np.cumsum(~chosen) - 1)[buckets.bucket_of[rest]]]),
     )
+
+
+def _row_of_the_same_part(
+    rng: np.random.Generator, slices: Slices, buckets: Buckets, dealt: _Runs, joining: Ints
+) -> Ints:
+    """Return, for each part of a bucket, one of the dealt rows of that bucket that have its known part, by chance.
+
+    There is one: a bucket in which a known part goes with no recorded value would not have been cut.
+    """
+    (secret,) = slices.secrets
+    known = slices.known[buckets.tuples, secret.column].astype(np.int64)
+    keys = buckets.bucket_of * (int(known.max()) + 1) + known
+    run_of_part = np.searchsorted(dealt.segment_starts, dealt.part_runs, side="right") - 1
+    first_part = np.searchsorted(run_of_part, np.arange(len(dealt.segment_starts) - 1))
+    segment = np.searchsorted(keys[dealt.parts[first_part]], keys[joining])  # sorted by bucket, then by known part
+    row_starts = dealt.run_starts[dealt.segment_starts]
+    lengths = np.diff(row_starts)[segment].astype(np.uint64)
+    return np.asarray(row_starts[segment] + (words(rng, len(joining)) % lengths).astype(np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,13 +100,13 @@ class _Runs:
     varying: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, slices: Slices, buckets: Buckets) -> _Runs:
+    def of(cls, slices: Slices, buckets: Buckets, parts: Ints) -> _Runs:
+        """Sort some of the parts of buckets; each bucket has one of them at least."""
         from incrowd.kernels.slicing_index import sort_by_key
 
         (secret,) = slices.secrets
         known = slices.known[buckets.tuples]
         code, segment = secret.codes[buckets.tuples], known[:, secret.column]
-        parts = np.arange(len(buckets.tuples), dtype=np.int64)
         for key in (code, np.ascontiguousarray(segment), buckets.bucket_of):
             parts = sort_by_key(parts, key, int(key.max()) + 1)
         box, segment, code, known = buckets.bucket_of[parts], segment[parts], code[parts], known[parts]

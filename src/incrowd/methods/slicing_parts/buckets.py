@@ -128,12 +128,20 @@ def _pair_numbers(slices: Slices, secret: int, tuples: Ints) -> Ints:
 
 
 def _shares(slices: Slices, secret: int, tuples: Ints) -> tuple[Ints, Ints]:
-    """Return, tuple by tuple, the rows with its known part in a secret's column, and those with its secret as well."""
+    """Return, tuple by tuple, the rows with its known part in a secret's column, and those with its secret as well.
+
+    Rows whose value is missing and ignored are in neither number, unless there are no others.
+    """
     known, counts = slices.known[tuples, slices.secrets[secret].column], slices.counts[tuples]
     pair = _pair_numbers(slices, secret, tuples)
-    of_known = np.bincount(known, weights=counts).astype(np.int64)
-    of_pair = np.bincount(pair, weights=counts).astype(np.int64)
-    return of_known[known], of_pair[pair]
+    of_known = np.bincount(known, weights=counts).astype(np.int64)[known]
+    of_pair = np.bincount(pair, weights=counts).astype(np.int64)[pair]
+    ignored = slices.secrets[secret].ignored[tuples]
+    if ignored.any():  # where all rows are without a value, they count as rows with one
+        recorded = np.bincount(known, weights=counts * ~ignored).astype(np.int64)[known]
+        of_pair = np.where(ignored & (recorded > 0), 0, of_pair)
+        of_known = np.where(recorded > 0, recorded, of_known)
+    return of_known, of_pair
 
 
 def _require_possible(slices: Slices, tuples: Ints, bound: Fraction, min_bucket_size: int, rows: int) -> None:
@@ -147,7 +155,7 @@ def _require_possible(slices: Slices, tuples: Ints, bound: Fraction, min_bucket_
             )
             hint = "ask for less, lower sensitive_group_size, or withhold these people."
         else:
-            reason = f"since one sensitive value is more than {share} of the {rows} rows"
+            reason = f"since one sensitive value is more than {share} of the {rows} rows{_that_count(slices)}"
             hint = "ask for less, or group sensitive values."
         raise Unsatisfiable(
             f"slicing: {float(bound):g}-diversity is impossible with these columns, {reason}; the largest l that is "
@@ -158,6 +166,10 @@ def _require_possible(slices: Slices, tuples: Ints, bound: Fraction, min_bucket_
             f"slicing: the table has {rows} rows, and a bucket at least {min_bucket_size}.  "
             "Hint: ask for smaller buckets, or give more rows."
         )
+
+
+def _that_count(slices: Slices) -> str:
+    return ", not counting those without a value" if any(secret.ignored.any() for secret in slices.secrets) else ""
 
 
 def _cut(
@@ -182,6 +194,9 @@ def _cut(
         sizes,
         np.stack(known) if known else np.empty((0, len(tuples)), dtype=np.int64),
         np.stack(pairs) if pairs else np.empty((0, len(tuples)), dtype=np.int64),
+        np.stack([np.where(secret.ignored[tuples], 0, counts) for secret in slices.secrets])
+        if pairs
+        else np.empty((0, len(tuples)), dtype=np.int64),
         max((int(array.max()) + 1 for array in known), default=0),
         max((int(array.max()) + 1 for array in pairs), default=0),
         min_bucket_size,

@@ -96,7 +96,7 @@ def _survey(sets: ItemSets, model: SetModel, smallest: Counts, exposed: Bools) -
     for size in range(1, model.known_items + 1):
         many, unsafe, least, share = survey_supports(
             sets.offsets, items, sets.counts, sensitive, values, numbers, size, model.min_people, model.max_share,
-            smallest, exposed,
+            model.first_value, smallest, exposed,
         )  # fmt: skip
         found.append(SizeExposure(size, int(many), int(unsafe), int(least) if many else None, float(share)))
         if many == 0:
@@ -122,12 +122,18 @@ def _without_items(sets: ItemSets, model: SetModel, sensitive: Codes, values: in
     held = np.zeros((len(sizes), max(values, 1)), dtype=np.int64)
     watched = sensitive >= 0 if values else np.zeros(len(sets), dtype=bool)
     np.add.at(held, (part[watched], sensitive[watched]), sets.counts[watched])
+    of_all = sizes.copy()
+    if values:
+        of_all -= held[:, : model.first_value].sum(axis=1)
+        held[:, : model.first_value] = 0
     most = held.max(axis=1, initial=0)
-    unsafe = most > model.max_share * sizes + 1e-9
+    if values:  # where nobody's value is recorded, all are taken to have one
+        most, of_all = np.where(of_all > 0, most, sizes), np.where(of_all > 0, of_all, sizes)
+    unsafe = most > model.max_share * of_all + 1e-9
     if len(exposed):
         exposed |= unsafe[part]
     there = sizes > 0
-    share = float((most[there] / sizes[there]).max(initial=0.0))
+    share = float((most[there] / of_all[there]).max(initial=0.0))
     smallest = int(sizes[there].min()) if there.any() else None
     return SizeExposure(0, int(there.sum()), int(unsafe.sum()), smallest, share)
 

@@ -125,7 +125,7 @@ def _relative_url(url: str, directory: Path) -> str:
 def _models(profile: Profile) -> str:
     models = [f'[[models]]\nname = "k-anonymity"\nk = {PROPOSED_K}']
     sensitive = profile.named("sensitive")
-    models += [_diversity(column) for column in sensitive if column.distinct + (column.missing > 0) > 1]
+    models += [_diversity(column) for column in sensitive if column.distinct > 1]
     if not sensitive:
         why = "With a sensitive column, ask that every group holds at least two of its values:"
         models.append(_comment(why) + '\n# [[models]]\n# name = "distinct-l-diversity"\n# l = 2')

@@ -10,7 +10,7 @@ import polars as pl
 import polars.selectors as cs
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Ints
+from incrowd.common.arrays import Codes, Ints
 from incrowd.core.form import PublishedFiles
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.items import split_items
@@ -19,6 +19,7 @@ from incrowd.core.set_model import SetModel
 from incrowd.core.source import OpenedTable
 from incrowd.errors import IncrowdError, SchemaError
 from incrowd.forms.people_crowds import number_rows
+from incrowd.hierarchies.flat import Exact
 from incrowd.publishing.items import sets_as_written, verify_items
 from incrowd.publishing.opening.claims import Claim
 from incrowd.publishing.opening.description import Description
@@ -73,7 +74,7 @@ def _sets_of_events(files: PublishedFiles, table: str, column: str, person: tupl
     lists = labels.group_by("owner").agg("label")
     every = pl.DataFrame({"owner": np.arange(people.height)}).join(lists, on="owner", how="left", maintain_order="left")
     parts = number_rows(people, quasi)[order] if quasi else None
-    values = number_rows(people, sensitive).astype(np.int32)[order] if len(sensitive) == 1 else None
+    values = _values(people[sensitive[0]])[order] if len(sensitive) == 1 else None
     return sets_as_written(every["label"].fill_null([]), np.ones(people.height, dtype=np.int64), parts, values)
 
 
@@ -96,7 +97,7 @@ def sets_of_rows(
     lists = split_items(column, rows[column], separator if is_text else None).list.drop_nulls().fill_null([])
     lists = pl.select(lists.list.eval(pl.element().filter(pl.element() != ""))).to_series()
     parts = number_rows(rows, quasi) if quasi else None
-    values = number_rows(rows, sensitive).astype(np.int32) if len(sensitive) == 1 else None
+    values = _values(rows[sensitive[0]]) if len(sensitive) == 1 else None
     if person:
         owner = number_people(rows, person, table.texts)
         parts, values = (_one_each(owner, facts, names) for facts, names in ((parts, quasi), (values, sensitive)))
@@ -117,3 +118,8 @@ def _one_each(owner: Ints, facts: NDArray[Any] | None, columns: Sequence[str]) -
             "name only columns that are the person's own."
         )
     return found
+
+
+def _values(shown: pl.Series) -> Codes:
+    """Number the sensitive values that rows show; the missing one is 0, as everywhere."""
+    return Exact().build(shown.name, shown)[1]
