@@ -47,9 +47,9 @@ def measure_membership(results: Results, case: Case) -> None:
             continue
         index = BucketIndex(form.slices, form.buckets)
         matched = {
-            "original": matching_buckets(index, _known(form, tally, some)),
+            "original": matching_buckets(index, known_of(form, tally, some)),
             MATCHING: matching_buckets(index, matching_fakes(rng, form.slices, form.buckets, _PEOPLE)),
-            RANDOM: matching_buckets(index, _known(form, tally, random)),
+            RANDOM: matching_buckets(index, known_of(form, tally, random)),
         }
         found = {
             RATIO: form.fakes.ratio,
@@ -62,7 +62,7 @@ def measure_membership(results: Results, case: Case) -> None:
             case.add(results, "membership", name, measure, value)
 
 
-def _known(form: SlicedTable, people: Tally, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+def known_of(form: SlicedTable, people: Tally, codes: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the known parts of some people in a sliced table."""
     whole = np.zeros((len(codes), len(form.shown.columns)), dtype=np.int32)
     for place, name in enumerate(people.columns):
