@@ -86,7 +86,7 @@ def test_buckets_are_those_of_the_naive_cuts_in_the_saved_files(tmp_path: Path) 
 
 
 def test_a_person_of_the_table_matches_one_bucket_and_so_does_an_outsider_at_most() -> None:
-    """Cuts are regions: what a person's values are tells the one bucket that can be theirs. Dealt rows have no region."""
+    """Cuts are regions: a person's values tell the one bucket that can be theirs. Dealt rows have no region."""
     frame = people(400)
     buckets = buckets_in(published(frame).to_polars())
     assert {matched(person, buckets) for person in frame.to_dicts()} == {1}
@@ -197,7 +197,7 @@ def test_the_rule_of_each_bucket_by_itself_leaves_about_as_many_as_the_paper_s()
 @pytest.mark.slow
 @pytest.mark.adult
 def test_on_adult_the_paper_s_buckets_match_many_more_outsiders(adult: Path) -> None:
-    """Six attributes, l = 3, columns by correlation: 19 % of outsiders match a dealt bucket, 32 % one of the paper's."""
+    """Six attributes, l = 3, columns by correlation: 19 % of outsiders match where rows are dealt out, 32 % here."""
     import numpy as np
 
     from incrowd.experiments.slicing.membership import known_of
