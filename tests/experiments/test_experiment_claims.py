@@ -120,6 +120,10 @@ def test_what_holds_has_to_hold_in_every_run() -> None:
     assert holding(good, bad, bad) == "does not hold"
     assert holding(bad, bad) == "does not hold"
     assert holding(good, half) == holding(good, nothing) == "holds in part"
+    quarter = results(*(line for at in range(4) for line in pair(1 if at else 2, 2 if at else 1, parameter=str(at))))
+    assert holding(quarter, quarter) == "holds in part"
+    three_fail = results(*(line for at in range(4) for line in pair(2 if at else 1, 1 if at else 2, parameter=str(at))))
+    assert holding(three_fail, half) == "does not hold"  # 2 of 6 cases
     assert holding(nothing, nothing) == "not measured"
     found = over_runs(CLAIM, runs(good, good, bad))
     assert found.evidence.startswith("Holds in 2 of 3 runs. The worst run: Lower than theirs")

@@ -212,6 +212,11 @@ def test_the_evidence_says_how_many_buckets_are_matched() -> None:
     assert "0.50 (original people match 13.20 buckets, the others 1.60" in found.evidence
 
 
+def test_the_evidence_says_where_the_paper_s_measure_asks_only_about_matches() -> None:
+    assert "one of them or none" in membership_is_hidden(results(*member(PAPER, 0.0, 1.0, 1.0))).evidence
+    assert "one of them or none" not in membership_is_hidden(results(*member(SLICED, 0.02, 1.1, 1.0)), SLICED).evidence
+
+
 def test_other_tables_are_other_cases() -> None:
     frame = results(*member(PAPER, 0.02, 1.0, 1.0), *member(PAPER, 0.5, 9.0, 1.0, dataset="Adult"))
     assert membership_is_hidden(frame).holding == "holds in part"

@@ -74,11 +74,12 @@ def _of_runs(found: Sequence[Verdict], *, chance: bool) -> Verdict:
         return found[0]
     fails = sum(each.holding == "does not hold" for each in measured)
     holds = sum(each.holding == "holds" for each in measured)
+    cases, holds_in = sum(each.cases for each in measured), sum(each.holds_in for each in measured)
     holding: Holding
     if holds == len(found):
         holding = "holds" if len(found) > 1 or not chance else "holds in one run"
     else:
-        holding = "does not hold" if 2 * fails > len(measured) else "holds in part"
+        holding = "does not hold" if 2 * fails > len(measured) or 2 * holds_in < cases else "holds in part"
     if len(found) == 1:
         return replace(found[0], holding=holding)
     hardest = min(measured, key=lambda each: (-_SEVERITY[each.holding], each.holds_in / max(each.cases, 1)))
@@ -87,8 +88,8 @@ def _of_runs(found: Sequence[Verdict], *, chance: bool) -> Verdict:
     return Verdict(
         holding,
         f"{said}. The {'closest' if holds == len(found) else 'worst'} run: {hardest.evidence}",
-        sum(each.cases for each in measured),
-        sum(each.holds_in for each in measured),
+        cases,
+        holds_in,
     )
 
 

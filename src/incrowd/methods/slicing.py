@@ -61,11 +61,11 @@ class Slicing(Method):
     ℓ is that of the `SlicedDiversity` that you require. If you require a `BucketSize`, buckets are at least as large.
 
     Buckets as small as ℓ allows keep the sensitive value secret, but not who is in the table. The paper's own buckets
-    (`tuple_partition="cuts"`) are larger, and match several times as many people who are not there; they do not hide
-    who is in the table either. To hide that, choose a `min_bucket_size` of about 50 and a `column_count` as large as
-    the number of attributes: then many people who are not in the table match a bucket, and counts are still good.
-    `levels` hide people better, and cost as much as generalization does. `incrowd experiment slicing` measures all of
-    these. Or choose a `fake_ratio`.
+    (`tuple_partition="cuts"`) are larger, and match more people who are not there; they do not hide who is in the table
+    either. To hide more of that, choose `tuple_partition="cuts"`, a `min_bucket_size` of about 50 and a `column_count`
+    as large as the number of attributes: then most people who are not in the table match a bucket, too, and counts are
+    still good. `levels` hide people better, and cost as much as generalization does. `incrowd experiment slicing`
+    measures all of these. Or choose a `fake_ratio`.
 
     Reference: Li, Li, Zhang & Molloy (2012).
     """

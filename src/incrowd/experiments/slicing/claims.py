@@ -30,6 +30,10 @@ SIMILAR = 1.25
 """Numbers of matching buckets are similar if neither mean is more than a quarter larger than the other."""
 ABOUT_AS_WELL = 0.02
 """An accuracy within two points of another is about as good."""
+_ONCE = (
+    " Buckets that are left as they are cut are regions, and everybody matches one of them or none: the paper's "
+    "measure then asks only about those who match, and the claim about people with the same frequencies about all."
+)
 _MORE = 1.1
 """More fakes than originals: by a tenth, since a few buckets more or less move the ratio by some hundredths."""
 
@@ -75,7 +79,12 @@ def membership_is_hidden(results: pl.DataFrame, method: str = PAPER, people: str
     # Of people at random, those who match nothing are told apart already, whatever the mean of the others is.
     holds = hidden & similar if people == MATCHING else hidden
     said = "; ".join(_told(row, measure, mine, others) for row in wide.to_dicts())
-    return verdict(wide.height, int(holds.sum()), f"{measure[0].upper()}{measure[1:]}, from 0 to 1: {said}.")
+    once = people == MATCHING and bool((means["high"] == 1).all() and (means["low"] == 1).all())
+    return verdict(
+        wide.height,
+        int(holds.sum()),
+        f"{measure[0].upper()}{measure[1:]}, from 0 to 1: {said}.{_ONCE if once else ''}",
+    )
 
 
 def _told(row: dict[str, object], measure: str, mine: str, others: str) -> str:
@@ -85,7 +94,7 @@ def _told(row: dict[str, object], measure: str, mine: str, others: str) -> str:
 
     return (
         f"{row['dataset']}, {row['parameter']}: {number(measure)} (original people match {number(mine)} buckets, the "
-        f"others {number(others)}; {number(PEOPLE_RATIO, '.1f')} fake people for each original; of people at random, "
+        f"others {number(others)}; {number(PEOPLE_RATIO, ',.4g')} fake people for each original; of people at random, "
         f"{number(SHARE, '.0%')} match)"
     )
 
@@ -112,7 +121,7 @@ def many_fakes(results: pl.DataFrame, method: str = PAPER) -> Verdict:
     ratios = _of(results, "membership", RATIO).filter(pl.col("method") == method)
     if ratios.is_empty():
         return NOT_MEASURED
-    said = "; ".join(f"{row['dataset']}, {row['parameter']}: {row['value']:.1f}" for row in ratios.to_dicts())
+    said = "; ".join(f"{row['dataset']}, {row['parameter']}: {row['value']:,.4g}" for row in ratios.to_dicts())
     return verdict(ratios.height, int((ratios["value"] >= _MORE).sum()), f"Fake tuples for each original one: {said}.")
 
 
