@@ -156,6 +156,11 @@ def test_the_best_of_several_noisy_points_is_no_peak() -> None:
     assert all(found.count("holds") <= 2 for found in verdicts.values())
 
 
+def test_every_epsilon_that_is_named_is_asked() -> None:
+    few = results(*at_ten(e10=0.745, e100=0.789))
+    assert holding(CLAIMS, "loses little to raw data", few) == "not measured"
+
+
 def test_the_evidence_has_the_paper_s_numbers_beside_ours() -> None:
     found = judge(CLAIMS, "loses little to raw data", results(*PLANTED["loses little to raw data"][0]))
     assert "7.5 points at ε = 0.1 and 4.6 at 0.25, 4.2 at 0.5, 3.1 at 1" in found.evidence

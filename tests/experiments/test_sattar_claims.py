@@ -34,6 +34,7 @@ from incrowd.experiments.sattar.settings import (
 )
 from incrowd.experiments.tables import census_subject
 from incrowd.metrics.learning import CLASSIFIERS
+from incrowd.metrics.workload.sized import SHARES
 from incrowd.publishing.release import Release
 from tests.experiments.planted import Line, holding, judge, results
 
@@ -66,6 +67,10 @@ def errors(figure: str, theirs: str, ours: float, other: float, parameter: str =
         (figure, "census", 10, OURS, parameter, "mean error", ours),
         (figure, "census", 10, theirs, parameter, "mean error", other),
     ]
+
+
+def in_all_sizes(theirs: str, ours: float, other: float) -> list[Line]:
+    return [line for size in SHARES for line in errors("4", theirs, ours, other, size)]
 
 
 def accuracies(ours: float, others: dict[str, float], classifiers: tuple[str, ...] = CLASSIFIERS) -> list[Line]:
@@ -140,8 +145,8 @@ PLANTED: dict[str, tuple[list[Line], dict[str, list[Line]]]] = {
     ),
     **{
         text: (
-            errors("4", theirs, 0.5, 0.6),
-            {"higher": errors("4", theirs, 0.6, 0.5), "alike": errors("4", theirs, 0.5, 0.505)},
+            in_all_sizes(theirs, 0.5, 0.6),
+            {"higher": in_all_sizes(theirs, 0.6, 0.5), "alike": in_all_sizes(theirs, 0.5, 0.505)},
         )
         for text, theirs in (
             ("always lower than those of Mondrian at Max.k", MAX_K),
@@ -255,8 +260,15 @@ def test_all_four_classifiers_are_asked() -> None:
     assert holding(CLAIMS, "more accurate than with Mondrian at Max.k", without_one) == "not measured"
 
 
+def test_all_sizes_of_queries_are_asked() -> None:
+    few = results(*errors("4", MAX_K, 0.5, 0.6, "small"))
+    assert holding(CLAIMS, "always lower than those of Mondrian at Max.k", few) == "not measured"
+    one = [*in_all_sizes(MAX_K, 0.5, 0.6)[:-1], ("4", "census", 10, MAX_K, tuple(SHARES)[-1], "mean error", 0.4)]
+    assert holding(CLAIMS, "always lower than those of Mondrian at Max.k", results(*one)) == "holds in part"
+
+
 def test_query_errors_count_means_only() -> None:
-    lines = errors("4", MAX_K, 0.5, 0.6)
+    lines = in_all_sizes(MAX_K, 0.5, 0.6)
     lines += [(*line[:5], "median error", 1 - line[6]) for line in lines]
     assert holding(CLAIMS, "always lower than those of Mondrian at Max.k", results(*lines)) == "holds"
 
