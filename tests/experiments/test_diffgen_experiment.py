@@ -23,12 +23,6 @@ from incrowd.experiments.diffgen_claims import (
     PUBLISHED,
     RAW,
     SYNTHESIS,
-    consistent_is_better,
-    epsilon_matters_little,
-    falls_off,
-    keeps_rising,
-    max_beats_infogain,
-    small_epsilon_costs_more,
 )
 from incrowd.experiments.diffgen_measuring import (
     Boxes,
@@ -41,7 +35,6 @@ from incrowd.experiments.diffgen_measuring import (
     true_boxes,
 )
 from incrowd.experiments.report import write_report
-from incrowd.experiments.results import Results
 
 pytest.importorskip("sklearn")
 
@@ -98,7 +91,15 @@ def test_queries_are_answered_as_if_one_counted(split: Split) -> None:
 
 def test_a_small_run(tmp_path: Path) -> None:
     settings = Settings.quick(
-        adult=False, rows=2000, runs=1, queries=5, steps=(2, 4), epsilons=("1",), utilities=("max",), query_steps=4
+        adult=False,
+        rows=2000,
+        runs=1,
+        repeats=1,
+        queries=5,
+        steps=(2, 4),
+        epsilons=("1",),
+        utilities=("max",),
+        query_steps=4,
     )
     findings, again = run(settings), run(settings)
     assert findings.results.equals(again.results)
@@ -115,49 +116,11 @@ def test_a_small_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [{"runs": 0}, {"epsilons": ("0",)}, {"utilities": ("best",)}, {"queries": 1.5}], ids=str
+    "changes", [{"runs": 0}, {"repeats": 0}, {"epsilons": ("0",)}, {"utilities": ("best",)}, {"queries": 1.5}], ids=str
 )
 def test_settings_that_make_no_sense_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(RecipeError):
         Settings(**changes)
-
-
-def made_up(values: dict[tuple[str, str, str, int], float], raw: float = 0.82) -> pl.DataFrame:
-    results = Results()
-    results.add("bounds", "Adult", 10, RAW, "", ACCURACY, raw)
-    for (method, utility, epsilon, steps), value in values.items():
-        results.add("5", "Adult", 10, method, f"{utility}, ε = {epsilon}, h = {steps}", ACCURACY, value)
-    return results.frame()
-
-
-def test_verdicts_follow_the_numbers() -> None:
-    shape = {4: 0.79, 10: 0.80, 16: 0.74}
-    falling = {(DIFFGEN, "max", e, h): v for e in ("0.1", "1") for h, v in shape.items()}
-    rising = {(CONSISTENT, "max", e, h): v for e in ("0.1", "1") for h, v in {4: 0.79, 10: 0.8, 16: 0.81}.items()}
-    paper = made_up(falling | rising)
-    assert falls_off(paper).holding == "holds"
-    assert keeps_rising(paper).holding == "holds"
-    assert epsilon_matters_little(paper).holding == "holds"
-    assert consistent_is_better(paper).holding == "holds in part"  # they are equal at h = 10
-    assert max_beats_infogain(paper).holding == "not measured"
-    swapped = {(DIFFGEN if m == CONSISTENT else CONSISTENT, *rest): v for (m, *rest), v in (falling | rising).items()}
-    other = made_up(swapped)  # type: ignore[arg-type]
-    assert falls_off(other).holding == keeps_rising(other).holding == "does not hold"
-    worse = made_up(rising | {(CONSISTENT, "infogain", *key[2:]): v + 0.01 for key, v in rising.items()})
-    assert max_beats_infogain(worse).holding == "does not hold"
-    assert (
-        epsilon_matters_little(
-            made_up({(CONSISTENT, "max", "0.1", 16): 0.76, (CONSISTENT, "max", "1", 16): 0.81})
-        ).holding
-        == "does not hold"
-    )
-
-
-def test_what_a_small_epsilon_costs() -> None:
-    values = {"0.1": 0.745, "0.25": 0.774, "0.5": 0.778, "1": 0.789}
-    found = small_epsilon_costs_more(made_up({(DIFFGEN, "max", e, 10): v for e, v in values.items()}))
-    assert found.holding == "holds"
-    assert "7.5 points at ε = 0.1 and 4.6 at 0.25, 4.2 at 0.5, 3.1 at 1" in found.evidence
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ def findings(chart=None, holding="holds") -> Findings:
     ]
     claim = Claim("It | works.", "§1", lambda told: Verdict(holding, f"{told.height} numbers."))
     settings = {"rows": [10, 20000], "seed": 0, "adult": True}
-    return Findings("demo", "A paper.", settings, frame, sections, [claim], ["A note."], 12.3)
+    return Findings("demo", "A paper.", settings, frame, sections, [claim], ["A note."], 12.3, chance=False)
 
 
 def test_everything_is_written(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_everything_is_written(tmp_path: Path) -> None:
     assert "![Figure 1: errors](figures/figure-1.png)" in text
     assert "- A note." in text
     assert pl.read_csv(report.parent / "results.csv").columns == [
-        "figure", "dataset", "rows", "method", "parameter", "measure", "value",
+        "figure", "dataset", "rows", "method", "parameter", "measure", "value", "run",
     ]  # fmt: skip
     told = json.loads((report.parent / "experiment.json").read_text(encoding="utf-8"))
     assert told["claims"] == [{"claim": "It | works.", "where": "§1", "verdict": "holds", "evidence": "2 numbers."}]

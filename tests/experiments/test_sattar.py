@@ -16,12 +16,13 @@ from tests.experiments import png
 
 TINY = {
     "rows": (800, 1600),
-    "time_rows": (1000, 2000),
+    "time_rows": (1000, 4000),
     "queries": 12,
     "folds": 2,
     "ks": (5, 20),
     "limits": (0.3, 0.6),
     "time_limits": (0.6,),
+    "repeats": 1,
 }
 
 
@@ -49,7 +50,9 @@ def test_each_number_is_there_once(findings) -> None:
     assert not findings.results.select(keys).is_duplicated().any()
     assert findings.results["value"].is_finite().all()
     by_figure = dict(findings.results.group_by("figure").len().iter_rows())
-    assert by_figure["2"] == 2 * 2 * 2  # data sets, sizes, limits
+    assert by_figure["2"] == 2 * 2 * (
+        2 + 2
+    )  # data sets, sizes, limits; rows that break the criterion, before and after
     assert by_figure["3"] == 2 * 2 * 2
     assert by_figure["table 5"] == 2 * 2 * 3
     assert by_figure["4"] == 2 * 2 * 3 * 7 * 2  # data sets, sizes, sizes of queries, methods, mean and median
@@ -81,6 +84,24 @@ def test_one_seed_one_result(findings) -> None:
     assert again.results.equals(same)
 
 
+def test_several_runs_have_chance_of_their_own_and_are_judged_together() -> None:
+    told: list[str] = []
+    settings = Settings(**{**TINY, "rows": (800,), "repeats": 2}, adult=False, only=("7",))
+    found = run(settings, lambda stage, _: told.append(stage))
+    one, two = (found.results.filter(run=number).drop("run") for number in (0, 1))
+    assert one.drop("value").equals(two.drop("value"))
+    assert not one["value"].equals(two["value"])
+    alone = run(Settings(**{**TINY, "rows": (800,)}, adult=False, only=("7",)))
+    assert alone.results.drop("run").equals(one)  # the first run is what the seed alone gives
+    assert {"run 1 of 2: tables", "run 2 of 2: tables"} == set(told)
+    verdicts = {claim.text: verdict for claim, verdict in found.verdicts}
+    assert "of 2 runs" in verdicts["Noisy answers at ε = 0.1 err more on small queries."].evidence
+    holdings = {verdict.holding for _, verdict in alone.verdicts}
+    assert "holds" not in holdings  # of one run
+    with pytest.raises(RecipeError, match="repeats"):
+        Settings(repeats=0)
+
+
 def test_only_what_is_asked_for_is_measured() -> None:
     found = run(Settings(**TINY, adult=False, only=("2",)))
     assert found.results["figure"].unique().to_list() == ["2"]
@@ -102,7 +123,7 @@ def test_mondrian_at_max_k_meets_the_criterion_and_just_so() -> None:
 
 @pytest.mark.slow
 def test_the_headline_on_the_census() -> None:
-    settings = Settings(rows=(20_000,), queries=200, only=("4",), adult=False)
+    settings = Settings(rows=(20_000,), queries=200, only=("4",), adult=False, repeats=1)
     results = run(settings).results.filter(measure="mean error")
     wide = results.pivot(on="method", index=["dataset", "parameter"], values="value")
     assert wide.height == 6

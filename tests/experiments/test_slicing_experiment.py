@@ -3,18 +3,24 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.errors import QueryError
+from incrowd.errors import QueryError, RecipeError
 from incrowd.experiments.report import write_report
-from incrowd.experiments.results import SCHEMA, Results
+from incrowd.experiments.results import Results
 from incrowd.experiments.slicing import Settings, run
-from incrowd.experiments.slicing.claims import linear_time, many_fakes, membership_is_hidden
 from incrowd.experiments.slicing.measuring import answers
-from incrowd.experiments.slicing.membership import ADVANTAGE, MATCHING, PEOPLE_RATIO, RANDOM, RATIO
-from incrowd.experiments.slicing.ways import BUCKETIZED, COARSE, GENERALIZED, SINGLE, SLICED, WIDE, publish_all
+from incrowd.experiments.slicing.ways import (
+    BUCKETIZED,
+    COARSE,
+    GENERALIZED,
+    PAPER,
+    RECOMMENDED,
+    SLICED,
+    WIDE,
+    publish_all,
+)
 from incrowd.experiments.tables import census_subject
 from incrowd.metrics.workload.queries import draw_queries
 
@@ -22,7 +28,7 @@ from incrowd.metrics.workload.queries import draw_queries
 def test_many_queries_at_once_are_answered_as_one_by_one() -> None:
     subject = census_subject("occupation", 1500, 0)
     releases = publish_all(Results(), subject, 3, 0)
-    assert set(releases) == {GENERALIZED, BUCKETIZED, SLICED, WIDE, SINGLE, COARSE}
+    assert set(releases) == {GENERALIZED, BUCKETIZED, SLICED, PAPER, WIDE, RECOMMENDED, COARSE}
     workload = draw_queries(subject.tally.trees, subject.quasi, subject.sensitive, 60, np.random.default_rng(1))
     for release in releases.values():
         one_by_one = [release.count(workload.query(number)) for number in range(len(workload))]
@@ -30,57 +36,39 @@ def test_many_queries_at_once_are_answered_as_one_by_one() -> None:
 
 
 def test_a_small_run_writes_everything(tmp_path: Path) -> None:
-    findings = run(Settings(l=(3,), rows=1500, queries=20, time_rows=(500, 1000), adult=False))
+    findings = run(
+        Settings(
+            l=(3,),
+            rows=1500,
+            queries=20,
+            time_rows=(500, 2000),
+            rating_rows=600,
+            rating_items=16,
+            repeats=1,
+            adult=False,
+        )
+    )
     report = write_report(findings, tmp_path / "out")
     text = report.read_text(encoding="utf-8")
     assert "Which of the paper's claims hold here" in text
     measured = set(findings.results["figure"])
-    assert measured == {"queries", "classifiers", "membership", "times"}
+    assert measured == {"queries", "classifiers", "membership", "ratings", "times"}
     assert all(verdict.holding != "not measured" for _, verdict in findings.verdicts)
+    assert all(verdict.holding != "holds" for _, verdict in findings.verdicts)  # of one run
     assert (tmp_path / "out" / "figures" / "queries.png").read_bytes().startswith(b"\x89PNG")
 
 
-def _results(*lines: tuple[str, str, int, str, str, str, float]) -> pl.DataFrame:
-    return pl.DataFrame(lines, schema=SCHEMA, orient="row")
-
-
-def test_membership_is_judged_by_the_advantage_over_outsiders() -> None:
-    def measured(sliced: float, bucketized: float, people: str = MATCHING) -> pl.DataFrame:
-        return _results(
-            ("membership", "census", 10, SLICED, "l = 5", ADVANTAGE.format(people), sliced),
-            ("membership", "census", 10, SLICED, "l = 5", PEOPLE_RATIO, 2.0),
-            ("membership", "census", 10, BUCKETIZED, "l = 5", ADVANTAGE.format(people), bucketized),
-            ("membership", "census", 10, BUCKETIZED, "l = 5", PEOPLE_RATIO, 0.0),
-        )
-
-    assert membership_is_hidden(measured(0.1, 1.0)).holding == "holds"
-    assert membership_is_hidden(measured(0.7, 1.0)).holding == "does not hold"
-    assert membership_is_hidden(measured(0.1, 0.2)).holding == "does not hold"
-    assert membership_is_hidden(measured(0.1, 1.0, RANDOM)).holding == "not measured"
-    assert membership_is_hidden(measured(0.1, 1.0, RANDOM), people=RANDOM).holding == "holds"
-    assert membership_is_hidden(_results()).holding == "not measured"
-
-
-def test_fakes_are_counted_against_originals() -> None:
-    def ratios(*values: float) -> pl.DataFrame:
-        return _results(
-            *(("membership", "census", 10, SLICED, f"l = {l}", RATIO, value) for l, value in enumerate(values, start=5))
-        )
-
-    assert many_fakes(ratios(1.5, 3)).holding == "holds"
-    assert many_fakes(ratios(0.5)).holding == "does not hold"
-    assert many_fakes(_results()).holding == "not measured"
-
-
-def test_time_is_judged_by_its_growth() -> None:
-    def times(last: float) -> pl.DataFrame:
-        return _results(
-            ("times", "census", 100, SLICED, "l = 5", "seconds", 1.0),
-            ("times", "census", 1000, SLICED, "l = 5", "seconds", last),
-        )
-
-    assert linear_time(times(9.0)).holding == "holds"
-    assert linear_time(times(20.0)).holding == "does not hold"
+def test_several_runs_are_other_people() -> None:
+    settings = Settings(
+        l=(3,), rows=600, queries=10, time_rows=(300, 1200), rating_rows=200, rating_items=6, repeats=2, adult=False
+    )
+    findings = run(settings)
+    one, two = (findings.results.filter(run=number) for number in (0, 1))
+    assert one.height == two.height
+    assert not one["value"].equals(two["value"])
+    assert any("it is not the default" in note for note in findings.notes)
+    with pytest.raises(RecipeError, match="repeats"):
+        Settings(repeats=0)
 
 
 @pytest.mark.parametrize("form", [None, ic.ShowBuckets(), ic.ShowSlices(), ic.ShowMultisets()])

@@ -26,6 +26,9 @@ _TimeRows = Annotated[
 ]
 _Queries = Annotated[int | None, typer.Option(min=1, help="Random queries of each size.")]
 _Folds = Annotated[int | None, typer.Option(min=2, help="Folds of the cross-validation.")]
+_Repeats = Annotated[
+    int | None, typer.Option(min=1, help="Runs with different seeds; a claim holds only if it holds in all.")
+]
 _Seed = Annotated[int, typer.Option(min=0, help="What chance starts from.")]
 _Only = Annotated[
     list[str] | None, typer.Option("--only", help="Figures to measure, by number; repeat, or separate by commas.")
@@ -49,6 +52,7 @@ def sattar(
     time_rows: _TimeRows = None,
     queries: _Queries = None,
     folds: _Folds = None,
+    repeats: _Repeats = None,
     seed: _Seed = 0,
     only: _Only = None,
     quick: _Quick = False,
@@ -63,7 +67,7 @@ def sattar(
     from incrowd.experiments.sattar import Settings, run
 
     changes: dict[str, Any] = {"seed": seed}
-    given: dict[str, Any] = {"queries": queries, "folds": folds, "rows": _numbers(rows, "--rows")}
+    given: dict[str, Any] = {"queries": queries, "folds": folds, "repeats": repeats, "rows": _numbers(rows, "--rows")}
     given |= {"time_rows": _numbers(time_rows, "--time-rows"), "only": _words(only)}
     changes |= {name: value for name, value in given.items() if value is not None}
     settings = Settings.quick(**changes) if quick else Settings(**changes)
@@ -84,6 +88,7 @@ def slicing(
     time_rows: _TimeRows = None,
     queries: _Queries = None,
     l: Annotated[list[str] | None, typer.Option("--l", help="What ℓ to ask for; repeat, or use commas.")] = None,
+    repeats: _Repeats = None,
     seed: _Seed = 0,
     quick: _Quick = False,
     force: _Force = False,
@@ -96,7 +101,7 @@ def slicing(
     from incrowd.experiments.report import require_place, write_report
     from incrowd.experiments.slicing import Settings, run
 
-    given: dict[str, Any] = {"queries": queries, "rows": rows, "l": _numbers(l, "--l")}
+    given: dict[str, Any] = {"queries": queries, "rows": rows, "repeats": repeats, "l": _numbers(l, "--l")}
     given |= {"time_rows": _numbers(time_rows, "--time-rows")}
     changes = {"seed": seed, **{name: value for name, value in given.items() if value is not None}}
     settings = Settings.quick(**changes) if quick else Settings(**changes)
@@ -132,6 +137,7 @@ def sdgs(output: _Output = None, force: _Force = False, as_json: _Json = False, 
 def diffgen(
     output: _Output = None,
     runs: Annotated[int | None, typer.Option(min=1, help="Runs that each number is the mean of.")] = None,
+    repeats: _Repeats = None,
     seed: _Seed = 0,
     quick: _Quick = False,
     force: _Force = False,
@@ -144,7 +150,8 @@ def diffgen(
     from incrowd.experiments.diffgen import Settings, run
     from incrowd.experiments.report import require_place, write_report
 
-    changes: dict[str, Any] = {"seed": seed} if runs is None else {"seed": seed, "runs": runs}
+    given = {"runs": runs, "repeats": repeats}
+    changes: dict[str, Any] = {"seed": seed, **{name: value for name, value in given.items() if value is not None}}
     settings = Settings.quick(**changes) if quick else Settings(**changes)
     directory = output or Path("diffgen-experiment")
     require_extra("experiments", "experiments and charts")
@@ -186,7 +193,13 @@ def _show(findings: Findings, report: Path, *, as_json: bool, quiet: bool) -> No
         return
     if quiet:
         return
-    styles = {"holds": "green", "holds in part": "yellow", "does not hold": "red", "not measured": "dim"}
+    styles = {
+        "holds": "green",
+        "holds in one run": "yellow",
+        "holds in part": "yellow",
+        "does not hold": "red",
+        "not measured": "dim",
+    }
     table = Table(title="Which of the paper's claims hold here", title_justify="left")
     for name in ("claim", "verdict", "evidence"):
         table.add_column(name)

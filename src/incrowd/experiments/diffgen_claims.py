@@ -6,7 +6,17 @@ from collections.abc import Callable
 
 import polars as pl
 
-from incrowd.experiments.claims import NOT_MEASURED, Claim, Verdict, compare, extremes, paired, verdict
+from incrowd.experiments.claims import (
+    NOT_MEASURED,
+    Claim,
+    Verdict,
+    all_of,
+    compare,
+    extremes,
+    paired,
+    undecided,
+    verdict,
+)
 
 DIFFGEN, CONSISTENT = "DiffGen", "Consistent DiffGen"
 UNCLIPPED = "DiffGen, negative counts kept"
@@ -15,8 +25,14 @@ SYNTHESIS = "synthetic rows (marginals)"
 RAW, CLASS_ONLY = "raw data (BA)", "class only (LA)"
 ACCURACY, ERROR = "accuracy", "mean absolute error"
 ABOUT = 0.005
-"""Averages of some runs that are nearer than this are alike."""
+"""Accuracies that are nearer than this are alike: the standard error of a share of Adult's 15,000 held-out rows."""
+_FALL = 2 * ABOUT
+"""The best of five points is above the others by chance alone, by about one standard error; this is two."""
 _ALIKE = 0.02
+_LITTLE = 5.0
+"""Points of accuracy: the paper calls its losses of 3.1 to 4.6 points little."""
+_NAMED = {0.25, 0.5, 1.0}
+_TWICE = 2.0
 
 
 def accuracies(results: pl.DataFrame, *utilities: str) -> pl.DataFrame:
@@ -47,7 +63,11 @@ def _utilities(results: pl.DataFrame, better: str, worse: str) -> Verdict:
         pl.col("utility").alias("method"),
         pl.concat_str("method", pl.lit(", "), pl.col("parameter").str.replace(r"^\w+, ", "")).alias("parameter"),
     )
-    return compare(found, better, worse, better="higher", style=".4f")
+    return compare(found, better, worse, better="higher", noise=_alike, style=".4f")
+
+
+def _alike(pairs: pl.DataFrame) -> pl.Series:
+    return pl.Series([ABOUT] * pairs.height, dtype=pl.Float64)
 
 
 def falls_off(results: pl.DataFrame) -> Verdict:
@@ -55,25 +75,25 @@ def falls_off(results: pl.DataFrame) -> Verdict:
     curves = _curves(accuracies(results, "max", "infogain").filter(pl.col("method") == DIFFGEN))
     if curves.is_empty():
         return NOT_MEASURED
-    falls = curves["last"] < curves["best"] - ABOUT
+    falls = curves["last"] < curves["best"] - _FALL
     fall = float((curves["best"] - curves["last"]).to_numpy().mean())
     said = (
-        f"From its best to the most specializations it falls by {fall:.4f} on average, and by more than {ABOUT} in "
+        f"From its best to the most specializations it falls by {fall:.4f} on average, and by more than {_FALL} in "
         f"{falls.sum()} of {curves.height} curves."
     )
     return verdict(curves.height, int(falls.sum()), said)
 
 
 def keeps_rising(results: pl.DataFrame) -> Verdict:
-    """Consistent DiffGen grows with the number of specializations."""
+    """Consistent DiffGen grows with the number of specializations; a curve that stays where it was does not."""
     curves = _curves(accuracies(results, "max", "infogain").filter(pl.col("method") == CONSISTENT))
     if curves.is_empty():
         return NOT_MEASURED
-    rises = (curves["last"] >= curves["first"]) & (curves["last"] >= curves["best"] - ABOUT)
+    rises = (curves["last"] > curves["first"] + ABOUT) & (curves["last"] >= curves["best"] - ABOUT)
     rise = float((curves["last"] - curves["first"]).to_numpy().mean())
     said = (
         f"From the fewest to the most specializations it changes by {rise:+.4f} on average; it ends higher than it "
-        f"starts, and within {ABOUT} of its best, in {rises.sum()} of {curves.height} curves."
+        f"starts by more than {ABOUT}, and within that of its best, in {rises.sum()} of {curves.height} curves."
     )
     return verdict(curves.height, int(rises.sum()), said)
 
@@ -95,40 +115,53 @@ def _curves(found: pl.DataFrame) -> pl.DataFrame:
 def consistent_is_better(results: pl.DataFrame) -> Verdict:
     """From ten specializations on, Consistent DiffGen is more accurate."""
     many = accuracies(results, "max", "infogain").filter(pl.col("h") >= 10)
-    return compare(many, CONSISTENT, DIFFGEN, better="higher", style=".4f")
+    return compare(many, CONSISTENT, DIFFGEN, better="higher", noise=_alike, style=".4f")
 
 
 def small_epsilon_costs_more(results: pl.DataFrame) -> Verdict:
-    """DiffGen with Max at ten specializations loses much more to raw data at ε = 0.1 than at larger ε."""
+    """DiffGen with Max at ten specializations loses little to raw data at larger ε, and more at ε = 0.1."""
     at_ten = accuracies(results, "max").filter((pl.col("method") == DIFFGEN) & (pl.col("h") == 10)).sort("ε")
     raw = results.filter((pl.col("method") == RAW) & (pl.col("measure") == ACCURACY))["value"]
     least = at_ten.filter(pl.col("ε") <= 0.1)["value"]
     others = at_ten.filter(pl.col("ε") > 0.1)
     if not len(raw) or not len(least) or others.is_empty():
         return NOT_MEASURED
+    if not set(others["ε"]) >= _NAMED:
+        return undecided("The claim is about ε = 1, 0.5 and 0.25, and not all of these were measured.")
     base = float(raw.to_numpy().mean())
     lost = 100 * (base - others["value"].to_numpy())
     most = 100 * (base - float(least.to_numpy().mean()))
-    said = f"It loses {most:.1f} points at ε = 0.1 and " + ", ".join(
-        f"{points:.1f} at {epsilon:g}" for points, epsilon in zip(lost, others["ε"], strict=True)
+    told = ", ".join(f"{points:.1f} at {epsilon:g}" for points, epsilon in zip(lost, others["ε"], strict=True))
+    said = f"It loses {most:.1f} points at ε = 0.1 and {told} (the paper: 7.5 and 4.6, 4.2, 3.1)."
+    little, more = int((lost <= _LITTLE).sum()), int((lost < most - 100 * ABOUT).sum())
+    return all_of(
+        [
+            verdict(len(lost), little, f"At most {_LITTLE:g} points in {little} of {len(lost)} cases."),
+            verdict(len(lost), more, said),
+        ]
     )
-    return verdict(len(lost), int((lost < most).sum()), said + " (the paper: 7.5 and 4.6, 4.2, 3.1).")
 
 
 def epsilon_matters_little(results: pl.DataFrame) -> Verdict:
-    """With many specializations, Consistent DiffGen does as well at every ε."""
+    """With many specializations, Consistent DiffGen does as well at every ε, and better than the class alone."""
     found = accuracies(results, "max", "infogain").filter(pl.col("method") == CONSISTENT)
     most = found.filter(pl.col("h") == pl.col("h").max())
     ranges = most.group_by("dataset", "utility", maintain_order=True).agg(
-        (pl.col("value").max() - pl.col("value").min()).alias("range"), pl.len().alias("points")
+        (pl.col("value").max() - pl.col("value").min()).alias("range"),
+        pl.col("value").min().alias("least"),
+        pl.len().alias("points"),
     )
     ranges = ranges.filter(pl.col("points") > 1)
-    if ranges.is_empty():
+    floor = results.filter((pl.col("method") == CLASS_ONLY) & (pl.col("measure") == ACCURACY))["value"]
+    if ranges.is_empty() or not len(floor):
         return NOT_MEASURED
-    said = "Between the largest and the smallest ε, accuracy differs by {:.4f} to {:.4f}.".format(
+    nothing = float(floor.to_numpy().mean())
+    learnt = ranges["least"] > nothing + ABOUT
+    said = "Between the largest and the smallest ε, accuracy differs by {:.4f} to {:.4f}".format(
         *extremes(ranges["range"])
     )
-    return verdict(ranges.height, int((ranges["range"] <= _ALIKE).sum()), said)
+    said += f"; the lowest is {extremes(ranges['least'])[0]:.4f}, and knowing the class alone {nothing:.4f}."
+    return verdict(ranges.height, int(((ranges["range"] <= _ALIKE) & learnt).sum()), said)
 
 
 def lower_error(theirs: str) -> Callable[[pl.DataFrame], Verdict]:
@@ -149,7 +182,7 @@ def one_leaf_costs_little(results: pl.DataFrame) -> Verdict:
         return NOT_MEASURED
     ratios = pairs["ours"] / pairs["theirs"]
     said = "Errors are {:.3g} to {:.3g} times those of DiffGen's noisy leaves.".format(*extremes(ratios))
-    return verdict(pairs.height, int((ratios <= 2).sum()), said)
+    return verdict(pairs.height, int((ratios <= _TWICE).sum()), said)
 
 
 CLAIMS = (

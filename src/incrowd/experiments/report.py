@@ -20,7 +20,7 @@ from incrowd.common.progress import Progress, silent
 from incrowd.common.version import __version__
 from incrowd.core.release_directory import Contents, new_directory, require_free
 from incrowd.experiments.charts import save
-from incrowd.experiments.claims import Claim, Verdict
+from incrowd.experiments.claims import Claim, Verdict, over_runs
 
 MARKER = "experiment.json"
 _MEMBERS = frozenset({MARKER, "results.csv", "report.md", "figures"})
@@ -50,10 +50,14 @@ class Findings:
     claims: Sequence[Claim]
     notes: Sequence[str] = ()
     seconds: float = 0.0
+    chance: bool = True
+    """Whether chance has a part in the numbers: then one run is not enough for a claim to hold."""
     verdicts: list[tuple[Claim, Verdict]] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "verdicts", [(claim, claim.judge(self.results)) for claim in self.claims])
+        object.__setattr__(
+            self, "verdicts", [(claim, over_runs(claim, self.results, chance=self.chance)) for claim in self.claims]
+        )
 
     def summary(self) -> dict[str, Any]:
         """Return what a machine may want to know."""

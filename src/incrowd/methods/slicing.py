@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from incrowd.methods.slicing_parts.attribute_columns import Columns, partition_a
 from incrowd.methods.slicing_parts.bucket_judging import require_satisfied
 from incrowd.methods.slicing_parts.buckets import make_buckets
 from incrowd.methods.slicing_parts.correlation import contingency
+
+TuplePartition = Literal["dealt", "cuts"]
 
 
 @renamed(
@@ -53,13 +55,17 @@ class Slicing(Method):
     min_bucket_size : the smallest number of rows in a bucket (default: 1, as small as ℓ allows).
     fake_ratio : for each person in the table, how many others match a bucket by their values, as shown (default: 0).
         This is the paper's fake-original ratio, of what is known of people. Buckets become as large as that takes.
+    tuple_partition : "dealt" deals the rows of each bucket that the cuts leave out to buckets of about ℓ rows; "cuts"
+        leaves buckets as the cuts leave them, which is the paper's own tuple partition (default: "dealt").
 
     ℓ is that of the `SlicedDiversity` that you require. If you require a `BucketSize`, buckets are at least as large.
 
-    Buckets as small as ℓ allows keep the sensitive value secret, but not who is in the table. To hide that as well,
-    choose a `min_bucket_size` of about 50 and a `column_count` as large as the number of attributes: then many people
-    who are not in the table match a bucket, and counts are still good. `levels` hide people better, and cost as much as
-    generalization does. `incrowd experiment slicing` shows both. Or choose a `fake_ratio`.
+    Buckets as small as ℓ allows keep the sensitive value secret, but not who is in the table. The paper's own buckets
+    (`tuple_partition="cuts"`) are larger, and match more people who are not there; they do not hide who is in the table
+    either. To hide more of that, choose `tuple_partition="cuts"`, a `min_bucket_size` of about 50 and a `column_count`
+    as large as the number of attributes: then most people who are not in the table match a bucket, too, and counts are
+    still good. `levels` hide people better, and cost as much as generalization does. `incrowd experiment slicing`
+    measures all of these. Or choose a `fake_ratio`.
 
     Reference: Li, Li, Zhang & Molloy (2012).
     """
@@ -72,6 +78,7 @@ class Slicing(Method):
     overlapping: bool = False
     min_bucket_size: int = 1
     fake_ratio: float = 0.0
+    tuple_partition: TuplePartition = "dealt"
     name: ClassVar[str] = "slicing"
     one_row_each: ClassVar[bool] = True
 
@@ -117,7 +124,14 @@ class Slicing(Method):
         smallest = max(self.min_bucket_size, *(model.min_group for model in require), 1)
         while True:
             buckets = make_buckets(
-                shown, slices, sorted(schema.quasi), l, rng=rng, min_bucket_size=smallest, progress=progress
+                shown,
+                slices,
+                sorted(schema.quasi),
+                l,
+                rng=rng,
+                min_bucket_size=smallest,
+                dealing=self.tuple_partition == "dealt",
+                progress=progress,
             ).buckets
             ratio = count_fakes(slices, buckets, people=True).ratio if self.fake_ratio else 0.0
             if ratio >= self.fake_ratio:

@@ -28,6 +28,7 @@ CUT = {
     "anatomy in one table": (L, ic.Anatomy(tables="one")),
     "slicing": ([ic.SlicedDiversity(2)], ic.Slicing()),
     "slicing with levels": ([ic.SlicedDiversity(2)], ic.Slicing(levels={"age": 1})),
+    "slicing as the paper cuts": ([ic.SlicedDiversity(2)], ic.Slicing(tuple_partition="cuts")),
 }
 
 

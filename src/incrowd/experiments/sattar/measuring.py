@@ -13,7 +13,7 @@ from incrowd.experiments.distances import city_block, kullback_leibler
 from incrowd.experiments.equivalent_k import unsatisfied_share
 from incrowd.experiments.results import Results
 from incrowd.experiments.sattar.releases import Releases
-from incrowd.experiments.sattar.settings import LAPLACE, LAPLACE_IN_ALL, OURS, Settings
+from incrowd.experiments.sattar.settings import AS_THEY_ARE, BREAKS, LAPLACE, LAPLACE_IN_ALL, OURS, Settings
 from incrowd.metrics.workload.cells import Cells
 from incrowd.metrics.workload.queries import draw_queries
 from incrowd.metrics.workload.sized import SHARES, draw_workload, relative_errors
@@ -23,15 +23,23 @@ _NOISE_PER_QUERY = 10
 
 
 def measure_withheld(results: Results, releases: Releases, settings: Settings, rng: np.random.Generator) -> None:
-    """Figure 2: which share of the sample is withheld at each distortion limit."""
+    """Figure 2: which share of the sample is withheld at each distortion limit.
+
+    At the paper's limit also which share of what is published breaks the criterion, and of the rows as they are: a
+    method that withholds nobody and protects nobody is not what the paper claims.
+    """
     subject = releases.subject
     for limit in settings.limits:
         try:
             release = releases.ours if limit == settings.limit else releases.recoded(limit)
-            share = release.withheld / release.rows_in
         except Unsatisfiable:  # every row would have to be distorted more
-            share = 1.0
-        results.add("2", subject.name, subject.rows, OURS, limit, "withheld", share)
+            results.add("2", subject.name, subject.rows, OURS, limit, "withheld", 1.0)
+            continue
+        results.add("2", subject.name, subject.rows, OURS, limit, "withheld", release.withheld / release.rows_in)
+        if limit == settings.limit:
+            for method, shown in ((OURS, release), (AS_THEY_ARE, releases.as_they_are())):
+                broken = releases.broken_share(shown)
+                results.add("2", subject.name, subject.rows, method, limit, BREAKS, broken)
 
 
 def measure_unsatisfied(results: Results, releases: Releases, settings: Settings, rng: np.random.Generator) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from incrowd.core.method import Method
 from incrowd.core.model import Model
-from incrowd.experiments.equivalent_k import avg_k, max_k
+from incrowd.experiments.equivalent_k import avg_k, max_k, unsatisfied_share
 from incrowd.experiments.sattar.settings import (
     AVG_K,
     AVG_K_NODES,
@@ -47,6 +47,16 @@ class Releases:
     def cut(self, k: int, method: Method | None = None) -> Release:
         """Return Mondrian's table of all rows."""
         return self._publish(KAnonymity(k), method or Mondrian(), sampled=False)
+
+    def as_they_are(self) -> Release:
+        """Return the rows of the same sample as they are: what would be published without any protection."""
+        return self._publish(KAnonymity(1), Mondrian(labels="tight"), sampled=True)
+
+    def broken_share(self, release: Release) -> float:
+        """Return which share of a sample's published rows breaks the criterion, whatever the release promises."""
+        table = self.subject.tally
+        sample = replace(table, rate=release.rate, drawn_from=table)
+        return unsatisfied_share(sample, release.generalized, [ExpectedConfidence()])
 
     def _publish(self, model: Model, method: Method, *, sampled: bool) -> Release:
         rate = self.settings.rate if sampled else 1

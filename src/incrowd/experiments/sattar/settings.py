@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from incrowd.common.parameters import require_whole
 from incrowd.errors import RecipeError, did_you_mean
 
 PAPER = (
@@ -23,6 +24,8 @@ CRITERION = "Mondrian under the criterion"
 LAPLACE, LAPLACE_IN_ALL = "Laplace, ε = 0.1 per answer", "Laplace, ε = 0.1 in all"
 DIFFGEN_MAX, DIFFGEN_GAIN = "DiffGen (Max), ε = 0.1", "DiffGen (InfoGain), ε = 0.1"
 RAW, MAJORITY = "raw data (baseline)", "largest class"
+AS_THEY_ARE = "rows as they are"
+BREAKS = "breaks the criterion"
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,8 @@ class Settings:
     time_rows: tuple[int, ...] = (100_000, 200_000, 400_000, 600_000, 800_000, 1_000_000)
     queries: int = 1000
     folds: int = 10
+    repeats: int = 3
+    """Runs with different seeds; a claim holds only if it holds in all of them."""
     seed: int = 0
     only: tuple[str, ...] = FIGURES
     rate: float = 0.9
@@ -45,16 +50,18 @@ class Settings:
     adult: bool = True
 
     def __post_init__(self) -> None:
+        require_whole("the experiment", "repeats", self.repeats, at_least=1)
         for figure in self.only:
             if figure not in FIGURES:
                 raise RecipeError(f"there is no figure '{figure}' in the experiment.{did_you_mean(figure, FIGURES)}")
 
     @classmethod
     def quick(cls, **changes: Any) -> Settings:
-        """Return a run of about a minute: fewer sizes, queries and folds."""
+        """Return two runs of about a minute: fewer sizes, queries and folds."""
         small: dict[str, Any] = {
             "rows": (10_000, 25_000),
-            "time_rows": (100_000, 200_000),
+            "time_rows": (50_000, 200_000),
+            "repeats": 2,
             "queries": 100,
             "folds": 2,
             "ks": (10, 30, 90, 150),

@@ -10,17 +10,21 @@ from incrowd.experiments.charts import Axis, lines, ranking
 from incrowd.experiments.report import Section
 from incrowd.experiments.slicing.measuring import RAW
 from incrowd.experiments.slicing.membership import ADVANTAGE, MATCHING, RANDOM
-from incrowd.experiments.slicing.ways import BUCKETIZED, COARSE, GENERALIZED, SINGLE, SLICED, WIDE
+from incrowd.experiments.slicing.ratings import AT_RANDOM, ITEM_MEAN
+from incrowd.experiments.slicing.ways import BUCKETIZED, COARSE, GENERALIZED, PAPER, RECOMMENDED, SLICED, WIDE
 
 COLOURS = {
     RAW: "#444444",
     SLICED: "#1b6ca8",
     WIDE: "#86bde8",
-    SINGLE: "#2a9d8f",
+    PAPER: "#0b3c5d",
+    RECOMMENDED: "#2a9d8f",
     COARSE: "#5a3e8c",
     BUCKETIZED: "#e8893a",
     GENERALIZED: "#c0392b",
     "majority": "#999999",
+    AT_RANDOM: "#b8a9c9",
+    ITEM_MEAN: "#999999",
 }
 
 
@@ -77,6 +81,19 @@ def sections(results: pl.DataFrame) -> Iterator[Section]:
             panels_in_order=advantages["case"].unique(maintain_order=True).to_list(), columns=2,
             title="How well matches tell who is in the table",
             subtitle=f"Original people against two kinds of people who are not there, {advantages['parameter'][0]}",
+        ),
+    )  # fmt: skip
+    films = results.filter(pl.col("figure") == "ratings")
+    yield Section(
+        "ratings",
+        "Ratings of films",
+        "A wide and sparse table, in the manner of the paper's experiment on Netflix: which share of the squared error "
+        "of the films' means is gone when ratings of people who were held out are predicted from their other ratings, "
+        "learnt from each release. 1 is all of it; 0 is no better than the mean.",
+        _wide(films, ["dataset", "rows", "parameter", "measure"]),
+        None if films.is_empty() else lambda: ranking(
+            films, Axis("value", "share of squared error explained", format=".2f"), COLOURS, panels="dataset",
+            title="Predicting ratings, by form of release",
         ),
     )  # fmt: skip
     times = results.filter(pl.col("figure") == "times").with_columns(thousands=pl.col("rows") / 1000)

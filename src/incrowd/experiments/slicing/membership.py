@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from incrowd.core.tally import Tally
 from incrowd.datasets import census
 from incrowd.experiments.results import Results
-from incrowd.experiments.slicing.ways import BUCKETIZED, COARSE, GENERALIZED, SINGLE, SLICED, WIDE, Case
+from incrowd.experiments.slicing.ways import BUCKETIZED, COARSE, GENERALIZED, PAPER, RECOMMENDED, SLICED, WIDE, Case
 from incrowd.experiments.tables import census_subject
 from incrowd.forms.sliced import SlicedTable, as_sliced
 from incrowd.forms.slices.fake_tuples import advantage, count_fakes, fake_tuples, known_parts, matching_fakes
@@ -27,7 +27,8 @@ from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from incrowd.publishing.publish import publish
 from incrowd.publishing.table import read
 
-MATCHING, RANDOM = "fake people who match", "people at random"
+ORIGINAL, MATCHING, RANDOM = "original", "fake people who match", "people at random"
+MATCHED, SHARE = "buckets matched by {}", "share of people at random that matches"
 ADVANTAGE = "advantage over {}"
 RATIO, PEOPLE_RATIO = "fake-original ratio", "fake people for each original"
 
@@ -40,29 +41,29 @@ def measure_membership(results: Results, case: Case) -> None:
     tally, _ = subject.tally.project(subject.quasi)
     random = fake_tuples(rng, tally, _PEOPLE)
     some = tally.codes[rng.choice(len(tally), min(_PEOPLE, len(tally)), replace=False)]
-    for name in (BUCKETIZED, SLICED, WIDE, SINGLE, COARSE):
+    for name in (BUCKETIZED, SLICED, PAPER, WIDE, RECOMMENDED, COARSE):
         release = case.releases.get(name)
         form = None if release is None else as_sliced(release.form)
         if form is None:
             continue
         index = BucketIndex(form.slices, form.buckets)
         matched = {
-            "original": matching_buckets(index, _known(form, tally, some)),
+            ORIGINAL: matching_buckets(index, known_of(form, tally, some)),
             MATCHING: matching_buckets(index, matching_fakes(rng, form.slices, form.buckets, _PEOPLE)),
-            RANDOM: matching_buckets(index, _known(form, tally, random)),
+            RANDOM: matching_buckets(index, known_of(form, tally, random)),
         }
         found = {
             RATIO: form.fakes.ratio,
             PEOPLE_RATIO: count_fakes(form.slices, form.buckets, people=True).ratio,
-            **{f"buckets matched by {kind}": float(each.mean()) for kind, each in matched.items() if len(each)},
-            f"share of {RANDOM} that matches": float((matched[RANDOM] > 0).mean()),
-            **{ADVANTAGE.format(kind): advantage(matched["original"], matched[kind]) for kind in (MATCHING, RANDOM)},
+            **{MATCHED.format(kind): float(each.mean()) for kind, each in matched.items() if len(each)},
+            SHARE: float((matched[RANDOM] > 0).mean()),
+            **{ADVANTAGE.format(kind): advantage(matched[ORIGINAL], matched[kind]) for kind in (MATCHING, RANDOM)},
         }
         for measure, value in found.items():
             case.add(results, "membership", name, measure, value)
 
 
-def _known(form: SlicedTable, people: Tally, codes: NDArray[np.int32]) -> NDArray[np.int32]:
+def known_of(form: SlicedTable, people: Tally, codes: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the known parts of some people in a sliced table."""
     whole = np.zeros((len(codes), len(form.shown.columns)), dtype=np.int32)
     for place, name in enumerate(people.columns):
