@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -61,12 +62,19 @@ def test_errors_are_those_of_the_releases_own_answers(models: ic.Model, method: 
     path = write(tmp_path / "queries.toml", QUERIES)
     queries = read_queries(path, release.form.tally.trees)
     actual = np.array([part.height for part in asked(frame)])
-    errors = np.abs(np.array([release.count(query) for query in queries]) - actual) / np.maximum(actual, 1)
+    errors = np.abs(np.array([answered(release, query) for query in queries]) - actual) / np.maximum(actual, 1)
     line = release.audit(queries=path, learn=False).usefulness["queries"][-1]
     assert line["queries"] == "from file"
     assert line["number"] == 7
     assert line["median error"] == pytest.approx(float(np.median(errors)))
     assert line["mean error"] == pytest.approx(float(errors.mean()))
+
+
+def answered(release: ic.Release, query: dict[str, Any]) -> float:
+    try:
+        return release.count(query)
+    except QueryError:  # a value that nobody shows
+        return 0.0
 
 
 def test_the_page_and_the_verdict_name_them(tmp_path: Path) -> None:

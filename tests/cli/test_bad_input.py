@@ -314,7 +314,12 @@ def test_an_interruption_that_comes_when_the_release_is_there(monkeypatch: pytes
     monkeypatch.setattr(release_directory, "_put", interrupted)
     done = incrowd("publish", "people.recipe.toml")
     assert (done.code, done.err) == (130, "incrowd: interrupted; the release was written.\n")
-    assert sorted(path.name for path in Path("out").iterdir()) == ["data.csv", "recipe.toml", "summary.json"]
+    assert sorted(path.name for path in Path("out").iterdir()) == [
+        "data.csv",
+        "labels.json",
+        "recipe.toml",
+        "summary.json",
+    ]
     assert not list(Path().glob(".out.*"))
 
 

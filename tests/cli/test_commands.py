@@ -45,7 +45,7 @@ def test_the_whole_path_in_the_shell() -> None:
     done = shell("publish", "people.recipe.toml")
     assert (done.returncode, done.stderr) == (0, "")
     assert "500 in = 500 published + 0 withheld" in done.stdout
-    assert sorted(everything(Path("people-release"))) == ["data.csv", "recipe.toml", "summary.json"]
+    assert sorted(everything(Path("people-release"))) == ["data.csv", "labels.json", "recipe.toml", "summary.json"]
     done = shell("check", "people-release/data.csv", "-q", "age,sex", "-s", "occupation", "--k", "5", "--l", "2")
     assert done.returncode == 0
 
@@ -151,6 +151,7 @@ def test_the_demo_publishes_checks_compares_and_can_be_run_again() -> None:
         "people.recipe.toml",
         "release",
         "release/data.csv",
+        "release/labels.json",
         "release/recipe.toml",
         "release/summary.json",
     ]

@@ -48,7 +48,12 @@ def rows(path: object) -> pl.DataFrame:
 def test_a_release_in_parts(release: ic.Release, tmp_path: Path) -> None:
     data = release.save(tmp_path / "out")
     assert data == tmp_path / "out" / "data.parquet"
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"data.parquet", "recipe.toml", "summary.json"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        "data.parquet",
+        "labels.json",
+        "recipe.toml",
+        "summary.json",
+    }
     assert [path.name for path in tmp_path.iterdir()] == ["out"], "nothing is left beside it"
     expected = release_of(FRAME).to_polars()
     assert rows(data).equals(expected.sort(expected.columns))
@@ -87,7 +92,12 @@ def test_an_address_of_this_machine_is_a_path(release: ic.Release, tmp_path: Pat
     place: Any = (tmp_path / "an out").as_uri()
     assert str(release.save(place)) == f"{place}/data.parquet"
     release.save(tmp_path / "an out", force=True)
-    assert {path.name for path in (tmp_path / "an out").iterdir()} == {"data.parquet", "recipe.toml", "summary.json"}
+    assert {path.name for path in (tmp_path / "an out").iterdir()} == {
+        "data.parquet",
+        "labels.json",
+        "recipe.toml",
+        "summary.json",
+    }
 
 
 @pytest.mark.usefixtures("elsewhere")
@@ -128,7 +138,7 @@ def test_a_file_system_of_sparks_own(release: ic.Release, tmp_path: Path) -> Non
     place: Any = (tmp_path / "out").as_uri()
     assert str(release.save(place)) == f"{place}/data.parquet"
     assert {path.name for path in (tmp_path / "out").iterdir() if path.suffix != ".crc"} >= {
-        "data.parquet", "recipe.toml", "summary.json",
+        "data.parquet", "labels.json", "recipe.toml", "summary.json",
     }  # fmt: skip
     assert rows(tmp_path / "out" / "data.parquet").height == 1200
     with pytest.raises(OutputError, match="exists already"):

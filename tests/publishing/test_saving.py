@@ -45,7 +45,9 @@ def everything(folder: Path) -> dict[str, bytes]:
 def test_all_three_files_are_there_and_say_the_same(tmp_path: Path, release: ic.Release, format: Any) -> None:
     data = release.save(tmp_path / "deep" / "out", format=format)
     assert data == tmp_path / "deep" / "out" / f"data.{format}"
-    assert sorted(path.name for path in data.parent.iterdir()) == sorted([data.name, "recipe.toml", "summary.json"])
+    assert sorted(path.name for path in data.parent.iterdir()) == sorted(
+        [data.name, "labels.json", "recipe.toml", "summary.json"]
+    )
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["out"]
     rows = READERS[format](data)
     expected = release.to_polars()
@@ -106,7 +108,7 @@ def test_a_directory_that_exists_is_refused(tmp_path: Path, release: ic.Release)
 def test_force_replaces_a_release_and_nothing_stays_of_it(tmp_path: Path, release: ic.Release) -> None:
     release.save(tmp_path / "out", format="csv")
     release.save(tmp_path / "out", format="parquet", force=True)
-    assert sorted(everything(tmp_path / "out")) == ["data.parquet", "recipe.toml", "summary.json"]
+    assert sorted(everything(tmp_path / "out")) == ["data.parquet", "labels.json", "recipe.toml", "summary.json"]
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
@@ -117,7 +119,13 @@ def test_force_takes_an_empty_directory_and_the_working_directory(
     release.save(tmp_path / "out", force=True)
     monkeypatch.chdir(tmp_path / "out")
     release.save(".", format="arrow", force=True)
-    assert sorted(everything(tmp_path)) == ["out", "out/data.arrow", "out/recipe.toml", "out/summary.json"]
+    assert sorted(everything(tmp_path)) == [
+        "out",
+        "out/data.arrow",
+        "out/labels.json",
+        "out/recipe.toml",
+        "out/summary.json",
+    ]
 
 
 @pytest.mark.parametrize("files", [["thesis.txt"], ["summary.json", "thesis.txt"], ["data.csv"]])

@@ -17,7 +17,7 @@ table's. Cost: one pass over the distinct tuples for each combination of columns
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,22 +67,30 @@ def read_queries(path: str | Path, trees: Mapping[str, Tree]) -> list[Query]:
 
 
 def file_errors(
-    truth: Tally, form: Form, rate: float, queries: Sequence[Query], totals: Floats | None = None
+    truth: Tally, form: Form, count: Callable[[Query], float], queries: Sequence[Query], totals: Floats | None = None
 ) -> dict[str, Any]:
-    """Return the relative errors of the release's answers; where nobody fits, as if it were one person.
+    """Return the relative errors of the release's own answers; where nobody fits, as if it were one person.
 
-    Where `totals` tell what the rows of each tuple weigh, answers are sums of weights.
+    Where `totals` tell what the rows of each tuple weigh, answers are sums of weights. What the release cannot answer
+    is taken for 0, and counted.
     """
     from incrowd.metrics.workload.cells import Cells
 
     workload = _workload(truth, sorted(form.schema.tallied), queries)
     actual = Cells.of_tally(truth, totals).answers(workload)
-    if form.labelled is not None:
-        estimated = Cells.of_release(form.labelled, weighted=totals is not None).answers(workload)
-    else:
-        estimated = np.array([form.count(query) for query in queries])
-    errors = np.abs(estimated / rate - actual) / np.maximum(actual, 1.0)
-    return {"queries": "from file", "number": len(queries), **weighed(totals), **error_quantiles(errors)}
+    estimated = np.array([_answer(count, query) for query in queries])
+    answered = ~np.isnan(estimated)
+    errors = np.abs(np.nan_to_num(estimated) - actual) / np.maximum(actual, 1.0)
+    left = {} if answered.all() else {"not answered": int((~answered).sum())}
+    return {"queries": "from file", "number": len(queries), **left, **weighed(totals), **error_quantiles(errors)}
+
+
+def _answer(count: Callable[[Query], float], query: Query) -> float:
+    """Return the release's answer, or no number where it has none: a column may show nothing but `*`."""
+    try:
+        return count(query)
+    except QueryError:
+        return float("nan")
 
 
 def _condition(name: str, given: Any, trees: Mapping[str, Tree]) -> object:

@@ -5,7 +5,7 @@ Cost: attacks look at 100,000 people at most, drawn at random; what is measured 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -172,6 +172,10 @@ class Audited(Protocol):
         """Yield the published rows."""
         ...
 
+    def count(self, query: Query) -> float:
+        """Return its own answer to a counting query."""
+        ...
+
 
 def audit(
     release: Audited,
@@ -204,7 +208,9 @@ def audit(
         require_member("attacks", attack)
     chosen = every_attack(target) if attacks is None else list(attacks)
     risks, skipped = attack_all(target, chosen, seed=seed, progress=progress)
-    useful, not_measured = measure(target, float(release.rate), asked, learn=learn, seed=seed, progress=progress)
+    useful, not_measured = measure(
+        target, float(release.rate), asked, count=release.count, learn=learn, seed=seed, progress=progress
+    )
     knows = target.truth is not None
     return Audit(
         about=_about(release),
@@ -428,6 +434,7 @@ def measure(
     rate: float,
     asked: Sequence[Query] | None = None,
     *,
+    count: Callable[[Query], float],
     learn: bool,
     seed: int,
     progress: Progress,
@@ -447,7 +454,7 @@ def measure(
     totals = None if form.labelled is None or form.labelled.weighted is None else target.totals
     found["queries"] = usefulness.query_errors(truth, form, rate, rng, progress, totals=totals)
     if asked is not None:
-        found["queries"].append(file_errors(truth, form, rate, asked, totals))
+        found["queries"].append(file_errors(truth, form, count, asked, totals))
     if learn and usefulness.can_learn():
         found["learning"] = usefulness.learning(truth, form, rng, progress)
     else:
