@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import polars as pl
 import polars.selectors as cs
 
+_NUMBERED = (pl.Categorical, pl.Enum)
+
 MOST_ROWS = 5_000_000
 """Rows of larger releases are not counted."""
 
@@ -60,7 +62,9 @@ def one_of_a_kind(batches: Iterable[pl.DataFrame], labels: Sequence[str], kept: 
 def _numbers(batch: pl.DataFrame, names: Sequence[str]) -> pl.Series:
     if not names:
         return pl.zeros(batch.height, dtype=pl.UInt64, eager=True)
-    return batch.select(cs.by_name(*names).cast(pl.String)).hash_rows()
+    # Categories are numbered batch by batch, so they are compared by their names.
+    columns = [column.cast(pl.String) if column.dtype in _NUMBERED else column for column in batch[list(names)]]
+    return pl.DataFrame(columns).hash_rows()
 
 
 def _alone(numbers: pl.DataFrame, names: Sequence[str]) -> int:

@@ -84,13 +84,15 @@ def save(
     """
     if format is not None and format not in formats():
         raise OutputError(f"unknown format '{format}'.  Hint: it is one of {', '.join(formats())}.")
+    with telling(Path(directory)):  # what is told of the rows may need to make them
+        summary = json.dumps(release.summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     texts = ReleaseTexts(
         release.tables_of_form,
         release.linked,
         lambda chosen, place: recipe_of(
             release, format=chosen, seen_from=place, spreadsheet_safe=spreadsheet_safe and _in_spreadsheets(chosen)
         ),
-        json.dumps(release.summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n",
+        summary,
         str(release.source.description.get("separator", ",")),
         release.schema.item_separator,
         None if (labels := release.label_meanings) is None else json.dumps(labels, ensure_ascii=False) + "\n",
