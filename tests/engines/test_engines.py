@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from tests.engines.summaries import told
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -127,12 +128,6 @@ def sorted_rows(frame: Any) -> pl.DataFrame:
 
     rows = frame if isinstance(frame, pl.DataFrame) else to_polars(frame)
     return rows.select(pl.all().cast(pl.String)).sort(rows.columns)
-
-
-def told(release: ic.Release) -> dict[str, Any]:
-    """Return the summary; what kept columns single out is not counted on clusters."""
-    said = [text for text in release.summary["warnings"] if "one of a kind" not in text]
-    return {**release.summary, "seconds": 0, "warnings": said}
 
 
 @pytest.mark.parametrize("case", CASES)
