@@ -196,7 +196,7 @@ class Files:
 
     def groups(self, note: str) -> list[list[Row]]:
         """Return rows that hide together, by what a claim says that it holds of."""
-        return self._alike(["bucket"] if note == "in each bucket" else self.quasi)
+        return self._alike(["bucket"] if note.startswith("in each bucket") else self.quasi)
 
     def people_alike(self) -> list[list[Row]]:
         """Return rows that show the same quasi-identifiers, whatever a claim says."""

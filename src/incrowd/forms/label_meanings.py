@@ -41,6 +41,9 @@ _QUARTER = re.compile(r"^(\d{4})-Q([1-4])$")
 _YEAR = re.compile(r"^(\d{4})$")
 _DECADE = re.compile(r"^(\d{4})s$")
 
+LARGEST = 1e300
+"""Numbers beyond it say nothing here."""
+
 Piece = dict[str, Any]
 
 
@@ -153,7 +156,7 @@ def step_of(values: Any) -> float:
     """Return the smallest step between numbers as they are written: 1 where all are whole, 0.1, 0.01, …"""
     decimals = 0
     for value in values:
-        if isinstance(value, float) and not value.is_integer():
+        if isinstance(value, float) and math.isfinite(value) and not value.is_integer():
             text = f"{value:.12f}".rstrip("0")
             decimals = max(decimals, len(text) - text.index(".") - 1)
     return float(10.0**-decimals)
@@ -187,7 +190,8 @@ class _Pieces:
                 yield {}
             case syntax.Range(low, high, closed):
                 ends = [("from", low), ("to" if closed else "below", high)]
-                yield {key: self._value(bound) for key, bound in ends if bound is not None}
+                given = {key: self._value(bound) for key, bound in ends if bound is not None}
+                yield {key: value for key, value in given.items() if self._is_point(value)}
             case syntax.OneOf(names):
                 for name in names:
                     yield from self._named(name)
@@ -210,22 +214,25 @@ class _Pieces:
             yield {"from": self._value(match[1]), "to": self._value(match[2])}
             return
         value = self._value(name)
-        if (self._kind == "numbers" and isinstance(value, str)) or (self._kind == "dates" and not _is_date(value)):
-            yield {}  # a name that says nothing of numbers
-            return
-        yield {"value": value}
+        yield {"value": value} if self._is_point(value) else {}  # or a name that says nothing of numbers
+
+    def _is_point(self, value: Any) -> bool:
+        return self._kind == "names" or (not isinstance(value, str) if self._kind == "numbers" else _is_date(value))
 
     def _value(self, text: str) -> Any:
         if self._kind != "numbers":
             return text.replace(" ", "T", 1) if self._kind == "dates" and len(text) > 10 else text
         try:
-            return int(text)
+            whole = int(text)
         except ValueError:
             pass
+        else:
+            return whole if abs(whole) <= LARGEST else text
         try:
-            return float(text)
+            found = float(text)
         except ValueError:
             return text
+        return found if math.isfinite(found) and abs(found) <= LARGEST else text
 
 
 def _is_date(text: object) -> bool:

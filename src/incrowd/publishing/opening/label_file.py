@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.errors import SourceError
-from incrowd.forms.label_meanings import ALPHABETS, FORMAT
+from incrowd.forms.label_meanings import ALPHABETS, FORMAT, LARGEST
 
 LABELS = "labels.json"
 _KINDS = ("names", "numbers", "dates")
@@ -77,7 +77,7 @@ def _is_piece(piece: object, kind: str, *, masked: bool = False) -> bool:
 
 def _is_point(value: object, kind: str) -> bool:
     if kind == "numbers":
-        return type(value) in (int, float) and abs(value) <= 1e300 and math.isfinite(value)  # type: ignore[arg-type]
+        return type(value) in (int, float) and math.isfinite(value) and abs(value) <= LARGEST  # type: ignore[arg-type]
     try:
         datetime.fromisoformat(str(value))
     except ValueError:
