@@ -21,6 +21,7 @@ from incrowd.forms.reading.foreign_labels import standard_labels
 from incrowd.forms.reading.trees import tree_of_labels
 from incrowd.forms.verify import COUNT
 from incrowd.hierarchies.meaning import label_masks
+from incrowd.hierarchies.naming import Pieces
 from incrowd.hierarchies.tree import Tree
 from incrowd.sources.reading import reading
 
@@ -66,17 +67,19 @@ def read_labels(counted: pl.DataFrame, schema: Schema, tally: Tally, *, known: b
     columns = tuple(sorted(schema.quasi))
     numbers, lows, highs, widened = [], [], [], []
     label_lists: dict[str, pl.Series] = {}
+    torn: dict[str, Pieces] = {}
     for name in columns:
         label_of, labels = number_labels(counted[name])
-        low, high, exact = runs_of_labels(name, tally.trees[name], labels, ours=ours)
+        low, high, pieces = runs_of_labels(name, tally.trees[name], labels, ours=ours)
         if known and not tally.has_missing(name):  # then `*` is any of the known values
             low = np.where(high - low > 1, np.maximum(low, 1), low).astype(np.int32)
         numbers.append(label_of)
         lows.append(low)
         highs.append(high)
         label_lists[name] = labels
-        if not exact:
+        if pieces is not None:
             widened.append(name)
+            torn[name] = pieces
     label_codes = _matrix(numbers, counted.height)
     groups, first = group_tuples(label_codes, [len(label_lists[name]) for name in columns])
     shown = ShownGroups(
@@ -85,6 +88,7 @@ def read_labels(counted: pl.DataFrame, schema: Schema, tally: Tally, *, known: b
         _matrix([low[label_codes[first, place]] for place, low in enumerate(lows)], len(first)),
         _matrix([high[label_codes[first, place]] for place, high in enumerate(highs)], len(first)),
         np.zeros(0, dtype=np.int64),
+        {name: (label_codes[first, columns.index(name)].astype(np.int64), pieces) for name, pieces in torn.items()},
     )
     secrets = [codes_of_labels(name, tally.trees[name], counted[name]) for name in schema.sensitive]
     sensitive = _matrix(secrets, counted.height)
@@ -111,12 +115,22 @@ def number_labels(shown: pl.Series) -> tuple[Ints, pl.Series]:
     return found["number"].to_numpy().astype(np.int64), labels
 
 
-def runs_of_labels(name: str, tree: Tree, labels: pl.Series, *, ours: bool = False) -> tuple[Codes, Codes, bool]:
-    """Return the run of codes that each label stands for, and whether that is all that it stands for."""
+def runs_of_labels(
+    name: str, tree: Tree, labels: pl.Series, *, ours: bool = False
+) -> tuple[Codes, Codes, Pieces | None]:
+    """Return the run of codes from the first to the last that each label stands for, and its pieces where that is not
+    all that lies between.
+    """
     masks = label_masks(name, tree, standard_labels(tree, labels), ours=ours)
     lows = masks.argmax(axis=1).astype(np.int32)
     highs = (masks.shape[1] - masks[:, ::-1].argmax(axis=1)).astype(np.int32)
-    return lows, highs, bool((masks.sum(axis=1) == highs - lows).all())
+    if (masks.sum(axis=1) == highs - lows).all():
+        return lows, highs, None
+    steps = np.diff(np.pad(masks, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    label_of, starts = np.nonzero(steps == 1)
+    ends = np.nonzero(steps == -1)[1]
+    offsets = np.searchsorted(label_of, np.arange(len(labels) + 1))
+    return lows, highs, Pieces(offsets.astype(np.int64), starts.astype(np.int32), ends.astype(np.int32))
 
 
 def codes_of_labels(name: str, tree: Tree, shown: pl.Series) -> Codes:
