@@ -205,13 +205,14 @@ def test_numpy_parameters_are_written_as_numbers(tmp_path: Path) -> None:
     opened = ic.read(people([(20, "F", "flu"), (20, "F", "hiv")]), quasi=["age"], sensitive=["ill"], others="drop")
     release = ic.publish(opened, ic.EntropyLDiversity(np.int64(2)))
     release.save(tmp_path / "out")
-    assert release.summary["guarantees"][0]["parameters"] == {"l": 2, "column": None}
+    assert release.summary["guarantees"][0]["parameters"] == {"l": 2, "column": None, "missing": "ignored"}
 
 
 def test_warnings_say_what_no_guarantee_covers() -> None:
     release = publish(people([(20, "F", "flu")] * 4), method=ic.Mondrian(labels="tight"), keep=["number"])
     assert [text.split(":")[0] for text in release.warnings] == [
         "Labels are tight ranges",
+        "Sensitive columns that no model speaks of",
         "Columns published as they are, outside of every guarantee",
         "Column 'number' kept as it is",
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar, Self, get_args
 
 import numpy as np
 import polars as pl
@@ -327,6 +327,8 @@ class Generalized(Form):
         known = files.known is not None
         lines = read_labels(counted, files.schema, tally, known=known, ours=known and bool(files.summary))
         written: Shown = "tight" if files.asked.get("labels") == "tight" or not files.summary else "region"
+        told = files.summary.get("labels")
+        written = next((one for one in get_args(Shown) if one == told), written)
         rows = int(lines.counts.sum()) if files.rows_in is None else files.rows_in
         form = cls(files.schema, tally, lines.shown, lines.groups, lines.sensitive, lines.counts, rows, written)
         for name in files.schema.weights:

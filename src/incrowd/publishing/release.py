@@ -128,7 +128,7 @@ class Release:
     """Where these come from."""
     split: str | None = None
     """What the events are called, where a flat table was split into people and events."""
-    told_warnings: tuple[str, ...] = ()
+    told_warnings: tuple[str, ...] | None = None
     """What it warned of when it was made, where it was read from files that say so."""
     told_labels: Mapping[str, Any] | None = None
     """What its labels stand for, where it was read from files that say so."""
@@ -410,11 +410,18 @@ class Release:
             **({} if self.item_numbers is None else {"items": dict(self.item_numbers)}),
             **({} if self.weight_numbers is None else {"weights": dict(self.weight_numbers)}),
             "form": self.shown.name,
+            **({} if (written := self._labels_written) is None else {"labels": written}),
             "seeded": self.seeded,
             "loss": self._losses() if self.promise is None else {},  # losses tell of rows that are not published
             **({} if self.promise is None else {"privacy": dict(self.promise.told)}),
             "warnings": self.warnings,
         }
+
+    @property
+    def _labels_written(self) -> str | None:
+        """How its labels are written, where it has any."""
+        form = self.shown.counted
+        return None if form is None or form.private or form.labelled is None else form.labelled.written
 
     def _people_numbers(self, people: PeopleNumbers) -> dict[str, Any]:
         sizes = people.group_sizes
@@ -473,18 +480,20 @@ class Release:
     @property
     def warnings(self) -> list[str]:
         """What a careful reader should know before signing."""
-        found = list(self.told_warnings)
+        found = list(self.told_warnings or ())
         found += [text for text in self._own_warnings() if text not in found]
         return found
 
     def _own_warnings(self) -> list[str]:
         """What is seen of it now, also where it was read from files that tell less."""
         found = [SEEDED_RELEASE] if self.seeded else []
-        found += [*self.notes, *self.shown.warnings()]
+        found += self.notes
+        if self.told_warnings is None:  # or its labels were looked at when it was made
+            found += self.shown.warnings()
         found += what_is_left_out(self._sensitive, self.guarantees, (claim.model for claim in self.claims))
         if self.promise is not None:
             found += self.promise.warnings(self.rows, self.rate)
-        said = any(all(name in text for name in self.outside) for text in self.told_warnings)
+        said = any(all(name in text for name in self.outside) for text in self.told_warnings or ())
         if self.outside and not said:
             found.append(f"Columns that no guarantee speaks of: {', '.join(self.outside)}.")
         kept = [*self.schema.kept]

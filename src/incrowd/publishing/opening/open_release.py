@@ -150,7 +150,7 @@ def open_release(
         counts_people=counts_people,
         crowds=crowds,
         event_sets=sets_of_linked(files, described),
-        told_warnings=tuple(escaped(text) for text in summary.get("warnings", ())),
+        told_warnings=tuple(escaped(text) for text in summary.get("warnings", ())) if summary else None,
         told_labels=read_meanings(place, form.labelled.shown.columns) if summary and form.labelled else None,
         told_dates=_told_dates(files, described),
         told_households=HouseholdFacts(described.household, described.person),
