@@ -235,6 +235,7 @@ def test_a_recipe_publishes_with_all_of_them_in_the_package_s_own_files(release:
     assert sorted(path.name for path in release.iterdir()) == [
         "crowds.tiny",
         "data.tiny",
+        "labels.json",
         "recipe.toml",
         "summary.json",
     ]

@@ -50,6 +50,8 @@ def example(cls: type) -> Any:
     """An instance with the first values that its required parameters take."""
     if cls is ic.Categories:
         return ic.Categories.from_tree({"Europe": ["Italy", "Spain"], "Asia": {"East": ["Japan"]}})
+    if cls is ic.MinimumVariance:
+        return ic.MinimumVariance(share=0.5)
     needed = [f.name for f in fields(cls) if f.default is MISSING and f.default_factory is MISSING]
     for values in itertools.product((3, 0.5, 2.5, "disease", {"flu": 0.5}), repeat=len(needed)):
         try:
