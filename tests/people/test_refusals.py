@@ -216,3 +216,15 @@ def test_a_check_against_a_table_whose_names_repeat_is_refused() -> None:
         ic.check(published, original=original, require=[ic.KAnonymity(2)])
     each = ic.read(frame, identifiers=["pid"], quasi=["age"], sensitive=["ill"], each_row_a_person=True)
     assert ic.check(published, original=each, require=[ic.KAnonymity(4)]).models[0].satisfied
+
+
+def test_a_missing_value_beside_others_is_one_by_itself_to_full_k_anonymity() -> None:
+    visits = pl.DataFrame({"pid": [1, 1, 2, 3], "age": [20] * 4, "ill": ["flu", None, "flu", "flu"]})
+    table = ic.read(visits, person="pid", quasi=["age"], sensitive=["ill"])
+    for given in ({"require": ic.FullKAnonymity(2)}, {"method": ic.KDGS(2, levels={"age": 0})}):
+        with pytest.raises(SchemaError, match="lacks a value of 'ill'"):
+            ic.publish(table, **given)
+    found = ic.check(visits, person="pid", quasi=["age"], sensitive=["ill"], require=[ic.FullKAnonymity(2)])
+    assert found.models[0].satisfied is None
+    whole = visits.drop_nulls()
+    assert ic.publish(ic.read(whole, person="pid", quasi=["age"], sensitive=["ill"]), ic.FullKAnonymity(2)).rows == 3

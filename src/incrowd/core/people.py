@@ -334,6 +334,11 @@ def distinct_values(owner: Ints, codes: Codes, size: int) -> tuple[Ints, Codes]:
     return owner[~beside_others], codes[~beside_others]
 
 
+def lacks_beside_others(owner: Ints, codes: Codes, size: int) -> bool:
+    """Whether somebody lacks a value in one row and has one in another."""
+    return len(distinct_values(owner, codes, size)[0]) < len(distinct_pairs(owner, codes, size)[0])
+
+
 def values_or_sets(owner: Ints, codes: Codes, owners: int, tree: Tree) -> tuple[Codes, Tree]:
     """Return the one value of each owner, or a code for the set of them, in a tree that knows these sets.
 

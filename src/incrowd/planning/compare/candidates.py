@@ -38,6 +38,8 @@ class Candidate:
     name: str
     recipe: Mapping[str, Any]
     base: Path
+    asked_for: bool = True
+    """Whether the recipe says that this is to be compared; one that says nothing is compared with others."""
 
     def key(self, *, seed: int, learn: bool) -> str:
         """Return a name for its result that changes when anything does that the result depends on."""
@@ -49,8 +51,8 @@ class Candidate:
 def candidates_of(paths: Sequence[Path]) -> list[Candidate]:
     """Return all that recipes ask to be compared, each name once."""
     found = [candidate for path in paths for candidate in _read(path)]
-    if len(paths) == 1 and len(found) == 1:
-        found += _suited(found[0], {candidate.name for candidate in found})
+    if len(paths) == 1 and len(found) == 1 and not found[0].asked_for:
+        found += _suited(found[0], {found[0].name})
     if not found:
         raise RecipeError("there is nothing to compare.  Hint: add [[compare]] with a method and models.")
     refuse_same_names(found)
@@ -104,7 +106,8 @@ def _read(path: Path) -> Iterator[Candidate]:
     entries = data.pop("compare", None)
     data.pop("output", None)
     if entries is None:
-        yield Candidate(path.name.removesuffix(".toml").removesuffix(".recipe"), data, path.parent)
+        name = path.name.removesuffix(".toml").removesuffix(".recipe")
+        yield Candidate(name, data, path.parent, asked_for=False)
         return
     if not isinstance(entries, list):
         raise RecipeError("[[compare]] is a list of ways to publish.")
