@@ -31,7 +31,7 @@ def test_many_queries_at_once_are_answered_as_one_by_one() -> None:
     assert set(releases) == {GENERALIZED, BUCKETIZED, SLICED, PAPER, WIDE, RECOMMENDED, COARSE}
     workload = draw_queries(subject.tally.trees, subject.quasi, subject.sensitive, 60, np.random.default_rng(1))
     for release in releases.values():
-        one_by_one = [release.count(workload.query(number)) for number in range(len(workload))]
+        one_by_one = [release.form.count(workload.query(number)) for number in range(len(workload))]
         assert answers(release, workload) == pytest.approx(one_by_one)
 
 
