@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,7 @@ import polars.selectors as cs
 
 from incrowd.common.arrays import Bools, Codes, Floats, Ints
 from incrowd.core.item_sets import ItemSets
-from incrowd.core.query import Condition, matching_codes
+from incrowd.core.query import Condition, listed, matching_codes
 from incrowd.errors import OutputError, SchemaError
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.item_groups import group_items
@@ -141,8 +140,7 @@ class ShownSets:
 
     def shares(self, column: str, condition: Condition) -> Floats:
         """Return for each set how likely it holds all items of a condition, each node standing for any of its items."""
-        several = isinstance(condition, Iterable) and not isinstance(condition, (str, bytes, tuple))
-        wanted = list(condition) if several else [condition]  # type: ignore[call-overload]
+        wanted = [condition] if isinstance(condition, tuple) else listed(condition)
         before = np.concatenate(([0], np.cumsum(self.present)))
         standing_for = np.maximum(before[self.highs] - before[self.lows], 1)
         found = np.ones(len(self.sets))

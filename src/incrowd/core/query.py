@@ -22,15 +22,20 @@ def matching_codes(column: str, tree: Tree, condition: Condition) -> NDArray[np.
     """Return which codes of a column satisfy a condition."""
     if isinstance(condition, tuple):
         return _in_range(column, tree, condition)
-    wanted = [condition]
-    if isinstance(condition, Iterable) and not isinstance(condition, (str, bytes)):
-        wanted = list(condition)
+    wanted = listed(condition)
     try:
         texts = {None if value is None else spelled(pl.Series([value]))[0] for value in wanted}
     except (pl.exceptions.PolarsError, TypeError):
         raise QueryError(f"column '{column}': a condition is a value, a list of values, or a pair of bounds.") from None
     names = spelled(tree.values).to_list()
     return np.fromiter((name in texts for name in names), dtype=bool, count=len(names))
+
+
+def listed(condition: Condition) -> list[object]:
+    """Return the values of a condition that is no range: one of them, or several."""
+    if isinstance(condition, Iterable) and not isinstance(condition, (str, bytes)):
+        return list(condition)
+    return [condition]
 
 
 def spelled(values: pl.Series) -> pl.Series:

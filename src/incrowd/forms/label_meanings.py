@@ -50,15 +50,21 @@ Piece = dict[str, Any]
 def describe_labels(form: Labelled, hierarchies: Mapping[str, Hierarchy]) -> dict[str, Any]:
     """Return what all labels of a form stand for, as plain values."""
     columns = {
-        name: _describe(name, form.shown.labels[name].unique().sort(), form.tally.trees[name], hierarchies.get(name))
+        name: _describe(
+            name,
+            form.shown.labels[name].unique().sort(),
+            form.tally.trees[name],
+            hierarchies.get(name),
+            known=len(form.tally) > 0,
+        )
         for name in form.shown.columns
     }
     return {"format": FORMAT, "columns": columns}
 
 
-def _describe(name: str, labels: pl.Series, tree: Tree, hierarchy: Hierarchy | None) -> dict[str, Any]:
+def _describe(name: str, labels: pl.Series, tree: Tree, hierarchy: Hierarchy | None, *, known: bool) -> dict[str, Any]:
     texts = [str(label) for label in labels.drop_nulls().to_list()]
-    kind = _kind(tree, texts)
+    kind = _kind(tree, texts, known=known)
     declared = None if hierarchy is None else _declared(name, hierarchy)
     nodes = {} if declared is None else _leaves(declared)
     read = _Pieces(kind, nodes, hierarchy)
@@ -75,9 +81,12 @@ def _describe(name: str, labels: pl.Series, tree: Tree, hierarchy: Hierarchy | N
     return told
 
 
-def _kind(tree: Tree, texts: list[str]) -> str:
+def _kind(tree: Tree, texts: list[str], *, known: bool) -> str:
+    """Return what a column holds: as the table has it where that is known, and else as its labels look."""
     if tree.ordered:
         return "dates" if tree.values.dtype.is_temporal() else "numbers"
+    if known:
+        return "names"
     written = [standard_label(text) for text in texts if text != syntax.ANY]
     if not tree.from_data or not any(isinstance(syntax.read(text, ordered=True), syntax.Range) for text in written):
         return "names"

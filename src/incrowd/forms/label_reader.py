@@ -7,8 +7,8 @@ distinct labels for each condition, and one over the lines.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
 from typing import Any, Protocol
 
@@ -17,7 +17,7 @@ import polars as pl
 
 from incrowd.common.arrays import Bools, Counts, Floats, Ints
 from incrowd.core.labelled import Labelled
-from incrowd.core.query import Condition, Query, spelled
+from incrowd.core.query import Condition, Query, listed, spelled
 from incrowd.core.shown_weights import WeightedLines
 from incrowd.errors import QueryError, did_you_mean
 from incrowd.forms.label_meanings import ALPHABETS, Piece, point, step_of
@@ -83,8 +83,9 @@ class LabelReader:
 
     def count(self, query: Query, *, weighted: bool = True) -> float:
         """Estimate how many published rows satisfy every condition, or what they weigh, where there are weights."""
-        by_weight = weighted and self.weighted is not None
-        found = self.weighted.totals(len(self.counts)) if by_weight else self.counts.astype(np.float64)  # type: ignore[union-attr]
+        found = self.counts.astype(np.float64)
+        if weighted and self.weighted is not None:
+            found = self.weighted.totals(len(self.counts))
         for name, condition in query.items():
             if name not in self.columns:
                 raise QueryError(
@@ -179,8 +180,7 @@ class OrderedColumn:
             low, high = (None if bound is None else self._points([bound])[0] for bound in condition)
             step = self._step([bound for bound in (low, high) if bound is not None])
             return [(-np.inf if low is None else low, np.inf if high is None else high, step)], False
-        several = isinstance(condition, Iterable) and not isinstance(condition, (str, bytes))
-        values = list(condition) if several else [condition]  # type: ignore[call-overload]
+        values = listed(condition)
         points = sorted(set(self._points([value for value in values if value is not None])))
         return [(value, value, self._step([value])) for value in points], any(value is None for value in values)
 
@@ -234,37 +234,46 @@ def _pick(offsets: Ints, labels: Ints, rng: np.random.Generator) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class NamedColumn:
-    """Names: label i stands for the names `values[offsets[i]:offsets[i + 1]]`, or for codes with hidden characters."""
+    """Names: label i stands for the pieces `offsets[i]` to `offsets[i + 1]`, which are `texts` by number.
+
+    Piece j stands for `sizes[j]` names: one, or as many as may be behind the hidden characters of a code.
+    """
 
     name: str
-    names: tuple[str, ...]
+    texts: tuple[str, ...]
     offsets: Ints
-    values: Ints
+    pieces: Ints
+    sizes: Floats
     missing: Bools
-    patterns: Mapping[str, tuple[int, int]]
-    """Labels of codes with hidden characters: the label's number, and how many are hidden."""
+    names: Mapping[str, int]
+    """The names among the texts, with their numbers."""
+    patterns: Mapping[str, int]
+    """The codes with hidden characters."""
     mask: Mapping[str, str]
-    number_of: Mapping[str, int] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, name: str, labels: list[list[Piece] | None], told: Mapping[str, Any]) -> NamedColumn:
         """Read names; `*` is any of those that are assumed."""
         anything = [{"value": value} for value in told["assumed"]]
-        whole = [None if one is None else anything if one == [{}] else one for one in labels]
-        named = (piece["value"] for one in whole for piece in one or () if "value" in piece)
-        names = tuple(dict.fromkeys(map(str, (*told["assumed"], *named))))
-        number_of = {value: number for number, value in enumerate(names)}
-        values, lengths = [], []
-        patterns: dict[str, tuple[int, int]] = {}
-        for number, one in enumerate(whole):
-            own = [number_of[str(piece["value"])] for piece in one or () if "value" in piece]
-            values += own
-            lengths.append(len(own))
-            patterns |= {piece["pattern"]: (number, piece["hidden"]) for piece in one or () if "pattern" in piece}
+        whole = [() if one is None else anything if one == [{}] else one for one in labels]
+        known = [piece for one in whole for piece in one if piece]
+        names = tuple(dict.fromkeys([*told["assumed"], *(piece["value"] for piece in known if "value" in piece)]))
+        patterns = tuple(dict.fromkeys(piece["pattern"] for piece in known if "pattern" in piece))
+        numbers = {text: number for number, text in enumerate(names)}
+        hidden = {text: number for number, text in enumerate(patterns, start=len(names))}
+        mask = told.get("mask", {})
+        alphabet = float(ALPHABETS[mask["stands for"]]) if mask else 1.0
         return cls(
-            name, names, np.concatenate(([0], np.cumsum(lengths))).astype(np.int64), np.array(values, dtype=np.int64),
-            np.array([one is None for one in labels], dtype=bool), patterns, told.get("mask", {}), number_of,
-        )  # fmt: skip
+            name,
+            (*names, *patterns),
+            np.concatenate(([0], np.cumsum([sum(map(bool, one)) for one in whole]))).astype(np.int64),
+            np.array([numbers[one["value"]] if "value" in one else hidden[one["pattern"]] for one in known], np.int64),
+            np.array([alphabet ** one.get("hidden", 0) for one in known], dtype=np.float64),
+            np.array([one is None for one in labels], dtype=bool),
+            numbers,
+            hidden,
+            mask,
+        )
 
     def shares(self, condition: Condition) -> Floats:
         """Return which share of the names that each label stands for is wanted."""
@@ -273,51 +282,50 @@ class NamedColumn:
                 f"column '{self.name}' holds names: a range has no meaning there.  Hint: ask with a list of values."
             )
         wanted, missing = _texts(self.name, condition)
-        chosen = np.zeros(len(self.names), dtype=bool)
-        found = np.zeros(len(self.missing))
-        unknown = []
-        for text in wanted:
-            hidden = list(self._hidden(text))
-            if text in self.number_of:
-                chosen[self.number_of[text]] = True
-            elif not hidden:
-                unknown.append(text)
-            for label, share in hidden:
-                found[label] += share
-        if unknown:
-            if not self.names and not self.patterns:
-                raise QueryError(f"column '{self.name}' shows nothing but '*': the release does not tell its values.")
-            raise QueryError(f"column '{self.name}' has no value '{unknown[0]}'.{did_you_mean(unknown[0], self.names)}")
-        before = np.concatenate(([0], np.cumsum(chosen[self.values])))
-        lengths = np.diff(self.offsets)
-        found += np.divide(
-            before[self.offsets[1:]] - before[self.offsets[:-1]], lengths, out=np.zeros(len(lengths)), where=lengths > 0
-        )
-        found[self.missing] = float(missing)
-        return found
+        amounts = np.zeros(len(self.texts))
+        for text in sorted(wanted):
+            found = [*self._hidden(text), *([self.names[text]] if text in self.names else [])]
+            if not found:
+                raise self._unknown(text)
+            amounts[found] += 1
+        of_labels, whole = self._sums(amounts[self.pieces]), self._sums(self.sizes)
+        shares = np.divide(of_labels, whole, out=np.zeros(len(whole)), where=whole > 0)
+        shares[self.missing] = float(missing)
+        return np.asarray(shares)
 
-    def _hidden(self, text: str) -> Iterable[tuple[int, float]]:
-        """Yield the labels under which a code may be hidden, and how likely each of these is this one."""
+    def _sums(self, amounts: Floats) -> Floats:
+        """Add up amounts of pieces, label by label: apart, since a code may stand for more names than floats tell."""
+        label_of = np.repeat(np.arange(len(self.missing)), np.diff(self.offsets))
+        return np.bincount(label_of, weights=amounts, minlength=len(self.missing)).astype(np.float64)
+
+    def _unknown(self, text: str) -> QueryError:
+        if not self.texts:
+            return QueryError(f"column '{self.name}' shows nothing but '*': the release does not tell its values.")
+        return QueryError(f"column '{self.name}' has no value '{text}'.{did_you_mean(text, self.names)}")
+
+    def _hidden(self, text: str) -> Iterator[int]:
+        """Yield the codes with hidden characters that a name may be behind."""
         if not self.patterns:
             return
-        mask, alphabet = self.mask["character"], ALPHABETS[self.mask["stands for"]]
+        mask = self.mask["character"]
         for hidden in range(1, len(text) + 1):
             shown = text[: len(text) - hidden] + mask * hidden
             if self.mask["side"] == "left":
                 shown = mask * hidden + text[hidden:]
             if shown in self.patterns:
-                yield self.patterns[shown][0], float(alphabet) ** -hidden
+                yield self.patterns[shown]
 
     def draw(self, labels: Ints, rng: np.random.Generator) -> pl.Series:
-        """Return names; codes with hidden characters stay as they are."""
-        piece = _pick(self.offsets, labels, rng)
-        there = piece >= 0
-        names = pl.Series([*self.names, *self.patterns, None], dtype=pl.String)
-        of_label = np.full(len(self.missing), len(names) - 1, dtype=np.int64)
-        for number, (label, _) in enumerate(self.patterns.values()):
-            of_label[label] = len(self.names) + number
-        values = self.values if len(self.values) else np.zeros(1, dtype=np.int64)
-        return names.gather(np.where(there, values[np.maximum(piece, 0)], of_label[labels])).alias(self.name)
+        """Return names, drawn by how many a piece stands for; codes with hidden characters stay as they are."""
+        ends = np.cumsum(self.sizes)
+        starts = np.concatenate(([0.0], ends))
+        low, high = starts[self.offsets[labels]], starts[self.offsets[labels + 1]]
+        drawn = low + rng.random(len(labels)) * (high - low)
+        piece = np.clip(np.searchsorted(ends, drawn, side="right"), self.offsets[labels], self.offsets[labels + 1] - 1)
+        there = high > low
+        texts = pl.Series([*self.texts, None], dtype=pl.String)
+        pieces = np.append(self.pieces, len(self.texts))
+        return texts.gather(pieces[np.where(there, piece, len(self.pieces))]).alias(self.name)
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,8 +371,7 @@ def _plain(value: Any) -> Any:
 
 def _texts(column: str, condition: Condition) -> tuple[set[str], bool]:
     """Return the values of a condition as texts, and whether missing is one of them."""
-    several = isinstance(condition, Iterable) and not isinstance(condition, (str, bytes))
-    values = list(condition) if several else [condition]  # type: ignore[call-overload]
+    values = listed(condition)
     try:
         texts = {spelled(natural_kind(pl.Series([value])))[0] for value in values if value is not None}
     except (pl.exceptions.PolarsError, TypeError):

@@ -14,6 +14,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.errors import QueryError, SourceError
+from incrowd.forms.label_reader import NamedColumn
 from tests.people.tables import CITY_TREE, METHODS
 
 QUASI = ["age", "sex", "born", "height", "zip", "city", "pay"]
@@ -23,6 +24,9 @@ HIERARCHIES = {
     "pay": ic.Intervals(widths=(10, 20), lower=0, upper=100),
     "born": ic.Dates(),
 }
+
+
+HIERARCHIES_OF_NAMES = {"zip": ic.Masking(), "city": CITY_TREE}
 
 
 def people(rows: int = 300, seed: int = 1) -> pl.DataFrame:
@@ -138,6 +142,50 @@ def test_hidden_characters_may_be_any_digit() -> None:
     assert set(release.to_polars()["zip"]) == {"1234*"}
     assert release.count({"zip": "12345"}) == pytest.approx(0.5)
     assert release.count({"zip": ["12345", "12340"]}) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("made", METHODS)
+def test_all_values_together_are_all_rows(made: Callable[[], Any]) -> None:
+    before = people().with_columns(zip=pl.col("zip").str.slice(2))
+    table = ic.read(before, quasi=["age", "zip", "city"], hierarchies=HIERARCHIES_OF_NAMES, others="drop")
+    release = ic.publish(table, ic.KAnonymity(4), method=made(), seed=1)
+    shown = release.to_polars()
+    every = (f"{code:03}" for code in range(1000))
+    codes = [code for code in every if not isinstance(answer(release, {"zip": code}), str)]
+    if codes:
+        # `*` stands for any code that some label names, and not for all there could be.
+        rest = shown.filter(pl.col("zip") != "*").height
+        assert rest - 1e-6 <= release.count({"zip": codes}) <= shown.height + 1e-6
+    assert release.count({"city": ["Oslo", "Bergen", "Rome", "Bari", "Lecce", "Bern"]}) == pytest.approx(shown.height)
+    if set(shown["age"].drop_nulls()) != {"*"}:
+        there = shown["age"].count()
+        assert release.count({"age": (None, None)}) == pytest.approx(there)
+        assert sum(release.count({"age": age}) for age in range(-100, 300)) == pytest.approx(there)
+
+
+def test_a_set_with_hidden_characters_stands_for_each_code_alike() -> None:
+    told = {
+        "kind": "names",
+        "labels": {
+            "{1*, 21}": [{"pattern": "1*", "hidden": 1}, {"value": "21"}],
+            "1*": [{"pattern": "1*", "hidden": 1}],
+        },
+        "assumed": ["21"],
+        "mask": {"character": "*", "side": "right", "stands for": "digits"},
+    }
+    column = NamedColumn.of("code", list(told["labels"].values()), told)
+    assert column.shares("21").tolist() == pytest.approx([1 / 11, 0])
+    assert column.shares("13").tolist() == pytest.approx([1 / 11, 1 / 10])
+    assert column.shares([*(f"1{digit}" for digit in range(10)), "21"]).tolist() == pytest.approx([1, 1])
+    drawn = column.draw(np.zeros(20_000, dtype=np.int64), np.random.default_rng(1))
+    assert drawn.value_counts().filter(pl.col("code") == "21")["count"].item() == pytest.approx(20_000 / 11, rel=0.1)
+
+
+def test_names_that_look_like_ranges_are_names() -> None:
+    doses = pl.DataFrame({"dose": ["<5", "5-10", ">=10"] * 4})
+    release = ic.publish(ic.read(doses, quasi=["dose"]), ic.KAnonymity(4))
+    assert release.count({"dose": "<5"}) == 4
+    assert release.count({"dose": ["<5", ">=10"]}) == 8
 
 
 def test_a_value_that_is_not_there_is_an_error_with_the_nearest_names() -> None:
