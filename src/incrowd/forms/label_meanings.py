@@ -75,7 +75,8 @@ def _describe(name: str, labels: pl.Series, tree: Tree, hierarchy: Hierarchy | N
         assumed = _reach(meanings, kind)
     told: dict[str, Any] = {"kind": kind, "labels": meanings, "assumed": assumed}
     if read.mask is not None:
-        shown = "".join(texts).replace(read.mask.mask, "").replace(syntax.ANY, "")
+        codes = (str(text) for pieces in meanings.values() for piece in pieces for text in piece.values())
+        shown = "".join(codes).replace(read.mask.mask, "")  # their numbers of hidden characters are digits, too
         alphabet = "digits" if shown.isdigit() else "letters and digits"
         told["mask"] = {"character": read.mask.mask, "side": read.mask.side, "stands for": alphabet}
     return told
