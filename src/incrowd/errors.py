@@ -17,6 +17,7 @@
     ├── ConformanceError         a method published what its models forbid: a fault, never a user's mistake
     ├── OutputError              the release cannot be written where it was asked to go
     ├── MissingExtra             a package is not installed that not everybody needs; also an ImportError
+    ├── LedgerError              a ledger cannot be used, or was tampered with
     └── BudgetSpent              a question would cost more privacy than is left
 
 and warns of:
@@ -192,6 +193,10 @@ class MissingExtra(IncrowdError, ImportError):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.extra, self.what, self.package)
+
+
+class LedgerError(IncrowdError):
+    """A ledger is not there, cannot be used, or was changed by somebody else than incrowd."""
 
 
 class BudgetSpent(IncrowdError):

@@ -36,6 +36,10 @@ def publish(
     master: Annotated[
         str | None, typer.Option(help="Spark's master: local[2], spark://host:7077, yarn, … (default: Spark's own).")
     ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(help="The ledger to write the release down in, and to pay from (default: the recipe's own)."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
     spreadsheet_safe: Annotated[
         bool, typer.Option("--spreadsheet-safe", help="Make cells plain text that a spreadsheet would run as formulas.")
@@ -50,6 +54,7 @@ def publish(
     from incrowd.core.families import registered
     from incrowd.core.release_directory import require_free
     from incrowd.errors import FormulaWarning
+    from incrowd.ledger import Ledger
     from incrowd.publishing.recipe import Recipe
     from incrowd.publishing.saving import formats, require_own_place
 
@@ -73,7 +78,8 @@ def publish(
         require_own_place(save_recipe, Path(directory))
     session = engines[engine].start_session(master)
     with showing_progress(quiet=quiet or as_json) as progress:
-        release = loaded.run(seed=seed, progress=progress, session=session)
+        book = None if ledger is None else Ledger(ledger)
+        release = loaded.run(seed=seed, ledger=book, progress=progress, session=session)
         chosen = cast("Format | None", format or loaded.output.get("format"))
         safe = spreadsheet_safe or bool(loaded.output.get("spreadsheet_safe", False))
         with warnings.catch_warnings(record=True) as told:

@@ -46,9 +46,11 @@ from incrowd.errors import ConformanceError, EmptyTable, RecipeError, SchemaErro
 from incrowd.forms.generalized import ShowGeneralized
 from incrowd.forms.labelled_groups import present_values
 from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.ledger import Ledger
 from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.private import PrivateMethod
 from incrowd.methods.sets.occurrence_recoding import OccurrenceRecoding
+from incrowd.publishing.in_ledger import outcome, recorded
 from incrowd.publishing.items import ShownItems, require_recodable, show_items
 from incrowd.publishing.noisy_counts import SEEDED, noisy_counts_of, refuse_for_noisy_counts
 from incrowd.publishing.people_promises import refuse_unbounded_method
@@ -67,6 +69,7 @@ def publish(
     sample: float | Fraction = 1,
     seed: int | None = None,
     pseudonym_key: PseudonymKey | None = None,
+    ledger: Ledger | None = None,
     progress: Progress = silent,
 ) -> Release:
     """Make a release of a table that satisfies every required model, or raise `Unsatisfiable`.
@@ -84,6 +87,8 @@ def publish(
         Such a release is for tests: whoever knows or guesses the seed can undo what chance hides, so it is marked.
     pseudonym_key : makes pseudonyms and shifts of dates that can be repeated (default: a key that is drawn now and
         forgotten).
+    ledger : where releases of this data holding are written down, with what they cost. What a private method costs is
+        taken from its cap before anything is drawn, and `BudgetSpent` is raised where it does not fit.
     progress : is told how far the work is.
 
     >>> import incrowd as ic
@@ -109,30 +114,35 @@ def publish(
     population = None if method.private or table.population is None else table.population.source
     recoder = (items or OccurrenceRecoding()) if of_sets else None
     job = _Job(table, models, method, form, rate, rng, key, progress, of_sets, recoder)
-    made = job.run()
-    return Release(
-        shown=made.form,
-        guarantees=(*made.guarantees, *(() if promise is None else (promise.guarantee,))),
-        method=method,
-        seed=seed,
-        source=table.engine.source,
-        published=made.rows,
-        pseudonym_key=None if key is None else key.path,
-        rate=rate,
-        asked_form=form,
-        population=population,
-        promise=promise,
-        told=made.told,
-        people=made.people,
-        of_people=made.of_people,
-        item_method=recoder,
-        item_numbers=made.items,
-        event_sets=made.event_sets,
-        linked=made.linked or {},
-        event_tables=table.engine.events if isinstance(table.engine, LinkedEngine) else {},
-        split=table.engine.split if isinstance(table.engine, LinkedEngine) else None,
-        solutions=None if made.explored is None else made.explored.table(),
-    )
+    with recorded(ledger, table, models, method, rate, promise, seeded=seed is not None) as entry:
+        made = job.run()
+        release = Release(
+            shown=made.form,
+            guarantees=(*made.guarantees, *(() if promise is None else (promise.guarantee,))),
+            method=method,
+            seed=seed,
+            source=table.engine.source,
+            published=made.rows,
+            pseudonym_key=None if key is None else key.path,
+            rate=rate,
+            asked_form=form,
+            population=population,
+            promise=promise,
+            told=made.told,
+            people=made.people,
+            of_people=made.of_people,
+            item_method=recoder,
+            item_numbers=made.items,
+            event_sets=made.event_sets,
+            linked=made.linked or {},
+            event_tables=table.engine.events if isinstance(table.engine, LinkedEngine) else {},
+            split=table.engine.split if isinstance(table.engine, LinkedEngine) else None,
+            entry=entry,
+            solutions=None if made.explored is None else made.explored.table(),
+        )
+        if entry is not None:
+            entry.done(outcome(release))
+    return release
 
 
 def _refuse_impossible(table: Table, models: Sequence[Model], method: AnyMethod, form: Showing | None) -> None:

@@ -12,6 +12,7 @@ from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.sampling import as_rate
 from incrowd.engines import open_in_session
 from incrowd.errors import RecipeError
+from incrowd.ledger import Ledger
 from incrowd.publishing.linked import read_tables, split_rows
 from incrowd.publishing.publish import publish
 from incrowd.publishing.recipe_format import (
@@ -104,8 +105,17 @@ class Recipe(RecipeFields):
         """A SQLite file is named relative to the recipe like any other."""
         return SQLITE + str(self.base / url.removeprefix(SQLITE)) if is_relative_sqlite(url) else url
 
-    def run(self, *, seed: int | None = None, progress: Progress = silent, session: object | None = None) -> Release:
-        """Make the release, in a session of another engine where one is given."""
+    def run(
+        self,
+        *,
+        seed: int | None = None,
+        ledger: Ledger | None = None,
+        progress: Progress = silent,
+        session: object | None = None,
+    ) -> Release:
+        """Make the release, in a session of another engine where one is given, under the recipe's ledger or another."""
+        if ledger is None and self.ledger is not None:
+            ledger = Ledger(self.base / self.ledger)
         table = self.table(session)  # first: where it cannot be opened, no key is made
         wants_key = self.pseudonym_key and table.schema.keyed
         key = PseudonymKey.load_or_create(self.base / str(self.pseudonym_key)) if wants_key else None
@@ -118,6 +128,7 @@ class Recipe(RecipeFields):
             sample=as_rate(self.sample),
             seed=self.seed if seed is None else seed,
             pseudonym_key=key,
+            ledger=ledger,
             progress=progress,
         )
 

@@ -38,7 +38,7 @@ ROLES = (
 )  # fmt: skip
 _KEYS = (
     "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
-    "each_row_a_person", "items", "tables", "split",
+    "each_row_a_person", "items", "tables", "split", "ledger",
     "compare",  # other ways to publish the same table: see planning/compare/candidates.py
 )  # fmt: skip
 _SOURCE_KEYS = ("path", "url", "table", "query", "separator", "quote", "encoding", "missing", "exact_text")
@@ -237,6 +237,8 @@ class RecipeFields:
     split: str | None = None
     """What the events are called, where a flat table is split into people and events."""
     dates: Mapping[str, DateTreatment] = field(default_factory=dict)
+    ledger: str | None = None
+    """The directory of the ledger that releases are written down in."""
     base: Path = field(default_factory=Path)
     """The directory that relative paths start from."""
 
@@ -284,8 +286,9 @@ class RecipeFields:
             require_whole("the recipe", "seed", data["seed"], at_least=0)
         if not isinstance(data.get("each_row_a_person", False), bool):
             raise RecipeError(f"each_row_a_person is true or false, not {data['each_row_a_person']!r}.")
-        if "split" in data:
-            _require_texts("the recipe", {"split": data["split"]})
+        for name in ("split", "ledger"):
+            if name in data:
+                _require_texts("the recipe", {name: data[name]})
         as_rate(data.get("sample", 1))
         items = _table("items", data.get("items", {}))
         separator = items.pop("separator", None)
@@ -313,6 +316,7 @@ class RecipeFields:
             item_method=make_registered("set_methods", items, base=base) if items else None,
             item_separator=separator,
             split=data.get("split"),
+            ledger=data.get("ledger"),
             tables={
                 name: TableFields.from_dict(name, described, base)
                 for name, described in _table("tables", data.get("tables", {})).items()

@@ -39,8 +39,10 @@ from incrowd.forms.label_meanings import describe_labels
 from incrowd.forms.label_reader import LabelReader
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.values import natural_kind
+from incrowd.ledger import OpenEntry
 from incrowd.metrics.in_summary import label_losses
 from incrowd.publishing.features import FeatureEncoder
+from incrowd.publishing.in_ledger import record_saved
 from incrowd.publishing.notebook import release_html
 from incrowd.publishing.one_of_a_kind import MOST_ROWS, OneOfAKind, one_of_a_kind
 from incrowd.publishing.opening.claims import Claim
@@ -142,6 +144,8 @@ class Release:
     """What became of its weights, where it was read from files that say so."""
     told_totals: Floats | None = None
     """What the rows of each tuple of the table before weigh, where it was read from files and that table was given."""
+    entry: OpenEntry | None = None
+    """Its entry in a ledger, where it was made under one."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -412,6 +416,7 @@ class Release:
             "form": self.shown.name,
             **({} if (written := self._labels_written) is None else {"labels": written}),
             "seeded": self.seeded,
+            **({} if self.entry is None else {"ledger": self.entry.mark}),
             "loss": self._losses() if self.promise is None else {},  # losses tell of rows that are not published
             **({} if self.promise is None else {"privacy": dict(self.promise.told)}),
             "warnings": self.warnings,
@@ -557,7 +562,10 @@ class Release:
 
         Rows that are on a cluster are written by it: the data are then a directory of parts.
         """
-        return save(self, directory, format=format, force=force, spreadsheet_safe=spreadsheet_safe, progress=progress)
+        data = save(self, directory, format=format, force=force, spreadsheet_safe=spreadsheet_safe, progress=progress)
+        if self.entry is not None:
+            record_saved(self.entry, data)
+        return data
 
     def save_recipe(self, path: str | Path) -> Path:
         """Write the recipe that makes this release again, seed included, into a file of your own; return its path.
