@@ -22,10 +22,10 @@ from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.schema import Schema
 from incrowd.dp.budget import Budget
 from incrowd.errors import BudgetSpent, LedgerError
-from incrowd.ledger import store
 from incrowd.ledger.entries import Entry, Kind, broken, read_budget, write_budget
 from incrowd.ledger.running import Running, is_dead
 from incrowd.ledger.spending import added_up, cost_together
+from incrowd.ledger.store import Store, create
 
 _FILE, _RUNS = "ledger.sqlite", "running"
 _ENDS: tuple[Kind, ...] = ("made", "failed", "stopped")
@@ -48,8 +48,8 @@ class Ledger:
 
     def __init__(self, directory: str | Path, *, key: str | Path | None = None) -> None:
         self.directory = Path(directory)
-        self._file = self.directory / _FILE
-        first = store.read(self._file)[0]
+        self._store = Store(self.directory / _FILE)
+        first = self._store.read()[0]
         self.key_file = Path(key) if key is not None else _beside(self.directory)
         self._key = PseudonymKey.load(self.key_file).secret
         if not hmac.compare_digest(str(first.told.get("key")), _check_of(self._key)):
@@ -74,13 +74,13 @@ class Ledger:
         told: dict[str, Any] = {"key": _check_of(secret), "cap": None if cap is None else write_budget(cap)}
         with telling(directory):
             (directory / _RUNS).mkdir(mode=0o700)
-            store.create(directory / _FILE, secret, told)
+            create(directory / _FILE, secret, told)
         return cls(directory, key=key_file)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
         """All entries, in order."""
-        return tuple(store.read(self._file))
+        return tuple(self._store.read())
 
     @property
     def cap(self) -> Budget | None:
@@ -152,24 +152,28 @@ class Ledger:
                 )
             return kind, {**told, "price": write_budget(price)}
 
-        return store.add(self._file, self._key, decide)
+        return self._store.add(self._key, decide)
 
     def _add(self, kind: Kind, told: Mapping[str, Any]) -> Entry:
-        return store.add(self._file, self._key, lambda _: (kind, told))
+        return self._store.add(self._key, lambda _: (kind, told))
 
     def _mark_stopped(self) -> None:
         """Write down which runs were killed before they came to an end. What they cost stays spent."""
-        for entry in _unended(self.entries):
-            lock = self.directory / _RUNS / str(entry.told["run"])
-            if is_dead(lock):
+        locks = {path.name: path for path in (self.directory / _RUNS).iterdir()}
+        entries = self.entries
+        for entry in _unended(entries):
+            if is_dead(self.directory / _RUNS / str(entry.told["run"])):
                 with suppress(_AlreadyEnded):
-                    store.add(self._file, self._key, partial(_stopped, entry))
+                    self._store.add(self._key, partial(_stopped, entry))
+        for entry in entries if locks else ():  # of those that were killed, the lock is still there
+            lock = locks.get(str(entry.told.get("run")))
+            if lock is not None and is_dead(lock):
                 lock.unlink(missing_ok=True)
 
     def verify(self, releases: Sequence[str | Path] = ()) -> list[str]:
         """Return what is wrong, in words: with the chain of entries, and with the entries that releases carry."""
         self._mark_stopped()
-        entries = self.entries
+        entries = self._store.read_all()
         found = list(broken(entries, self._key))
         for release in releases:
             found += _strange(Path(release), entries)

@@ -42,27 +42,44 @@ def create(path: Path, key: bytes, told: Mapping[str, Any]) -> None:
         connection.execute("COMMIT")
 
 
-def add(path: Path, key: bytes, decide: Decide) -> Entry:
-    """Add what `decide` makes of all entries so far; nobody else adds anything in between."""
-    with _connected(path) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            before = _read(connection)
-            kind, told = decide(before)
-            last = before[-1]
-            made = chained(last.number + 1, _now(), kind, told, last.hash, key)
-            _insert(connection, made)
-            connection.execute("COMMIT")
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
-    return made
+class Store:
+    """The entries of a file. Those that were read once are not read again, but by `read_all`."""
 
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: list[Entry] = []
 
-def read(path: Path) -> list[Entry]:
-    """Return all entries, in order."""
-    with _connected(path) as connection:
-        return _read(connection)
+    def add(self, key: bytes, decide: Decide) -> Entry:
+        """Add what `decide` makes of all entries so far; nobody else adds anything in between."""
+        with _connected(self._path) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                before = self._up_to_date(connection)
+                kind, told = decide(before)
+                last = before[-1]
+                made = chained(last.number + 1, _now(), kind, told, last.hash, key)
+                _insert(connection, made)
+                connection.execute("COMMIT")
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+        return made
+
+    def read(self) -> list[Entry]:
+        """Return all entries, in order."""
+        with _connected(self._path) as connection:
+            return list(self._up_to_date(connection))
+
+    def read_all(self) -> list[Entry]:
+        """Return all entries as they are now, whoever changed them since they were read before."""
+        self._known = []
+        return self.read()
+
+    def _up_to_date(self, connection: sqlite3.Connection) -> list[Entry]:
+        self._known += _read(connection, self._known[-1].number if self._known else 0)
+        if not self._known:
+            raise LedgerError("the ledger has no entries: somebody removed them.")
+        return self._known
 
 
 @contextmanager
@@ -84,10 +101,9 @@ def _insert(connection: sqlite3.Connection, entry: Entry) -> None:
     )
 
 
-def _read(connection: sqlite3.Connection) -> list[Entry]:
-    found = connection.execute(f"SELECT {_COLUMNS} FROM entries ORDER BY number").fetchall()
-    if not found:
-        raise LedgerError("the ledger has no entries: somebody removed them.")
+def _read(connection: sqlite3.Connection, after: int) -> list[Entry]:
+    asked = f"SELECT {_COLUMNS} FROM entries WHERE number > ? ORDER BY number"
+    found = connection.execute(asked, (after,)).fetchall()
     try:
         return [Entry(number, time, kind, json.loads(told), *rest) for number, time, kind, told, *rest in found]
     except ValueError as error:
