@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from incrowd.common.exact import Exact
 from incrowd.common.writing import telling
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.schema import Schema
@@ -37,7 +38,7 @@ class Ledger:
 
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "clinic"
-    >>> ledger = Ledger.create(place, cap=Budget(2))
+    >>> ledger = Ledger.create(place, cap=2)
     >>> with ledger.start({"what": "a test"}, Budget("0.5")) as entry:
     ...     entry.done({"rows": 100})
     >>> print(ledger.spent, "of", ledger.cap)
@@ -59,11 +60,16 @@ class Ledger:
         self._begun = first
 
     @classmethod
-    def create(cls, directory: str | Path, *, cap: Budget | None = None, key: str | Path | None = None) -> Ledger:
+    def create(
+        cls, directory: str | Path, *, cap: Budget | Exact | None = None, key: str | Path | None = None
+    ) -> Ledger:
         """Make a ledger in a new directory, and a key for it in a file beside the directory, or where `key` says.
 
-        `cap` is what all private releases together may cost everybody in the tables; without one, costs are counted.
+        `cap` is what all private releases together may cost everybody in the tables, an ε or a `Budget` with a δ;
+        without one, costs are only counted.
         """
+        if cap is not None and not isinstance(cap, Budget):
+            cap = Budget(cap)
         directory = Path(directory)
         key_file = Path(key) if key is not None else _beside(directory)
         with telling(directory):
