@@ -19,6 +19,7 @@ import polars as pl
 
 from incrowd.auditing.reference_tables import read_truth
 from incrowd.common.paths import is_there
+from incrowd.common.surface import option
 from incrowd.core.dated import DateFacts
 from incrowd.core.engine import Counted, PublishedRows
 from incrowd.core.families import published_forms, registered
@@ -167,7 +168,7 @@ def _described(place: Path, description: str | Path | Description | None) -> Des
         return Description.load(place / "recipe.toml")
     raise SchemaError(
         f"{place} does not say what its columns are.  Hint: describe them in a TOML file: [columns] with "
-        'age = "quasi", disease = "sensitive" (--description).'
+        f'age = "quasi", disease = "sensitive"; and name it: {option("description", "columns.toml")}.'
     )
 
 
