@@ -263,6 +263,15 @@ def _refuse_other_models(require: Sequence[Model], *, rows_are_people: bool) -> 
 
 def refuse_undeclared(tally: Tally, schema: Schema) -> None:
     """Refuse hierarchies of which somebody in the table could change a level that others are shown at."""
+    for name, why in undeclared(tally, schema).items():
+        raise SchemaError(
+            f"{SDGS.name} must not look at the table to choose what is shown, and the hierarchy of '{name}' {why}."
+        )
+
+
+def undeclared(tally: Tally, schema: Schema) -> dict[str, str]:
+    """Return what is wrong with hierarchies that somebody in the table could change, by column."""
+    found: dict[str, str] = {}
     for name, hierarchy in sorted(schema.quasi.items()):
         tree, why = tally.trees[name], ""
         if tree.from_data:
@@ -276,6 +285,5 @@ def refuse_undeclared(tally: Tally, schema: Schema) -> None:
         elif isinstance(hierarchy, Dates) and tree.values.dtype == pl.Datetime:
             why = "holds times, beside which plain dates would be shown with one.  Hint: turn them into dates"
         if why:
-            raise SchemaError(
-                f"{SDGS.name} must not look at the table to choose what is shown, and the hierarchy of '{name}' {why}."
-            )
+            found[name] = why
+    return found
