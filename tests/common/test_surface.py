@@ -78,7 +78,7 @@ def test_names_that_repeat(visits: Path) -> None:
     assert "each_row_a_person=True if" in str(refused.value)
     path = recipe(visits.parent, 'path = "visits.csv"', 'name = "identifier"\nage = "quasi"\nsex = "drop"')
     for told in (refusal(path), incrowd("publish", path).err):
-        assert 'role = "person" in [columns.name] if each value' in told
+        assert 'role = "person" or "person-pseudonym" in [columns.name] if each value' in told
         assert "each_row_a_person = true if" in told
 
 

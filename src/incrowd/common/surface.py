@@ -62,8 +62,10 @@ def option(name: str, value: object = _NOT_GIVEN, *, section: str = "", recipe: 
     return stated + _place(f"[{section}]" if section else "")
 
 
-def as_role(name: str, column: str | None = None) -> str:
+def as_role(name: str, column: str | None = None, *, or_in_recipe: str = "") -> str:
     """Return how a column gets a role here; without a column, how any does.
+
+    `or_in_recipe` is a role that says two things at once, which only recipes have.
 
     >>> as_role("person", "patient")
     'person="patient"'
@@ -78,7 +80,8 @@ def as_role(name: str, column: str | None = None) -> str:
     if where == "python" or (where == "command line" and f"--{name}" in _options.get()()):
         return option(name, "…" if column is None else column)
     key = "" if column is None else column if _BARE_KEY.fullmatch(column) else json.dumps(column, ensure_ascii=False)
-    return f'role = "{name}"' + _place(f"[columns.{key}]" if key else "")
+    other = f' or "{or_in_recipe}"' if or_in_recipe else ""
+    return f'role = "{name}"{other}' + _place(f"[columns.{key}]" if key else "")
 
 
 def _place(section: str) -> str:

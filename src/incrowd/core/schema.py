@@ -257,7 +257,7 @@ def _require_treatable(dates: Mapping[str, DateTreatment], columns: Sequence[str
         if treatment.needs_person and not person:
             raise SchemaError(
                 f"column '{name}': {treatment.name} needs to know whose a row is.  Hint: name the column that tells "
-                f"it, {as_role('person', 'patient')}."
+                f"it, {as_role('person', 'patient', or_in_recipe='person-pseudonym')}."
             )
         for other in treatment.looks_at:
             if other not in columns:

@@ -513,7 +513,8 @@ def refuse_repeated(repeated: Mapping[str, tuple[int, int]]) -> None:
     for name, (different, rows) in repeated.items():
         raise SchemaError(
             f"column '{name}' names people and repeats: {rows:,} rows have {different:,} different values. A guarantee "
-            f"is about people, so say whose a row is.  Hint: {as_role('person', name)} if each value is one person; "
+            f"is about people, so say whose a row is.  Hint: "
+            f"{as_role('person', name, or_in_recipe='person-pseudonym')} if each value is one person; "
             f"{option('each_row_a_person', True)} if each row is one, although names repeat."
         )
 
