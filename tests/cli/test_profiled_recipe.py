@@ -17,11 +17,13 @@ from tests.cli.command import incrowd
 def german(place: Path) -> Path:
     """A CSV as German offices have them: semicolons, cp1252, names that repeat beside a patient's number."""
     dice = random.Random(4)
-    lines = ["Patientennr;Nachname;Alter;Geschlecht;PLZ;Diagnose"]
+    lines = ["Patientennr;Nachname;Alter;Größe;Geschlecht;PLZ;Diagnose"]
     for number in range(400):
         name, code = dice.choice(["Müller", "Groß", "Jäger"]), dice.choice(["10115", "10117", "20095", "80331"])
         ill = dice.choice(["J45", "E11", "I10", "F32"])
-        lines.append(f"P{number:05d};{name};{dice.randint(18, 90)};{dice.choice('mw')};{code};{ill}")
+        lines.append(
+            f"P{number:05d};{name};{dice.randint(18, 90)};{dice.randint(150, 195)};{dice.choice('mw')};{code};{ill}"
+        )
     path = place / "patienten.csv"
     path.write_bytes("\r\n".join([*lines, ""]).encode("cp1252"))
     return path
@@ -54,6 +56,9 @@ def test_it_is_published_checked_and_audited_as_it_is(recipe: Path) -> None:
     release = recipe.parent / f"{recipe.name.removesuffix('.recipe.toml')}-release"
     assert incrowd("check", release).code == 0
     assert incrowd("audit", release, "--no-learning").code == 0
+    source = recipe.parent / tomllib.loads(recipe.read_text(encoding="utf-8"))["source"]["path"]
+    done = incrowd("audit", release, "--no-learning", "--original", source)
+    assert done.code == 0, done.err
 
 
 def test_advise_takes_it_and_names_lines_that_work(recipe: Path) -> None:
