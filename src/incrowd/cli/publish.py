@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -11,6 +12,7 @@ import typer
 from incrowd.cli.command import Command
 
 if TYPE_CHECKING:
+    from incrowd.publishing.recipe import Recipe
     from incrowd.publishing.saving import Format
 
 
@@ -96,6 +98,16 @@ def publish(
     elif not quiet:
         console = Console()
         console.print(summary_table("Released", [*release_lines(summary), ("written to", str(data))]))
+        _say_what_is_next(directory, loaded)
+
+
+def _say_what_is_next(directory: str | Path, recipe: Recipe) -> None:
+    """Name the command that attacks the release, with the original if that is a file."""
+    original = recipe.source.get("path")
+    if isinstance(directory, str) or not isinstance(original, str) or "://" in original:
+        return
+    words = ["incrowd", "audit", str(directory), "--original", str(recipe.base / original), "-o", "audit.html"]
+    typer.echo(f"Attack it before it leaves the house:\n  {shlex.join(words)}")
 
 
 COMMANDS = (Command(publish, place=40),)

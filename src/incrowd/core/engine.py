@@ -18,6 +18,7 @@ import polars as pl
 from incrowd.common.arrays import Bools, Counts, Ints
 from incrowd.common.progress import Progress
 from incrowd.common.registry import Named
+from incrowd.common.surface import as_role
 from incrowd.core.dated import KeyedPeople
 from incrowd.core.form import Form, FormOutline
 from incrowd.core.formulas import FormulaCells
@@ -351,7 +352,7 @@ class Engine(Named, Protocol):
             raise SchemaError(
                 "some people have the same quasi-identifiers and sensitive values, so that a row cannot be found again "
                 f"to publish '{schema.found_again[0]}' beside its set of items.  Hint: say whose a row is with "
-                'person="…", or drop the column.'
+                f"{as_role('person')}, or drop the column."
             )
         ((column, hierarchy),) = schema.items.items()
         lists = split_items(column, owned.sets, schema.item_separator)

@@ -9,6 +9,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.arrays import Bools, Codes, Floats, Ints
+from incrowd.common.surface import option
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.query import Condition, listed, matching_codes
 from incrowd.errors import OutputError, SchemaError
@@ -56,7 +57,7 @@ def split_items(column: str, raw: pl.Series, separator: str | None) -> pl.Series
     """Return sets as lists of texts; a text is a list of items with a separator between them."""
     if raw.dtype == pl.List(pl.String):
         if separator is not None:
-            raise SchemaError(f"column '{column}' holds lists, so item_separator= cannot be used.")
+            raise SchemaError(f"column '{column}' holds lists, so {option('item_separator')} cannot be used.")
         return raw
     if raw.dtype != pl.String:
         raise SchemaError(

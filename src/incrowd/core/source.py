@@ -10,6 +10,7 @@ from typing import ClassVar, Protocol
 import polars as pl
 
 from incrowd.common.registry import Named
+from incrowd.common.surface import option
 from incrowd.errors import SourceError
 from incrowd.hierarchies.texts import AS_THEY_LOOK, TextRules
 
@@ -91,10 +92,12 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         if not isinstance(self.exact_text, bool):
-            raise SourceError("exact_text= is True or False.")
+            raise SourceError(f"{option('exact_text')} is true or false.")
         # A text is a sequence of texts too, and "NA" would become "N" and "A".
         if isinstance(self.missing, str) or not all(isinstance(word, str) for word in self.missing):
-            raise SourceError("missing= takes a list of texts, for example missing=['?', 'NA'].")
+            raise SourceError(
+                f"{option('missing')} takes a list of texts, for example {option('missing', ['?', 'NA'])}."
+            )
         object.__setattr__(self, "missing", tuple(self.missing))
 
     @property

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
+from incrowd.common.surface import option
 from incrowd.core.dated import DatedRows
 from incrowd.core.form import Form
 from incrowd.core.households import Households
@@ -105,7 +106,8 @@ class Target:
         """Those who are attacked: everybody in the table, or as many of them, at random."""
         if self.truth is None:
             raise AttackError(
-                "who is who is not known.  Hint: give the table that the release was made from (--original)."
+                "who is who is not known.  Hint: give the table that the release was made from: "
+                f"{option('original', 'table.csv')}."
             )
         columns, secret = self.view.columns, self.view.sensitive
         values = max((self.view.trees[name].size for name in secret), default=1)

@@ -18,6 +18,7 @@ import polars as pl
 
 from incrowd.common.arrays import Bools, Codes, Counts, Floats
 from incrowd.common.randomness import permutation
+from incrowd.common.surface import option
 from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.groups import Groups, Histogram, LazyHistograms, histogram
 from incrowd.core.model import Guarantee, Model
@@ -304,7 +305,9 @@ def all_columns(columns: Sequence[Sequence[str]], schema: Schema, *, overlapping
         if name not in schema.tallied:
             raise SchemaError(f"sliced: '{name}' is no attribute.{did_you_mean(name, schema.tallied)}")
         if name in seen and not overlapping:
-            raise SchemaError(f"sliced: '{name}' is in two columns.  Hint: say overlapping=True if that is meant.")
+            raise SchemaError(
+                f"sliced: '{name}' is in two columns.  Hint: say {option('overlapping', True)} if that is meant."
+            )
         seen.add(name)
     for column in columns:
         if len(set(column)) < len(column):

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.renaming import renamed
+from incrowd.common.surface import option
 from incrowd.core.groups import Groups
 from incrowd.core.model import Model
 from incrowd.errors import RecipeError
@@ -80,7 +81,7 @@ class PopulationUniqueness(Model):
         if self.estimator is not None and self.fraction is None:
             raise RecipeError(
                 f"{self.name}: an estimator needs the share of the population that the table is.  "
-                "Hint: fraction=0.05 for one person in twenty."
+                f"Hint: {option('fraction', 0.05)} for one person in twenty."
             )
 
     @property

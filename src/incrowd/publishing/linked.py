@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from incrowd.common.surface import as_role
 from incrowd.core.engine import Engine
 from incrowd.core.schema import Schema
 from incrowd.engines.linked import EventTable, LinkedEngine
@@ -49,7 +50,9 @@ def read_tables(people: Table, **events: Table) -> LinkedTables:
         raise SchemaError("there is no table of events.  Hint: read_tables(people=…, visits=…).")
     schema = people.schema
     if not schema.person:
-        raise SchemaError('the table of people does not say who is who.  Hint: read it with person="…", its key.')
+        raise SchemaError(
+            f"the table of people does not say who is who.  Hint: read it with {as_role('person')}, its key."
+        )
     _require_linking(people.engine)
     tables: dict[str, EventTable] = {}
     taken = set(schema.published) | set(schema.person)
@@ -95,7 +98,7 @@ def split_rows(table: Table, events: str = "events") -> LinkedTables:
     """
     schema, engine = table.schema, table.engine
     if not schema.person:
-        raise SchemaError('nothing tells whose a row is.  Hint: read the table with person="…".')
+        raise SchemaError(f"nothing tells whose a row is.  Hint: read the table with {as_role('person')}.")
     _require_linking(engine)
     used = (*schema.quasi, *schema.sensitive, *schema.items, *schema.kept, *schema.dates, *schema.weights)
     home = tuple(name for name in schema.household if name not in schema.person)
@@ -152,7 +155,7 @@ def _event_table(name: str, table: Table, people: Schema) -> EventTable:
     if schema.person != people.person:
         raise SchemaError(
             f"table '{name}' has the key {list(schema.person)}, and that of people is {list(people.person)}.  "
-            "Hint: read both with the same person=, renaming columns where they differ."
+            f"Hint: read both with the same {as_role('person')}, renaming columns where they differ."
         )
     if schema.quasi:
         raise SchemaError(

@@ -15,6 +15,7 @@ from incrowd.common.arrays import Codes
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress, silent
 from incrowd.common.randomness import is_secure, randomness, sample_counts, words
+from incrowd.common.surface import as_role, option
 from incrowd.core.engine import Counted, LinkedRows, MadeInParts, PartsTask, PublishedRows, empty_tally
 from incrowd.core.families import require_member
 from incrowd.core.form import Form, FormOutline
@@ -180,13 +181,14 @@ def _refuse_impossible_households(
             if model.counts_households:
                 raise SchemaError(
                     f"{model} counts households, and no column tells who lives together.  Hint: name it when the table "
-                    'is read, household="hid" (in a recipe, role = "household").'
+                    f"is read, {as_role('household', 'hid')}."
                 )
         return
     if method.promises_privacy:
         raise SchemaError(
-            f"{method.name} promises privacy to people, not to households.  Hint: say person= of the column that tells "
-            "the household, with most_rows: the promise is then one to households; or leave out household."
+            f"{method.name} promises privacy to people, not to households.  Hint: say {as_role('person')} of the "
+            "column that tells the household, with most_rows: the promise is then one to households; or leave out "
+            "household."
         )
     for part in (method, form):
         if part is not None and part.one_row_each:
@@ -198,7 +200,7 @@ def _refuse_impossible_households(
     if again and not schema.person:
         raise SchemaError(
             f"column '{again[0]}' is looked up row by row, and nothing tells whose a row is.  Hint: where "
-            'households are known, name also the column that tells the person, person="pid".'
+            f"households are known, name also the column that tells the person, {as_role('person', 'pid')}."
         )
 
 
@@ -216,7 +218,7 @@ def _refuse_impossible_sets(
     if items is not None:
         require_member("set_methods", items)
         if not models:
-            raise RecipeError("items= is for tables with a column of items.  Hint: leave it out.")
+            raise RecipeError(f"{option('items')} is for tables with a column of items.  Hint: leave it out.")
     if models and (method.private or method.promise(Fraction(1, 2)) is not None):
         raise RecipeError(f"{method.name} publishes no sets of items.  Hint: use another method, such as Mondrian.")
 
@@ -511,9 +513,9 @@ def refuse_repeated(repeated: Mapping[str, tuple[int, int]]) -> None:
     for name, (different, rows) in repeated.items():
         raise SchemaError(
             f"column '{name}' names people and repeats: {rows:,} rows have {different:,} different values. A guarantee "
-            f'is about people, so say whose a row is.  Hint: person="{name}" if each value is one person (in a '
-            'recipe, role = "person" or "person-pseudonym"); each_row_a_person=True if each row is one, although names '
-            "repeat."
+            f"is about people, so say whose a row is.  Hint: "
+            f"{as_role('person', name, or_in_recipe='person-pseudonym')} if each value is one person; "
+            f"{option('each_row_a_person', True)} if each row is one, although names repeat."
         )
 
 

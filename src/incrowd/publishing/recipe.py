@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from incrowd.common.progress import Progress, silent
+from incrowd.common.surface import written_in
 from incrowd.core.families import registered
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.sampling import as_rate
@@ -32,6 +33,7 @@ from incrowd.sources import open_source
 class Recipe(RecipeFields):
     """Everything that makes a release, and the making of it."""
 
+    @written_in("recipe")
     def table(self, session: object | None = None) -> Table:
         """Open the source, on this machine or in a session of another engine, and give its columns their roles."""
         location, options, population = self._opened(session)
@@ -105,6 +107,7 @@ class Recipe(RecipeFields):
         """A SQLite file is named relative to the recipe like any other."""
         return SQLITE + str(self.base / url.removeprefix(SQLITE)) if is_relative_sqlite(url) else url
 
+    @written_in("recipe")
     def run(
         self,
         *,

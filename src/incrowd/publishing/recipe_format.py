@@ -16,6 +16,7 @@ from typing import Any, Protocol, Self
 import tomli_w
 
 from incrowd.common.parameters import require_whole
+from incrowd.common.surface import written_in
 from incrowd.core.families import make_registered, registered
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Model, verified_models
@@ -243,6 +244,7 @@ class RecipeFields:
     """The directory that relative paths start from."""
 
     @classmethod
+    @written_in("recipe")
     def load(cls, path: str | Path) -> Self:
         """Read a recipe file."""
         path = Path(path)
@@ -263,6 +265,7 @@ class RecipeFields:
             raise RecipeError(f"recipe {path}: {error}") from error
 
     @classmethod
+    @written_in("recipe")
     def from_dict(cls, data: Mapping[str, Any], *, base: Path = Path()) -> Self:
         """Read a recipe from nested tables."""
         data = dict(data)

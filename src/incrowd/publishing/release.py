@@ -18,6 +18,7 @@ import polars.selectors as cs
 from incrowd.common.arrays import Floats
 from incrowd.common.plain import finite, parameters, size_distribution
 from incrowd.common.progress import Progress, silent
+from incrowd.common.surface import option
 from incrowd.core.dated import DateFacts
 from incrowd.core.engine import LinkedRows, PublishedRows
 from incrowd.core.form import Form, FormOutline
@@ -291,10 +292,10 @@ class Release:
         if reader is None or set(query) & set(self.schema.items):  # sets of items are counted by the form
             found = None if weighted is False else self.form.weighted_count(query)
             if weighted and found is None:
-                raise QueryError("this release has no weights.  Hint: leave out weighted=True.")
+                raise QueryError(f"this release has no weights.  Hint: leave out {option('weighted', True)}.")
             return (self.form.count(query) if found is None else found) / float(self.rate)
         if weighted and reader.weighted is None:
-            raise QueryError("this release has no weights.  Hint: leave out weighted=True.")
+            raise QueryError(f"this release has no weights.  Hint: leave out {option('weighted', True)}.")
         return reader.count(query, weighted=weighted is not False) / float(self.rate)
 
     @property
@@ -327,7 +328,7 @@ class Release:
         if target not in names:
             raise QueryError(f"'{target}' is not a published column.{did_you_mean(target, names)}")
         if weights and (self.reader is None or self.reader.weighted is None):
-            raise QueryError("this release has no weights.  Hint: leave out weights=True.")
+            raise QueryError(f"this release has no weights.  Hint: leave out {option('weights', True)}.")
         frame, of_rows = self._drawn_rows(np.random.default_rng(seed))
         if not weights:
             of_rows = np.ones(frame.height)

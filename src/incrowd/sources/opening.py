@@ -20,7 +20,7 @@ from incrowd.sources.normalize import require_readable_name
 _NOT_TABLES = {
     b"PK\x03\x04": "a ZIP archive or an Excel workbook.  Hint: unpack it, or save the sheet as CSV.",
     b"\xd0\xcf\x11\xe0": "an old Excel workbook.  Hint: save the sheet as CSV.",
-    b"SQLite format 3\0": "an SQLite database.  Hint: open 'sqlite:///' followed by the path, with query=.",
+    b"SQLite format 3\0": "an SQLite database.  Hint: open 'sqlite:///' followed by the path, with a query.",
     b"\x28\xb5\x2f\xfd": "compressed with Zstandard.  Hint: decompress it, or use gzip.",
     b"BZh91AY&SY": "compressed with bzip2.  Hint: decompress it, or use gzip.",
     b"%PDF": "a PDF document.",

@@ -155,7 +155,7 @@ def test_a_missing_column_is_named(files: Path) -> None:
 
 
 def test_errors_say_what_to_do(files: Path) -> None:
-    with pytest.raises(SchemaError, match=r"does not say what its columns are.*--description"):
+    with pytest.raises(SchemaError, match=r"does not say what its columns are.*description="):
         open_release(files / "published.csv")
     with pytest.raises(RecipeError, match="cannot be read"):
         open_release(files / "published.csv", description=files / "nowhere.toml")

@@ -19,6 +19,7 @@ import polars as pl
 
 from incrowd.auditing.reference_tables import read_truth
 from incrowd.common.paths import is_there
+from incrowd.common.surface import option
 from incrowd.core.dated import DateFacts
 from incrowd.core.engine import Counted, PublishedRows
 from incrowd.core.families import published_forms, registered
@@ -41,7 +42,7 @@ from incrowd.publishing.opening.description import Description
 from incrowd.publishing.opening.items import judge_claims_of_sets, sets_of_linked
 from incrowd.publishing.opening.label_file import read_meanings
 from incrowd.publishing.opening.people import crowds_in_files, tells_of_people
-from incrowd.publishing.opening.summary import read_summary, require_agreement, require_people
+from incrowd.publishing.opening.summary import SUMMARY, read_summary, require_agreement, require_people
 from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table
 from incrowd.sources import open_source, open_table, read_rows
@@ -167,7 +168,7 @@ def _described(place: Path, description: str | Path | Description | None) -> Des
         return Description.load(place / "recipe.toml")
     raise SchemaError(
         f"{place} does not say what its columns are.  Hint: describe them in a TOML file: [columns] with "
-        'age = "quasi", disease = "sensitive" (--description).'
+        f'age = "quasi", disease = "sensitive"; and name it: {option("description", "columns.toml")}.'
     )
 
 
@@ -230,7 +231,11 @@ def _open(path: Path, described: Description) -> OpenedTable:
     if path.suffix.lower() != ".csv":
         lists = () if described.items is None else (described.items,)
         return open_table(str(path), ReadOptions(lists=lists))
-    opened = open_source(str(path), **described.reading)  # a CSV has no lists
+    told = dict(described.reading)
+    if described.is_recipe and (path.parent / SUMMARY).is_file():
+        # The recipe tells how the original is read; a release that was made here is UTF-8 with the usual quotes.
+        told |= {"encoding": "utf-8", "quote": '"'}
+    opened = open_source(str(path), **told)  # a CSV has no lists
     if not described.spreadsheet_safe:
         return opened
     frame = restored(opened.frame)
