@@ -11,12 +11,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from incrowd.auditing.recommendation import THREATS, Recommendation, recommend
+from incrowd.auditing.recommendation import THREATS, Recommendation, gravity, recommend
 from incrowd.auditing.remedies.remedy import Remedies
 from incrowd.auditing.suppression import FEW
 from incrowd.common.percents import percent
 from incrowd.common.writing import write_text
-from incrowd.core.risk import LEVELS, QUESTIONS, Risk
+from incrowd.core.risk import QUESTIONS, Risk
 from incrowd.errors import OutputError
 
 
@@ -81,9 +81,7 @@ class Audit:
         found: dict[str, dict[str, Any]] = {}
         for threat in THREATS:
             tried = [risk for risk in self.attacks if risk.threat == threat]
-            worst = max(
-                tried, key=lambda risk: (LEVELS.index(risk.level), risk.got_through, risk.advantage), default=None
-            )
+            worst = max(tried, key=gravity, default=None)
             if worst is None:
                 found[threat] = {
                     "asks": QUESTIONS[threat],

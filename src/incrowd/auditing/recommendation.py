@@ -34,7 +34,7 @@ class Recommendation:
 
     @property
     def sentence(self) -> str:
-        """The recommendation as one sentence."""
+        """The recommendation as one sentence: to whom, a colon, and why."""
         said = "; ".join(_clause(reason) for reason in self.because[:_SAID])
         more = len(self.because) - _SAID
         said += f"; and {more} more" if more > 0 else ""
@@ -70,7 +70,7 @@ def recommend(
     `guaranteed` are the statements that hold, `warnings` those of the release itself.
     """
     tried = {risk.threat for risk in attacks}
-    forbidden = [f"it is said to satisfy {claim}, and does not" for claim in map(_model, false_claims)]
+    forbidden = [f"it is said to satisfy what it does not, {claim}" for claim in false_claims]
     if seeded:
         forbidden.append("it was made with a seed, and whoever guesses it can undo what chance hides")
     if not tried:
@@ -98,23 +98,21 @@ def _by_threat(attacks: Sequence[Risk], levels: Sequence[Level]) -> list[str]:
     return [_reason(risk) for risk in worst.values()]
 
 
-def gravity(risk: Risk) -> tuple[int, float, bool, float]:
-    """Order attacks: by level, then by the share of people who are exposed, then by how far they got."""
-    return LEVELS.index(risk.level), risk.exposed / max(risk.people, 1), risk.got_through, risk.advantage
+def gravity(risk: Risk) -> tuple[int, bool, float, bool, float]:
+    """Order attacks: by level; of one level those that reach people, then by the share of people who are exposed, then
+    by how far they got.
+    """
+    exposed = risk.exposed / max(risk.people, 1)
+    return LEVELS.index(risk.level), risk.reaches_people, exposed, risk.got_through, risk.advantage
 
 
 def _reason(risk: Risk) -> str:
-    named = f"{risk.plain_name} ({risk.full_name})" if risk.plain_name else risk.full_name
+    named = f"{risk.full_name}, “{risk.plain_name}”" if risk.plain_name else risk.full_name
     numbers = f"{percent(risk.value)} right, {percent(risk.baseline)} without the release"
     if risk.exposed:
         some = f"{risk.exposed:,}" if risk.exposed >= FEW else f"fewer than {FEW}"
-        numbers += f", {some} of {risk.people:,} people exposed for sure"
-    return f"{risk.threat} is {risk.level} by {named}: {numbers}"
-
-
-def _model(claim: str) -> str:
-    """Return the model of a claim without the reason why it does not hold, which stands beside it."""
-    return claim.partition(" (")[0]
+        numbers += f", and {some} of {risk.people:,} people exposed for sure"
+    return f"{risk.threat} is {risk.level} ({named}: {numbers})"
 
 
 def _clause(reason: str) -> str:

@@ -217,7 +217,10 @@ def audit(
         what_to_do = _remedies(whole, target, risks, before if knows else None, external, attacks, seed, progress)
     return Audit(
         about=_about(release),
-        guarantees=release.stated_guarantees,
+        guarantees=[
+            {**stated, **({"plain name": plain} if (plain := guarantee.model.plain_name) else {})}
+            for stated, guarantee in zip(release.stated_guarantees, release.guarantees, strict=True)
+        ],
         achieved=achieved(target),
         attacks=tuple(risks),
         skipped=(*skipped, *not_measured),
@@ -490,7 +493,9 @@ def measure(
     columns = usefulness.columns_before_and_after(truth, form, rng)
     pairs = usefulness.pairs_before_and_after(truth, form, rng)
     losses = usefulness.losses(truth, form, columns, pairs)
-    found: dict[str, Any] = {"losses": losses, "columns": columns, "pairs": pairs}
+    kinds = registered("metrics")
+    named = {name: kinds[name].plain_name for name in losses if name in kinds}
+    found: dict[str, Any] = {"losses": losses, "names of losses": named, "columns": columns, "pairs": pairs}
     progress("measuring", 1.0)
     totals = None if form.labelled is None or form.labelled.weighted is None else target.totals
     found["queries"] = usefulness.query_errors(truth, form, rate, rng, progress, totals=totals)

@@ -34,7 +34,7 @@ class KAnonymity(Model):
 
     k: int
     name: ClassVar[str] = "k-anonymity"
-    plain_name: ClassVar[str] = "at least so many look-alikes"
+    plain_name: ClassVar[str] = "everybody looks like at least k − 1 others"
     strictness: ClassVar[tuple[str, tuple[float, ...]]] = ("k", (2, 3, 5, 10, 20, 50, 100))
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = True

@@ -249,9 +249,11 @@ class Release:
         """Publish a table as this one was, with other options."""
         return made_again(self, before, models=models, method=method, kept=kept, seed=seed)
 
-    def without(self, columns: Sequence[str]) -> Release | None:
-        """Return the same release as if some columns were not published; None where that cannot be told."""
-        return without(self, columns)
+    def without(self, columns: Sequence[str], *, smaller_than: int = 0) -> Release | None:
+        """Return the same release as if some columns, or rows of groups smaller than that, were not published; None
+        where that cannot be told.
+        """
+        return without(self, columns, smaller_than)
 
     @property
     def linking(self) -> tuple[str, ...]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 import polars.selectors as cs
 
+from incrowd.core.engine import PublishedRows
 from incrowd.core.form import PublishedFiles
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Model
@@ -57,27 +58,43 @@ def made_again(
     return publish(table, models, method=method, form=release.asked_form, sample=release.rate, seed=seed)
 
 
-def without(release: Release, columns: Sequence[str]) -> Release | None:
-    """Return a release as if some columns were not published; None where its form or its people do not allow it."""
+def without(release: Release, columns: Sequence[str], smaller_than: int = 0) -> Release | None:
+    """Return a release as if some columns, or rows of small groups, were not published; None where its form or its
+    people do not allow it.
+    """
     quasi = [name for name in columns if name in release.schema.quasi]
     aside = replace(release, left_aside=(*release.left_aside, *columns))
-    if not quasi:
+    if not quasi and not smaller_than:
         return aside
     form, own = release.form, release.schema
     if form.labelled is None or form.private or not _each_row_a_person(release) or len(quasi) == len(own.quasi):
         return None
     schema = replace(own, quasi={name: hierarchy for name, hierarchy in own.quasi.items() if name not in quasi})
-    rows = pl.concat([batch.select(cs.by_name(*schema.published)) for batch in release.batches()])
+    kept = [*schema.published, *(name for name in aside.kept_beside if name not in schema.published)]
+    rows = pl.concat([batch.select(cs.by_name(*kept)) for batch in release.batches()])
+    if smaller_than:
+        rows = rows.filter(pl.len().over(list(schema.quasi)) >= smaller_than)
     files = PublishedFiles(
         data=replace(open_table(rows, ReadOptions(lists=None)), texts=release.source.texts),
         others={},
         schema=schema,
-        described=frozenset(schema.published),
+        described=frozenset(kept),
         summary={},
         known=release.table_before,
     )
     shown, _ = type(form).read_back(files)
-    return replace(aside, shown=shown, claims=(), guarantees=())
+    return replace(aside, shown=shown, published=FrameRows(rows), claims=(), guarantees=())
+
+
+@dataclass(frozen=True, eq=False)
+class FrameRows(PublishedRows):
+    """Rows in memory."""
+
+    frame_of_rows: pl.DataFrame
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """Yield them at once."""
+        yield self.frame_of_rows
 
 
 def _each_row_a_person(release: Release) -> bool:

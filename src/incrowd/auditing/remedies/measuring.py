@@ -20,6 +20,7 @@ import polars.selectors as cs
 from incrowd.auditing.recommendation import gravity
 from incrowd.auditing.remedies.changes import Change, Way, drop, ladders, without_kept
 from incrowd.auditing.remedies.remedy import Key, Outcome, Remedies, Remedy, key_of
+from incrowd.auditing.suppression import FEW
 from incrowd.common.progress import Progress, silent
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Model
@@ -36,6 +37,9 @@ MOST_SECONDS = 20.0
 """No change is begun after so many seconds."""
 MOST_COLUMNS = 8
 """So many columns are left aside at most, each by itself."""
+
+_SMALL_GROUPS = (2, 5, 10, 20)
+"""Rows of groups smaller than these are withheld in turn."""
 
 _STAGE = "measuring what to do"
 NO_TABLE = (
@@ -80,8 +84,10 @@ class Remade(Protocol):
         """Publish a table as this one was, with other options."""
         ...
 
-    def without(self, columns: Sequence[str]) -> Remade | None:
-        """Return the same release as if some columns were not published; None where that cannot be told."""
+    def without(self, columns: Sequence[str], *, smaller_than: int = 0) -> Remade | None:
+        """Return the same release as if some columns, or rows of groups smaller than that, were not published; None
+        where that cannot be told.
+        """
         ...
 
 
@@ -177,27 +183,32 @@ def _by_remaking(
         trial.tried.pop("", None)
     remedies = {key_of(risk): _remedy(risk, now.get(key_of(risk))) for risk in findings}
     open_ones = {key: one for key, one in remedies.items() if not one.why_not}
+    first: Mapping[Key, Outcome] = {}
     if kept:
-        way, open_ones, now = _dropped(trial, way, make, open_ones, now)
+        way, first, now = _dropped(trial, way, make, open_ones, now)
+        open_ones = {key: _with_best(one, [first[key]] if key in first else []) for key, one in open_ones.items()}
     changes, begun = list[str](), open_ones
     for ladder in ladders(way, sensitive, labelled=labelled):
         _climb(trial, ladder, make, {key: now[key] for key, one in open_ones.items() if one.reaches != LEVELS[0]})
         changes += [change.says for change in ladder if change.says in trial.tried]
-        open_ones = {key: _with_best(one, _of(_outcomes(trial, key), changes)) for key, one in begun.items()}
+        open_ones = {
+            key: _with_best(one, _of(_outcomes(trial, key), changes), first.get(key)) for key, one in begun.items()
+        }
     for key, one in open_ones.items():
         remedies[key] = replace(one, tried=tuple(_outcomes(trial, key).values()))
-    return list(remedies.values()), rows, _does_most(trial, changes, open_ones)
+    dropped = next((f"{one.change}, and " for one in first.values()), "")
+    return list(remedies.values()), rows, _does_most(trial, changes, open_ones, dropped)
 
 
-def _with_best(remedy: Remedy, outcomes: Sequence[Outcome]) -> Remedy:
-    """Add the first of the changes that lower the level most, if any does."""
+def _with_best(remedy: Remedy, outcomes: Sequence[Outcome], first: Outcome | None = None) -> Remedy:
+    """Add the first of the changes that lower the level most, if any does; all were measured on top of the `first`."""
     best = min(outcomes, key=lambda outcome: LEVELS.index(outcome.level), default=None)
     if best is None or LEVELS.index(best.level) >= LEVELS.index(remedy.reaches):
         return remedy
-    return replace(remedy, steps=(*remedy.steps, best))
+    return replace(remedy, steps=(best,) if first is None else (first, best))
 
 
-def _does_most(trial: _Trial, changes: Sequence[str], remedies: Mapping[Key, Remedy]) -> str:
+def _does_most(trial: _Trial, changes: Sequence[str], remedies: Mapping[Key, Remedy], dropped: str) -> str:
     """Say which single change brings most findings to the lowest level, on top of columns that are dropped."""
 
     def lowered(says: str) -> int:
@@ -207,7 +218,7 @@ def _does_most(trial: _Trial, changes: Sequence[str], remedies: Mapping[Key, Rem
     best = max(changes, key=lowered, default=None)
     if best is None or lowered(best) < 2:
         return ""
-    return f"One change does most: {best}. {lowered(best)} of {len(remedies)} findings are then low."
+    return f"What does most: {dropped}{best}. {lowered(best)} of {len(remedies)} findings are then low."
 
 
 def _dropped(
@@ -216,8 +227,11 @@ def _dropped(
     make: Callable[[Way], Callable[[], Remade]],
     remedies: dict[Key, Remedy],
     now: dict[Key, Risk],
-) -> tuple[Way, dict[Key, Remedy], dict[Key, Risk]]:
-    """Leave out kept columns where that lowers a level: one, if it does what all of them do."""
+) -> tuple[Way, Mapping[Key, Outcome], dict[Key, Risk]]:
+    """Leave out kept columns where that lowers a level: one, if it does what all of them do.
+
+    Returns how to go on from there, how far each attack gets then, and what else is known of them.
+    """
     changes = [without_kept(way, way.kept)]
     if len(way.kept) > 1:
         changes += [without_kept(way, [name]) for name in way.kept[:MOST_COLUMNS]]
@@ -229,17 +243,12 @@ def _dropped(
 
     least, own = levels(changes[0]), [LEVELS.index(now[key].level) for key in remedies]
     if not any(new < old for new, old in zip(least, own, strict=True)):
-        return way, remedies, now
+        return way, {}, now
     as_good = (change for change in changes[1:] if all(map(operator.le, levels(change), least)))
     chosen = next(as_good, changes[0])
     found = {**now, **results[chosen.says]}
-    changed = {
-        key: replace(one, steps=(Outcome(chosen.says, found[key].value, found[key].level),))
-        if LEVELS.index(found[key].level) < LEVELS.index(now[key].level)
-        else one
-        for key, one in remedies.items()
-    }
-    return chosen.way, changed, found
+    first = {key: Outcome(chosen.says, found[key].value, found[key].level) for key in remedies}
+    return chosen.way, first, found
 
 
 def _climb(
@@ -274,8 +283,8 @@ def _climb(
 def _by_leaving_aside(
     release: Remade, findings: Sequence[Risk], trial: _Trial, quasi: Sequence[str], why: str
 ) -> tuple[list[Remedy], int, str]:
-    """Look at the release without one of its columns."""
-    note = f"Measured from the release alone, without some of its columns; {why}"
+    """Look at the release without rows of small groups, or without one of its columns."""
+    note = f"Measured from the release alone, without some of its rows or columns; {why}"
     remedies = {key_of(risk): _remedy(risk, risk) for risk in findings}
     ways: list[tuple[str, tuple[str, ...]]] = [(drop([name]), (name,)) for name in release.kept_beside[:MOST_COLUMNS]]
     if len(ways) > 1:
@@ -283,6 +292,9 @@ def _by_leaving_aside(
     ways += [(f"publish without '{name}'", (name,)) for name in quasi[:MOST_COLUMNS] if len(quasi) > 1]
     if release.rows > MOST_ROWS_OF_FILES:
         ways, note = [], f"Nothing was measured: the release has more than {MOST_ROWS_OF_FILES:,} rows, and {why}"
+    else:
+        for size in _SMALL_GROUPS:
+            _withhold(release, trial, size)
     for says, columns in ways:
         trial.run(says, lambda columns=columns: release.without(columns))  # type: ignore[misc]
     found = []
@@ -297,6 +309,19 @@ def _by_leaving_aside(
     if ways and not any(remedy.tried for remedy in found):
         note = f"Nothing was measured: {why}"
     return found, release.rows if ways else 0, note
+
+
+def _withhold(release: Remade, trial: _Trial, size: int) -> None:
+    """Try the release without rows of groups smaller than that, if there are any, and others."""
+    try:
+        left = release.without((), smaller_than=size)
+    except IncrowdError:  # nothing would be left
+        return
+    gone = 0 if left is None else release.rows - left.rows
+    if left is None or not gone or not left.rows:
+        return
+    some = f"{gone:,} rows" if gone >= FEW else f"fewer than {FEW} rows"
+    trial.run(f"withhold the rows of groups smaller than {size} ({some})", lambda: left)
 
 
 def draw_rows(before: OpenedTable, names: Sequence[str], total: int, seed: int) -> tuple[OpenedTable, int]:
