@@ -60,7 +60,8 @@ STYLE = """
 .incrowd table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 .incrowd th, .incrowd td { text-align: left; padding: 6px 10px; border-bottom: 1px solid var(--line);
   vertical-align: top; }
-.incrowd th, .incrowd td { overflow-wrap: anywhere; min-width: 5.5em; }
+.incrowd td { overflow-wrap: anywhere; min-width: 5.5em; }
+.incrowd th { overflow-wrap: break-word; }
 .incrowd .wide th, .incrowd .wide td { min-width: 0; overflow-wrap: break-word; }
 .incrowd .wide td:first-child, .incrowd .wide td:last-child { overflow-wrap: anywhere; min-width: 2.5em; }
 .incrowd .numbers td:first-child { min-width: 10em; }
