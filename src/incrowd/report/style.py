@@ -19,7 +19,7 @@ STYLE = """
   }
 }
 .incrowd, .incrowd * { box-sizing: border-box; }
-.incrowd { max-width: 1160px; margin: 0 auto; padding: 24px 20px 64px; background: var(--paper); color: var(--ink);
+.incrowd { max-width: 1240px; margin: 0 auto; padding: 24px 20px 64px; background: var(--paper); color: var(--ink);
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif; }
 .incrowd h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 4px; }
 .incrowd h2 { font-size: 1.25rem; margin: 44px 0 10px; padding-top: 14px; border-top: 1px solid var(--line); }
@@ -69,8 +69,9 @@ STYLE = """
 .incrowd .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .incrowd thead .number { white-space: normal; }
 .incrowd .ranking td:nth-child(1) { white-space: nowrap; }
-.incrowd .ranking td:nth-child(2) { min-width: 170px; overflow-wrap: anywhere; }
-.incrowd .ranking th, .incrowd .ranking td { padding: 6px 5px; }
+.incrowd .ranking table { font-size: .84rem; }
+.incrowd .ranking td:nth-child(2) { min-width: 150px; overflow-wrap: anywhere; }
+.incrowd .ranking th, .incrowd .ranking td { padding: 6px 4px; }
 .incrowd .scatter { width: 100%; }
 .incrowd .bars { margin: 8px 0 14px; }
 .incrowd .bar-row { display: grid; grid-template-columns: minmax(96px, 26%) minmax(0, 1fr);
