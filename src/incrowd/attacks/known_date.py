@@ -40,6 +40,7 @@ class KnownDate(Attack):
 
     column: str | None = None
     name: ClassVar[str] = "known-date"
+    plain_name: ClassVar[str] = "finding a person by one date"
     threat: ClassVar[Threat] = "linkability"
     knows_kept_columns: ClassVar[bool] = False
 

@@ -30,6 +30,7 @@ class Linkage(Attack):
     """
 
     name: ClassVar[str] = "linkage"
+    plain_name: ClassVar[str] = "finding a person's row"
     threat: ClassVar[Threat] = "linkability"
     stream: ClassVar[int | None] = 0
 

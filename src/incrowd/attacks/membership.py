@@ -37,6 +37,7 @@ class Membership(Attack):
     """
 
     name: ClassVar[str] = "membership"
+    plain_name: ClassVar[str] = "telling who is in the table"
     threat: ClassVar[Threat] = "linkability"
     stream: ClassVar[int | None] = 2
 

@@ -44,7 +44,9 @@ class SinglingOut(Attack):
 
     conditions: int = 1000
     name: ClassVar[str] = "singling-out"
+    plain_name: ClassVar[str] = "describing exactly one person"
     threat: ClassVar[Threat] = "singling out"
+    reaches_people: ClassVar[bool] = False
     stream: ClassVar[int | None] = 3
 
     def __post_init__(self) -> None:

@@ -31,6 +31,7 @@ class AssociationKept(Metric):
     """
 
     name: ClassVar[str] = "association-kept"
+    plain_name: ClassVar[str] = "how much of what goes together is kept"
     goal: ClassVar[Goal] = "maximize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 

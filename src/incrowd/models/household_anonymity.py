@@ -37,6 +37,7 @@ class HouseholdAnonymity(Model):
 
     k: int
     name: ClassVar[str] = "household-anonymity"
+    plain_name: ClassVar[str] = "look-alikes from several households"
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = True
     counts_households: ClassVar[bool] = True

@@ -57,6 +57,7 @@ class IndividualRisk(Model):
     risk: float
     average: bool = False
     name: ClassVar[str] = "individual-risk"
+    plain_name: ClassVar[str] = "the chance that a row is named rightly"
     # For one F, the risk falls with f; and with both, since more people were counted. So a union is no riskier than the
     # riskiest of its parts, and a part no less risky than the whole.
     monotone: ClassVar[bool] = True

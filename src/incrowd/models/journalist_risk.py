@@ -55,6 +55,7 @@ class JournalistRisk(Model):
     risk: float
     average: bool = False
     name: ClassVar[str] = "journalist-risk"
+    plain_name: ClassVar[str] = "the chance that a row is named by a register"
     monotone: ClassVar[bool] = True  # as for k-map: every row of a union could be at least as many people
     hereditary: ClassVar[bool] = True  # and every row of a part at most as many; so the mean goes the same way
     looks_at_values: ClassVar[bool] = False

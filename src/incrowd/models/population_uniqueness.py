@@ -65,6 +65,7 @@ class PopulationUniqueness(Model):
     fraction: float | None = None
     estimator: Literal["pitman", "zayatz", "snb", "poisson", "largest"] | None = None
     name: ClassVar[str] = "population-uniqueness"
+    plain_name: ClassVar[str] = "few are the only one in the population"
     monotone: ClassVar[bool] = False  # counted, it is; but an estimate may rise when groups are joined
     hereditary: ClassVar[bool] = False
     looks_at_values: ClassVar[bool] = False

@@ -27,7 +27,7 @@ from incrowd.core.households import HouseholdFacts
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.labelled import Labelled
 from incrowd.core.method import AnyMethod
-from incrowd.core.model import Guarantee, Promise
+from incrowd.core.model import Guarantee, Model, Promise
 from incrowd.core.people import PeopleNumbers
 from incrowd.core.query import Query
 from incrowd.core.recoding import Showing
@@ -47,7 +47,8 @@ from incrowd.publishing.in_ledger import record_saved
 from incrowd.publishing.notebook import release_html
 from incrowd.publishing.one_of_a_kind import MOST_ROWS, OneOfAKind, one_of_a_kind
 from incrowd.publishing.opening.claims import Claim
-from incrowd.publishing.recipe_format import LinkedSource
+from incrowd.publishing.recipe_format import LinkedSource, recipe_of
+from incrowd.publishing.remaking import made_again, why_not_remade, without
 from incrowd.publishing.saving import Format, save, save_recipe
 from incrowd.publishing.spoken_of import what_is_left_out
 from incrowd.publishing.weights import weight_warnings
@@ -147,6 +148,12 @@ class Release:
     """What the rows of each tuple of the table before weigh, where it was read from files and that table was given."""
     entry: OpenEntry | None = None
     """Its entry in a ledger, where it was made under one."""
+    files: tuple[Path, ...] = ()
+    """The files that it was read from."""
+    told_recipe: str | None = None
+    """The recipe or the description that came with them, as it is written."""
+    left_aside: tuple[str, ...] = ()
+    """Columns that are taken not to be published, to tell what they change."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -216,7 +223,37 @@ class Release:
         """Columns that are published as they are beside the labels, where each row is a person's."""
         if self.people is not None or self.counts_people:
             return ()
-        return (*self.schema.kept, *self.outside_as_it_is)
+        return tuple(name for name in (*self.schema.kept, *self.outside_as_it_is) if name not in self.left_aside)
+
+    @property
+    def recipe_text(self) -> str | None:
+        """How it was made, as a recipe without a seed, or what describes its columns, where it was read from files."""
+        if self.files or self.foreign:
+            return self.told_recipe
+        return recipe_of(self, seen_from=None)
+
+    @property
+    def not_remade(self) -> str | None:
+        """Why it cannot be made again of its table, to see what other options change; None if it can."""
+        return why_not_remade(self)
+
+    def made_again(
+        self,
+        before: OpenedTable,
+        *,
+        models: Sequence[Model],
+        method: AnyMethod,
+        kept: Sequence[str],
+        seed: int,
+    ) -> Release:
+        """Publish a table as this one was, with other options."""
+        return made_again(self, before, models=models, method=method, kept=kept, seed=seed)
+
+    def without(self, columns: Sequence[str], *, smaller_than: int = 0) -> Release | None:
+        """Return the same release as if some columns, or rows of groups smaller than that, were not published; None
+        where that cannot be told.
+        """
+        return without(self, columns, smaller_than)
 
     @property
     def linking(self) -> tuple[str, ...]:
@@ -225,7 +262,8 @@ class Release:
             return ()
         treated = self.dates.treatments
         outside = tuple(name for name in self.outside if name in self.source.columns and name not in treated)
-        return tuple(dict.fromkeys((*self.schema.pseudonyms, *self.schema.kept, *outside)))
+        found = dict.fromkeys((*self.schema.pseudonyms, *self.schema.kept, *outside))
+        return tuple(name for name in found if name not in self.left_aside)
 
     @property
     def hierarchies(self) -> dict[str, Hierarchy]:
@@ -602,6 +640,7 @@ class Release:
         earlier: Sequence[Release] = (),
         queries: str | Path | None = None,
         learn: bool = True,
+        remedies: bool = True,
         seed: int = 0,
         progress: Progress = silent,
     ) -> Audit:
@@ -615,6 +654,7 @@ class Release:
             earlier=earlier,
             queries=queries,
             learn=learn,
+            remedies=remedies,
             seed=seed,
             progress=progress,
         )

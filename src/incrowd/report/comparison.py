@@ -99,7 +99,7 @@ def _ranking(found: Mapping[str, Any]) -> Raw:
         *(f"loss: {name}" for name in losses),
         "rows",
         "strongest attack",
-        "s",
+        "seconds",
     ]
     rows = []
     for entry in found["candidates"]:
@@ -126,7 +126,7 @@ def _ranking(found: Mapping[str, Any]) -> Raw:
         "● is on the frontier. The same candidate may be good at one loss and bad at another: look at the one that "
         "your users need.",
         "Audit the one that you choose, with everything that an adversary might have, before you publish it.",
-        table(head, rows, numbers=right, class_="ranking"),
+        table(head, rows, numbers=right, class_="ranking wide"),
     )
 
 

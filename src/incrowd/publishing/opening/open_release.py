@@ -156,7 +156,28 @@ def open_release(
         told_dates=_told_dates(files, described),
         told_households=HouseholdFacts(described.household, described.person),
         told_rows=_rows_of_original(original, described),
+        asked_form=described.form,
+        files=_published_files(place, files.others),
+        told_recipe=_recipe_text(place, description),
     )
+
+
+def _published_files(place: Path, tables: Collection[str]) -> tuple[Path, ...]:
+    """Return every file that is published, by name: those of a table in parts, too."""
+    if not place.is_dir():
+        return (place,)
+    files = [found for name in ("data", *sorted(tables)) if (found := _file(place, name)) is not None]
+    beside = [place / name for name in ("recipe.toml", "labels.json", "summary.json")]
+    parts = [part for file in files for part in (sorted(file.rglob("*")) if file.is_dir() else [file])]
+    return tuple(path for path in (*parts, *beside) if path.is_file())
+
+
+def _recipe_text(place: Path, description: str | Path | Description | None) -> str | None:
+    """Return the recipe or the description of a release, as it is written."""
+    if isinstance(description, Description):
+        return None
+    path = place / "recipe.toml" if description is None else Path(description)
+    return path.read_text(encoding="utf-8")
 
 
 def _described(place: Path, description: str | Path | Description | None) -> Description:
