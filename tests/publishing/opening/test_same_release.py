@@ -14,7 +14,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.errors import QueryError, SourceError
-from incrowd.forms.label_reader import NamedColumn
+from incrowd.forms.column_readers import NamedColumn
 from tests.people.tables import CITY_TREE, METHODS
 
 QUASI = ["age", "sex", "born", "height", "zip", "city", "pay"]
