@@ -1,7 +1,7 @@
 """What a release answers to a counting question, and how sure it is.
 
 The true count lies between two bounds that no reading of the release can break. Between them it is taken to have a beta
-distribution with the estimate as its mean and the model's variance: so an interval is skewed where the estimate is near
+distribution with the model's mean and variance: so an interval is skewed where the estimate is near
 a bound, and never leaves them.
 """
 
@@ -21,19 +21,28 @@ _EDGE = 0.01
 
 @dataclass(frozen=True)
 class CountBounds:
-    """What is known of a count of published rows: an estimate, the least and the most, and its squared error."""
+    """What is known of a count of published rows: an estimate, the least and the most.
+
+    `center` is where the true count is expected, given all that the release tells, and `variance` its squared error.
+    """
 
     value: float
     least: float
     most: float
     variance: float
+    center: float
+
+    @property
+    def error(self) -> float:
+        """The standard error of the estimate."""
+        return math.sqrt(max(self.variance, 0.0) + (self.value - self.center) ** 2)
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """Return the interval that holds the count with a probability; a point where the bounds meet."""
         room = self.most - self.least
         if room <= 0:
             return self.value, self.value
-        mean = min(max((self.value - self.least) / room, _EDGE), 1 - _EDGE)
+        mean = min(max((self.center - self.least) / room, _EDGE), 1 - _EDGE)
         most_spread = room * room * mean * (1 - mean)
         if self.variance <= 0:
             return self.value, self.value
@@ -73,13 +82,13 @@ class CountEstimate:
             raise QueryError("confidence is a number between 0 and 1, such as 0.95.")
         low, high = found.interval(confidence)
         if rate >= 1:
-            return cls(found.value, math.sqrt(found.variance), low, high, found.least, found.most, confidence, assumes)
+            return cls(found.value, found.error, low, high, found.least, found.most, confidence, assumes)
         value = found.value / rate
         by_sampling = max(value, 1.0) * (1 - rate) / rate
         reach = NormalDist().inv_cdf((1 + confidence) / 2) ** 2 * by_sampling
         below = math.sqrt(((found.value - low) / rate) ** 2 + reach)
         above = math.sqrt(((high - found.value) / rate) ** 2 + reach)
-        error = math.sqrt(found.variance / rate**2 + by_sampling)
+        error = math.sqrt(found.error**2 / rate**2 + by_sampling)
         return cls(
             value,
             error,

@@ -7,9 +7,9 @@ a column's distinct labels for each condition.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import polars as pl
@@ -18,6 +18,7 @@ from incrowd.common.arrays import Bools, Floats, Ints
 from incrowd.core.query import Condition, listed, spelled
 from incrowd.errors import QueryError, did_you_mean
 from incrowd.forms.label_meanings import ALPHABETS, Piece, point, step_of
+from incrowd.forms.likely_values import likely_names, likely_points
 from incrowd.forms.reading.labels import number_labels
 from incrowd.hierarchies.values import as_dates, as_numbers, natural_kind
 
@@ -28,6 +29,9 @@ _WHOLE = 1.0 - 1e-9
 
 class ColumnReader(Protocol):
     """What a column shows, label by label."""
+
+    ordered: ClassVar[bool]
+    """Whether its values are numbers or dates."""
 
     def shares(self, condition: Condition) -> Floats:
         """Return, for each label, which share of those who show it satisfy a condition."""
@@ -40,6 +44,10 @@ class ColumnReader(Protocol):
     @property
     def room(self) -> Floats:
         """How many values each label stands for."""
+        ...
+
+    def likely(self, rows: Floats) -> ColumnReader:
+        """Return a reader that takes values for as frequent as all labels tell, where so many rows show each label."""
         ...
 
     def draw(self, labels: Ints, rng: np.random.Generator) -> pl.Series:
@@ -74,6 +82,9 @@ class OrderedColumn:
     open_below: Bools
     open_above: Bools
     """Which pieces have an end that is only assumed."""
+    masses: tuple[Floats, Floats] | None = None
+    """Cuts and the mass below each, where values are not taken to be spread evenly."""
+    ordered: ClassVar[bool] = True
 
     @classmethod
     def of(cls, name: str, labels: list[list[Piece] | None], told: Mapping[str, Any]) -> OrderedColumn:
@@ -106,24 +117,38 @@ class OrderedColumn:
         inside = self._inside(wanted)
         if wanted and not self.known and not self.missing.all():
             raise QueryError(f"column '{self.name}' shows nothing but '*': the release does not tell its values.")
-        weights = np.where(self.exact, self.step, self._widths)
+        weights = self._amounts(self.lows, self._ends)
         whole, part = self._sums(weights), self._sums(inside * weights)
         found = np.divide(part, whole, out=np.zeros(len(self.missing)), where=whole > 0)
         found[self.missing] = float(missing)
         return found
 
     @property
-    def _widths(self) -> Floats:
-        return np.where(self.exact, 1.0, np.maximum(self.highs - self.lows, 1e-300))
+    def _ends(self) -> Floats:
+        return np.where(self.exact, self.lows + self.step, self.highs)
+
+    def _amounts(self, lows: Floats, highs: Floats) -> Floats:
+        """Return how much lies between points: their distance, or the mass there."""
+        if self.masses is None:
+            return np.maximum(highs - lows, 1e-300)
+        below = [np.interp(points, *self.masses) for points in (lows, highs)]
+        return np.maximum(below[1] - below[0], 1e-300)
 
     def _inside(self, wanted: list[tuple[float, float, float]]) -> Floats:
         """Return which share of each piece is in any of some ranges."""
-        width, inside = self._widths, np.zeros(len(self.lows))
+        whole, inside = self._amounts(self.lows, self._ends), np.zeros(len(self.lows))
         for low, high, step in wanted:
             fits = (self.lows >= low) & (self.lows <= high)
-            overlap = np.minimum(self.highs, high + step) - np.maximum(self.lows, low)
-            inside += np.where(self.exact, fits, np.clip(overlap, 0.0, width))
-        return np.asarray(np.minimum(inside, width) / width)
+            first, last = np.maximum(self.lows, low), np.minimum(self._ends, high + step)
+            part = np.where(last > first, self._amounts(first, np.maximum(last, first)) / whole, 0.0)
+            inside += np.where(self.exact, fits, part)
+        return np.minimum(inside, 1.0)
+
+    def likely(self, rows: Floats) -> OrderedColumn:
+        """Return a reader that takes values for as frequent as all labels tell."""
+        if not self.known or not len(self.lows):
+            return self
+        return replace(self, masses=likely_points(self.offsets, self.lows, self._ends, rows))
 
     def certain(self, condition: Condition) -> tuple[Bools, Bools]:
         """Return which labels satisfy a condition whatever is behind them, and which may.
@@ -146,7 +171,7 @@ class OrderedColumn:
     @property
     def room(self) -> Floats:
         """How many steps each label stands for."""
-        return np.maximum(self._sums(np.where(self.exact, 1.0, self._widths / self.step)), 1.0)
+        return np.maximum(self._sums(np.where(self.exact, 1.0, (self.highs - self.lows) / self.step)), 1.0)
 
     def _sums(self, amounts: Floats) -> Floats:
         before = np.concatenate(([0.0], np.cumsum(amounts)))
@@ -232,6 +257,9 @@ class NamedColumn:
     mask: Mapping[str, str]
     anything: Bools
     """Which labels are `*`."""
+    masses: Floats | None = None
+    """How frequent each text is, where names are not taken to be equally frequent."""
+    ordered: ClassVar[bool] = False
 
     @classmethod
     def of(cls, name: str, labels: list[list[Piece] | None], told: Mapping[str, Any]) -> NamedColumn:
@@ -271,7 +299,8 @@ class NamedColumn:
             if not found:
                 raise self._unknown(text)
             amounts[found] += 1
-        of_labels, whole = self._sums(amounts[self.pieces]), self._sums(self.sizes)
+        weights = self.sizes if self.masses is None else self.masses[self.pieces]
+        of_labels, whole = self._sums(amounts[self.pieces] * (weights / self.sizes)), self._sums(weights)
         shares = np.divide(of_labels, whole, out=np.zeros(len(whole)), where=whole > 0)
         shares[self.missing] = float(missing)
         return np.asarray(shares)
@@ -280,6 +309,14 @@ class NamedColumn:
         """Return which labels satisfy a condition whatever is behind them, and which may: `*` may be anything."""
         shares = self.shares(condition)
         return (shares >= _WHOLE) & ~self.anything, (shares > 0) | self.anything
+
+    def likely(self, rows: Floats) -> NamedColumn:
+        """Return a reader that takes names for as frequent as all labels tell."""
+        return (
+            replace(self, masses=likely_names(self.offsets, self.pieces, self.sizes, rows, len(self.texts)))
+            if len(self.pieces)
+            else self
+        )
 
     @property
     def room(self) -> Floats:
@@ -327,6 +364,7 @@ class ValueColumn:
 
     name: str
     values: pl.Series
+    ordered: ClassVar[bool] = False
 
     def shares(self, condition: Condition) -> Floats:
         """Tell of each value whether it satisfies a condition."""
@@ -346,6 +384,10 @@ class ValueColumn:
         """Tell of each value whether it satisfies a condition; both are the same."""
         found = self.shares(condition) > 0
         return found, found
+
+    def likely(self, rows: Floats) -> ValueColumn:
+        """Return itself: values are told."""
+        return self
 
     @property
     def room(self) -> Floats:
@@ -405,6 +447,7 @@ class SetColumn:
     labels: NamedColumn
     offsets: Ints
     members: Ints
+    ordered: ClassVar[bool] = False
 
     @classmethod
     def of(cls, name: str, lists: pl.Series, told: Mapping[str, Any]) -> SetColumn:
@@ -430,6 +473,10 @@ class SetColumn:
     def certain(self, condition: Condition) -> tuple[Bools, Bools]:
         """Return which sets hold all items for sure; any may, since items may have been left out."""
         return self.shares(condition) >= _WHOLE, np.ones(len(self.offsets) - 1, dtype=bool)
+
+    def likely(self, rows: Floats) -> SetColumn:
+        """Return itself."""
+        return self
 
     @property
     def _owner(self) -> Ints:

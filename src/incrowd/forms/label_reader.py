@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,9 @@ from incrowd.forms.count_errors import Asked, even_spreading
 from incrowd.forms.reading.labels import number_labels
 
 SPREAD_EVENLY = (
-    "A label's rows are spread over its values in a way that is not known: about evenly, as unevenly as values of real "
-    "tables are, and alike in all groups. Conditions within a group depend on each other a little. Rows that are "
-    "withheld are not counted."
+    "How a label's rows are spread over its values is not known: between evenly and as all labels together tell, as "
+    "unevenly as values of real tables are, and alike in all groups. Conditions within a group depend on each other a "
+    "little. Rows that are withheld are not counted."
 )
 
 
@@ -112,9 +113,15 @@ class LabelReader(Reader):
         for name, condition in query.items():
             column, shown = self._column(name), self.shown[name]
             sure, possible = column.certain(condition)
-            shares = column.shares(condition)
-            asked.append(Asked(shares[shown], sure[shown], possible[shown], column.room[shown]))
+            shares, others = column.shares(condition), self._likely[name].shares(condition)
+            room = column.room[shown]
+            asked.append(Asked(shares[shown], others[shown], sure[shown], possible[shown], room, column.ordered))
         return even_spreading(self._amounts(weighted=weighted), self.counts, asked)
+
+    @cached_property
+    def _likely(self) -> dict[str, ColumnReader]:
+        rows = {name: np.bincount(shown, weights=self.counts) for name, shown in self.shown.items()}
+        return {name: column.likely(rows[name].astype(np.float64)) for name, column in self.columns.items()}
 
     @property
     def assumes(self) -> str:

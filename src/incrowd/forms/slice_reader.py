@@ -117,7 +117,7 @@ class SliceReader(Reader):
         for name in names:
             column, shown = self.columns[name], self.shown[place][name]
             shares, (must, may) = column.shares(query[name]), column.certain(query[name])
-            spread = Asked(shares, must, may, column.room).spread
+            spread = Asked(shares, shares, must, may, column.room, column.ordered).spread
             share, sure, possible = share * shares[shown], sure & must[shown], possible & may[shown]
             squared = squared + spread[shown] ** 2
         return Part(*(self._sums(amounts) for amounts in (share, sure, possible, np.sqrt(squared))))
