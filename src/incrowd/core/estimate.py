@@ -13,7 +13,7 @@ from statistics import NormalDist
 
 from incrowd.errors import QueryError
 
-_STEPS = 60
+_STEPS = 44
 _CLOSE = 1e-12
 _EDGE = 0.01
 """An estimate at a bound is taken to be this share of the way inside: what is assumed of open ends may be wrong."""

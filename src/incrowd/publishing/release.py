@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -61,6 +61,8 @@ from incrowd.sources.frames import as_native
 if TYPE_CHECKING:
     from incrowd.auditing import Audit
 
+FrameKind = Literal["polars", "pandas", "pyarrow"]
+"""Kinds of frames that rows to learn from may come as."""
 ROWS_ARE_ATTACKED = (
     "Attacks count rows here, since the files do not tell whose a row is: somebody with several rows hides among fewer "
     "people than it seems."
@@ -369,37 +371,51 @@ class Release:
         return LabelReader.of_rows(rows.with_columns(lists.alias(items)), quasi, items, weight, described)
 
     def training_set(
-        self, target: str, *, seed: int | None = None, weights: bool = False, encode: bool = True
+        self,
+        target: str,
+        *,
+        seed: int | None = None,
+        weights: bool = False,
+        encode: bool = True,
+        frame: FrameKind | None = None,
     ) -> tuple[Any, Any, Floats]:
         """Return features, classes and weights to learn `target` from, as scikit-learn takes them.
 
-        Rows are made that could be behind the release, one for each published row that has a class, so every weight is
-        1: labels and boxes of noisy counts become values drawn evenly from what they stand for, and the columns of a
-        bucket are paired by chance. With `weights=True`, each row has its published survey weight. Features are
-        numbers (`features` does the same to another table); with `encode=False`, they are as they were drawn. Both come
-        as the kind of frame that was handed in, Polars where it was a file.
+        Parameters
+        ----------
+        target : the column to predict.
+        seed : where chance starts from (default: the operating system's randomness).
+        weights : True gives each row its published survey weight (default: False, every row weighs 1).
+        encode : False leaves features as they were drawn (default: True, they are numbers; `features` does the same to
+            another table).
+        frame : "polars", "pandas" or "pyarrow" (default: the kind that was handed in, Polars where it was a file).
+
+        Rows are made that could be behind the release, one for each published row that has a class: labels and boxes of
+        noisy counts become values drawn evenly from what they stand for, and the columns of a bucket are paired by
+        chance. Nothing but what is published goes into them, so that files give the same rows.
         """
         names = self.schema.tallied
         if target not in names:
             raise QueryError(f"'{target}' is not a published column.{did_you_mean(target, names)}")
         if weights and (self.reader is None or self.reader.weighted is None):
             raise QueryError(f"this release has no weights.  Hint: leave out {option('weights', True)}.")
-        frame, of_rows = self._drawn_rows(np.random.default_rng(seed))
+        native = self.source.native if frame is None else _native(frame)
+        drawn, of_rows = self._drawn_rows(np.random.default_rng(seed))
         if not weights:
-            of_rows = np.ones(frame.height)
-        classes = frame[target]
+            of_rows = np.ones(drawn.height)
+        classes = drawn[target]
         there = classes.is_not_null()
-        rows = frame.filter(there)
+        rows = drawn.filter(there)
         features = self._encoder.encode(rows, without=target) if encode else rows.drop(target)
-        native = self.source.native
         given = as_native(classes.filter(there).to_frame(), native)
         one = given if native in ("pyarrow", "polars-lazy") else given[target]
         return as_native(features, native), one, of_rows[there.to_numpy()]
 
-    def features(self, table: Any, *, target: str | None = None) -> Any:
+    def features(self, table: Any, *, target: str | None = None, frame: FrameKind | None = None) -> Any:
         """Return the columns of another table as numbers, in the way in which `training_set` does it.
 
-        So a model that was learnt from the release can be tried on other people. `target` is left out.
+        So a model that was learnt from the release can be tried on other people. `target` is left out. `frame` is the
+        kind of frame to return (default: that of the table, Polars where it is a file).
         """
         opened = open_table(table, ReadOptions(lists=None))
         wanted = [name for name in self.schema.tallied if name != target]
@@ -409,7 +425,8 @@ class Release:
         with reading(opened):
             rows = opened.frame.select(cs.by_name(*wanted)).collect(engine="streaming")
         kinds = {name: natural_kind(opened.texts.read(rows[name])).alias(name) for name in wanted}
-        return as_native(self._encoder.encode(pl.DataFrame(kinds), without=target), opened.native)
+        native = opened.native if frame is None else _native(frame)
+        return as_native(self._encoder.encode(pl.DataFrame(kinds), without=target), native)
 
     @cached_property
     def _encoder(self) -> FeatureEncoder:
@@ -689,6 +706,12 @@ class Release:
         withheld = "" if self.hides_rows else f", {self.withheld} withheld"
         people = "" if self.people is None else f" of {self.people.published} people"
         return f"Release({self.rows} rows{people} in {len(self.shown.group_sizes)} groups{withheld}; {stated})"
+
+
+def _native(frame: str) -> str:
+    if frame not in get_args(FrameKind):
+        raise QueryError(f'frame is "polars", "pandas" or "pyarrow", not {frame!r}.')
+    return frame
 
 
 def _own_texts(frame: pl.DataFrame) -> pl.DataFrame:
