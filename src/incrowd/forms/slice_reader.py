@@ -58,8 +58,8 @@ class SliceReader(Reader):
             codes = form.shown.column(name)
             there = np.unique(codes[published])
             place = np.zeros(form.shown.trees[name].size, dtype=np.int64)
-            if form.levels.get(name) and name in told:
-                numbers, shown = number_labels(form.values(name).gather(there))
+            if name in form.generalized and name in told:
+                numbers, shown = number_labels(form.values(name).gather(there).cast(pl.String))
                 columns[name] = column_of_labels(name, shown, told[name])
             else:
                 numbers, columns[name] = number_values(name, form.values(name).gather(there))

@@ -181,12 +181,9 @@ class SlicedTable(SlicedRows, Form):
 
     def shown_labels(self) -> Mapping[str, tuple[Tree, pl.Series]]:
         """Return what columns show that are generalized."""
-        codes = {name: np.unique(self.shown.column(name)[self.buckets.tuples]) for name in self.levels}
-        return {
-            name: (self.tally.trees[name], self.values(name).gather(codes[name]))
-            for name, level in self.levels.items()
-            if level
-        }
+        names = self.generalized
+        codes = {name: np.unique(self.shown.column(name)[self.buckets.tuples]) for name in names}
+        return {name: (self.tally.trees[name], self.values(name).gather(codes[name])) for name in names}
 
     def reader(self, meanings: Mapping[str, Any] | None) -> SliceReader:
         """Return who reads its buckets."""

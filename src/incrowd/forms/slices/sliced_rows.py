@@ -33,6 +33,13 @@ class SlicedRows:
     buckets: Buckets
     permuted: Permuted
     rows_in: int
+    label_columns: tuple[str, ...] = ()
+    """Generalized columns that were read from files without the table before: their values are labels."""
+
+    @property
+    def generalized(self) -> tuple[str, ...]:
+        """Columns that show labels in place of values."""
+        return (*self.label_columns, *(name for name, level in self.levels.items() if level))
 
     def values(self, name: str) -> pl.Series:
         """Return what each code of a column is shown as."""
