@@ -29,7 +29,7 @@ from incrowd.core.estimate import CountBounds
 _EVENNESS = 0.15
 _MOST_EVEN_NUMBERS = 15.0
 _MOST_EVEN_NAMES = 0.45
-_ALIKE = 0.85
+_ALIKE = 0.9
 _APART = 0.25
 _DEPENDENCE = 0.1
 _UNSURE = 0.02

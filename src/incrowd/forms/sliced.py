@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
 from incrowd.common.randomness import permutation
@@ -252,14 +253,19 @@ class SlicedTable(SlicedRows, Form):
         found: dict[str, Codes] = {}
         bucket_of = self.permuted.bucket_of
         for place, names in enumerate(self.columns):
-            codes = {name: self.shown.column(name)[self.permuted.tuples[place]] for name in names}
-            order = np.lexsort([*(codes[name] for name in sorted(names)), bucket_of])
-            order = order[np.lexsort([rng.random(len(order)), bucket_of[order]])]
-            found |= {name: codes[name][order] for name in names if name not in found}
+            tuples = self.permuted.tuples[place][self.order_by_chance(place, rng)]
+            found |= {name: self.shown.column(name)[tuples] for name in names if name not in found}
         for name, level in self.levels.items():
             tree = self.tally.trees[name]
             found[name] = rng.integers(tree.starts[level, found[name]], tree.ends[level, found[name]]).astype(np.int32)
         return found, np.ones(len(bucket_of))
+
+    def order_by_chance(self, place: int, rng: np.random.Generator) -> Ints:
+        """Return a column's rows in an order by chance within their buckets, however they are written."""
+        bucket_of, tuples = self.permuted.bucket_of, self.permuted.tuples[place]
+        codes: list[NDArray[Any]] = [self.shown.column(name)[tuples] for name in sorted(self.columns[place])]
+        order = np.lexsort([*codes, bucket_of])
+        return np.asarray(order[np.lexsort([rng.random(len(order)), bucket_of[order]])])
 
     def without(self, people: Tally) -> Self:
         """Take people's part out of every column of a bucket that has them all; the likeliest bucket first."""

@@ -115,7 +115,7 @@ FORMS: dict[str, tuple[Callable[[], Any], Any, Any]] = {
 @pytest.mark.parametrize("name", FORMS)
 def test_every_form_is_the_same(name: str, format: str, tmp_path: Path) -> None:
     made, model, form = FORMS[name]
-    before = people(200)
+    before = people(120)
     table = ic.read(before, quasi=QUASI, sensitive=["ill"], hierarchies=HIERARCHIES, others="drop")
     release = ic.publish(table, model, method=made(), form=form, seed=1)
     release.save(tmp_path / "out", format=format)
@@ -147,7 +147,7 @@ EVERY_WAY = [*((made, ic.KAnonymity(3), None) for made in (METHODS[0], METHODS[4
 
 @pytest.mark.parametrize(("made", "model", "form"), EVERY_WAY)
 def test_attacks_find_the_same(made: Callable[[], Any], model: Any, form: Any, tmp_path: Path) -> None:
-    before = people(200)
+    before = people(300 if isinstance(model, ic.KAnonymity) else 120)
     table = ic.read(before, quasi=QUASI, sensitive=["ill"], hierarchies=HIERARCHIES, others="drop")
     release = ic.publish(table, model, method=made(), form=form, seed=1)
     release.save(tmp_path / "out", format="csv")

@@ -187,8 +187,9 @@ def _align(
         if not again:
             continue
         own = {name: codes_of_labels(name, trees[name], rows[other].alias(name)) for name, other in again.items()}
-        theirs = np.lexsort([*(coded[name] for name in again), bucket_of])
-        ours = np.lexsort([*(own[name] for name in again), bucket_of])
+        theirs, ours = (
+            np.lexsort([*(codes[name].astype(np.int64) for name in again), bucket_of]) for codes in (coded, own)
+        )
         if any((coded[name][theirs] != own[name][ours]).any() for name in again):
             raise SchemaError("columns that share attributes do not have the same values of them in every bucket.")
         for name in column:
