@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from incrowd.auditing.learnt import Learnt, headline
 from incrowd.auditing.recommendation import THREATS, Recommendation, gravity, recommend
 from incrowd.auditing.remedies.remedy import Remedies
 from incrowd.auditing.suppression import FEW
@@ -197,10 +198,15 @@ def _good_for(usefulness: Mapping[str, Any]) -> list[str]:
         said.append(f"{kind[0].upper()}{kind[1:]} are off by {percent(line['median error'], 0)} in the middle case.")
     learnt = usefulness.get("learning", [])
     if learnt:
-        best = max(learnt, key=lambda line: line["accuracy"])
-        said.append(
-            f"{best['target']} is predicted right in {percent(best['accuracy'], 0)} of the cases after learning from "
-            f"it ({best['classifier']}); from the raw table in {percent(best['accuracy on raw data'], 0)}, by the "
-            f"majority in {percent(best['majority'], 0)}."
-        )
+        said.append(_learnt(headline(learnt)))
     return said
+
+
+def _learnt(best: Learnt | None) -> str:
+    if best is None:
+        return "Prediction: not even the raw table teaches more than which value of a column is the most frequent."
+    told = f"{best.target} is predicted right for {percent(best.accuracy, 0)} of the people who were not learnt from"
+    others = f"the raw table teaches {percent(best.on_raw_data, 0)}, guessing the most frequent value gives"
+    if not best.taught:
+        return f"{told}: no better than guessing. Where {others} {percent(best.majority, 0)}."
+    return f"{told} ({best.classifier}); {others} {percent(best.majority, 0)}."

@@ -69,6 +69,12 @@ def split_items(column: str, raw: pl.Series, separator: str | None) -> pl.Series
     return raw.str.split(separator or SEPARATOR)
 
 
+def read_lists(column: str, raw: pl.Series, separator: str | None) -> pl.Series:
+    """Return published sets as lists of texts, without missing and empty ones."""
+    lists = split_items(column, raw, separator if raw.dtype == pl.String else None).list.drop_nulls().fill_null([])
+    return pl.select(lists.list.eval(pl.element().filter(pl.element() != ""))).to_series()
+
+
 def lists_as_text(frame: pl.DataFrame, separator: str | None) -> pl.DataFrame:
     """Return a frame with its lists written as texts, for files that hold none."""
     between = separator or SEPARATOR

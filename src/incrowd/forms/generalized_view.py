@@ -80,7 +80,7 @@ class GeneralizedView(LabelledView):
         """
         if not (np.diff(matches.offsets) > 1).any():
             return {EVERY_ROW: matches}
-        room = self._log_room[matches.crowds]
+        room = self.log_room[matches.crowds]
         least = np.full(len(matches), np.inf)
         np.minimum.at(least, matches.person_of, room)
         wider = room - least[matches.person_of]
@@ -91,7 +91,7 @@ class GeneralizedView(LabelledView):
         }
 
     @cached_property
-    def _log_room(self) -> Floats:
+    def log_room(self) -> Floats:
         """The logarithm of how many combinations of values the labels of each group may stand for."""
         widths = (self.regions.highs - self.regions.lows).astype(np.float64)
         return np.asarray(np.log(np.maximum(widths, 1.0)).sum(axis=1))
@@ -99,7 +99,7 @@ class GeneralizedView(LabelledView):
     def fits(self, people: Codes) -> Floats:
         """Return how many rows are to be expected of each tuple, as if a group's rows were spread evenly."""
         offsets, groups = self._holding(people)
-        density = self.form.group_sizes * np.exp(-self._log_room)
+        density = self.form.group_sizes * np.exp(-self.log_room)
         person_of = np.repeat(np.arange(len(people)), np.diff(offsets))
         return np.bincount(person_of, weights=density[groups], minlength=len(people)).astype(np.float64)
 

@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.core.labelled import Labelled
+from incrowd.core.form import Form
 from incrowd.errors import HierarchyError, SchemaError
 from incrowd.forms.reading.foreign_labels import standard_label
 from incrowd.hierarchies import labels as syntax
+from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.hierarchy import HiddenCharacters, Hierarchy
 from incrowd.hierarchies.public import public_tree
 from incrowd.hierarchies.tree import Tree
@@ -47,28 +48,35 @@ LARGEST = 1e300
 Piece = dict[str, Any]
 
 
-def describe_labels(form: Labelled, hierarchies: Mapping[str, Hierarchy]) -> dict[str, Any]:
+def describe_labels(form: Form, hierarchies: Mapping[str, Hierarchy]) -> dict[str, Any]:
     """Return what all labels of a form stand for, as plain values."""
+    known = len(form.tally) > 0
     columns = {
         name: _describe(
-            name,
-            form.shown.labels[name].unique().sort(),
-            form.tally.trees[name],
-            hierarchies.get(name),
-            known=len(form.tally) > 0,
+            name, labels.unique().sort(), tree, hierarchies.get(name), known=known, items=name in form.schema.items
         )
-        for name in form.shown.columns
+        for name, (tree, labels) in form.shown_labels().items()
     }
     return {"format": FORMAT, "columns": columns}
 
 
-def _describe(name: str, labels: pl.Series, tree: Tree, hierarchy: Hierarchy | None, *, known: bool) -> dict[str, Any]:
+def describe_items(name: str, labels: pl.Series, hierarchy: Hierarchy | None) -> dict[str, Any]:
+    """Return what labels of items stand for, by the hierarchy and their texts alone."""
+    tree, _ = Exact().build(name, labels.unique().sort())
+    return _describe(name, labels.unique().sort(), tree, hierarchy, known=True, items=True)
+
+
+def _describe(
+    name: str, labels: pl.Series, tree: Tree, hierarchy: Hierarchy | None, *, known: bool, items: bool
+) -> dict[str, Any]:
     texts = [str(label) for label in labels.drop_nulls().to_list()]
-    kind = _kind(tree, texts, known=known)
+    kind = "names" if items else _kind(tree, texts, known=known)
     declared = None if hierarchy is None else _declared(name, hierarchy)
     nodes = {} if declared is None else _leaves(declared)
     read = _Pieces(kind, nodes, hierarchy)
-    meanings = {text: list(read.pieces(text)) for text in texts}
+    # Names of groups that were made up for items say nothing to anybody else.
+    unknown = _groups_of_items(tree) if items and declared is None else set[str]()
+    meanings: dict[str, list[Piece]] = {text: [{}] if text in unknown else list(read.pieces(text)) for text in texts}
     if kind == "names":
         assumed: Any = _names(meanings, declared)
     else:
@@ -80,6 +88,11 @@ def _describe(name: str, labels: pl.Series, tree: Tree, hierarchy: Hierarchy | N
         alphabet = "digits" if shown.isdigit() else "letters and digits"
         told["mask"] = {"character": read.mask.mask, "side": read.mask.side, "stands for": alphabet}
     return told
+
+
+def _groups_of_items(tree: Tree) -> set[str]:
+    above = {text for names in tree.names[1:] for text in names.to_list() if text is not None}
+    return above - set(as_short_text(tree.values).drop_nulls().to_list()) if tree.from_data else set()
 
 
 def _kind(tree: Tree, texts: list[str], *, known: bool) -> str:

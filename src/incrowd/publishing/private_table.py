@@ -152,7 +152,7 @@ class PrivateTable:
                     + did_you_mean(name, self._hierarchies)
                 )
             public, codes = self._public(name)
-            rows &= matching_codes(name, public, condition)[codes][self._tally.column(name)]
+            rows &= matching_codes(name, public, condition, unknown_names="suggested")[codes][self._tally.column(name)]
         return rows
 
     def _public(self, name: str) -> tuple[Tree, Codes]:

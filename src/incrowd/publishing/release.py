@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -21,22 +21,25 @@ from incrowd.common.progress import Progress, silent
 from incrowd.common.surface import option
 from incrowd.core.dated import DateFacts
 from incrowd.core.engine import LinkedRows, PublishedRows
+from incrowd.core.estimate import CountEstimate
 from incrowd.core.form import Form, FormOutline
 from incrowd.core.groups import Groups
 from incrowd.core.households import HouseholdFacts
 from incrowd.core.item_sets import ItemSets
+from incrowd.core.items import read_lists
 from incrowd.core.labelled import Labelled
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Model, Promise
 from incrowd.core.people import PeopleNumbers
 from incrowd.core.query import Query
+from incrowd.core.reader import Reader
 from incrowd.core.recoding import Showing
 from incrowd.core.schema import Schema
 from incrowd.core.set_method import SetMethod
 from incrowd.core.source import OpenedTable, Origin, ReadOptions
 from incrowd.core.tally import Tally
 from incrowd.errors import ConformanceError, QueryError, did_you_mean
-from incrowd.forms.label_meanings import describe_labels
+from incrowd.forms.label_meanings import describe_items, describe_labels
 from incrowd.forms.label_reader import LabelReader
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.values import natural_kind
@@ -59,6 +62,8 @@ from incrowd.sources.frames import as_native
 if TYPE_CHECKING:
     from incrowd.auditing import Audit
 
+FrameKind = Literal["polars", "pandas", "pyarrow"]
+"""Kinds of frames that rows to learn from may come as."""
 ROWS_ARE_ATTACKED = (
     "Attacks count rows here, since the files do not tell whose a row is: somebody with several rows hides among fewer "
     "people than it seems."
@@ -136,6 +141,10 @@ class Release:
     """What it warned of when it was made, where it was read from files that say so."""
     told_labels: Mapping[str, Any] | None = None
     """What its labels stand for, where it was read from files that say so."""
+    told_items: tuple[str, ...] = ()
+    """Its column of sets of items, where it was read from files that say so."""
+    item_separator: str | None = None
+    """What stands between items there."""
     told_dates: DateFacts | None = None
     """What became of its dates, where it was read from files that say so."""
     told_households: HouseholdFacts | None = None
@@ -324,65 +333,127 @@ class Release:
         A release with survey weights estimates how many people of the population they are; `weighted=False` asks for
         rows of the table.
         """
+        reader = self._reader_of(query, weighted=weighted)
+        if reader is None:
+            found = None if weighted is False else self.form.weighted_count(query)
+            return (self.form.count(query) if found is None else found) / float(self.rate)
+        return reader.count(query, weighted=weighted is not False) / float(self.rate)
+
+    def estimate(self, query: Query, *, confidence: float = 0.95, weighted: bool | None = None) -> CountEstimate:
+        """Return what `count` returns, and how sure that is: a standard error, an interval, and bounds.
+
+        Parameters
+        ----------
+        query : conditions, as `count` takes them.
+        confidence : the probability with which the interval is to hold the true number (default: 0.95).
+        weighted : False counts rows where the release has survey weights (default: weights are added up).
+
+        `least` and `most` hold whatever is behind the labels. Error and interval rest on what the result `assumes`.
+
+        >>> import incrowd as ic
+        >>> table = ic.read(ic.datasets.census(2000), quasi=["age", "sex"], others="drop")
+        >>> found = ic.publish(table, ic.KAnonymity(20)).estimate({"age": (30, 39)})
+        >>> found.least <= found.low <= found.value <= found.high <= found.most
+        True
+        """
+        reader = self._reader_of(query, weighted=weighted)
+        if reader is None:
+            raise QueryError(
+                "intervals of noisy counts are not told here.  Hint: `release.form.error(query)` is the error that "
+                "noise gives to an answer, where the release was made in this session."
+            )
+        found = reader.bounded(query, weighted=weighted is not False)
+        return CountEstimate.of(found, rate=float(self.rate), confidence=confidence, assumes=reader.assumes)
+
+    def _reader_of(self, query: Query, *, weighted: bool | None) -> Reader | None:
         if weighted is not None and not isinstance(weighted, bool):
             raise QueryError(f"weighted is True or False, not {type(weighted).__name__}.")
-        reader = self.reader
-        if reader is None or set(query) & set(self.schema.items):  # sets of items are counted by the form
-            found = None if weighted is False else self.form.weighted_count(query)
-            if weighted and found is None:
-                raise QueryError(f"this release has no weights.  Hint: leave out {option('weighted', True)}.")
-            return (self.form.count(query) if found is None else found) / float(self.rate)
-        if weighted and reader.weighted is None:
+        reader: Reader | None = self.item_reader if set(query) & set(self.item_columns) else self.reader
+        if weighted and (reader is None or reader.weighted is None):
             raise QueryError(f"this release has no weights.  Hint: leave out {option('weighted', True)}.")
-        return reader.count(query, weighted=weighted is not False) / float(self.rate)
+        return reader
+
+    @property
+    def item_columns(self) -> tuple[str, ...]:
+        """Columns of sets of items that are beside the labels."""
+        return (*self.schema.items, *self.told_items)
 
     @property
     def label_meanings(self) -> dict[str, Any] | None:
         """What its labels stand for, as plain values: `labels.json`; None where it has none."""
         form = self.shown.counted
-        labelled = None if form is None or form.private else form.labelled
-        if labelled is None:
+        if form is None or form.private or (form.labelled is None and not form.shown_labels()):
             return None
-        return dict(self.told_labels) if self.told_labels is not None else describe_labels(labelled, self.hierarchies)
+        return dict(self.told_labels) if self.told_labels is not None else describe_labels(form, self.hierarchies)
 
     @cached_property
-    def reader(self) -> LabelReader | None:
-        """The release as whoever has its files reads it; None where it has no labels."""
-        labelled, meanings = self.form.labelled, self.label_meanings
-        return None if labelled is None or meanings is None else LabelReader.of(labelled, meanings)
+    def reader(self) -> Reader | None:
+        """The release as whoever has its files reads it; None where its files do not tell all."""
+        return self.form.reader(self.label_meanings)
+
+    @cached_property
+    def item_reader(self) -> Reader | None:
+        """The same with sets of items, which are read row by row."""
+        meanings, (items, *_) = self.label_meanings, self.item_columns
+        if meanings is None:
+            return None
+        quasi, weights = tuple(self.schema.quasi), self.schema.weights
+        names = (*quasi, *self.schema.sensitive, items, *weights)
+        rows = pl.concat([batch.select(cs.by_name(*names)) for batch in self.batches()])
+        lists = read_lists(items, rows[items], self.item_separator)
+        columns = {**meanings["columns"]}
+        if items not in columns:  # files that do not say what labels of items stand for
+            columns[items] = describe_items(items, lists.explode().drop_nulls(), self.hierarchies.get(items))
+        described = {**meanings, "columns": columns}
+        weight = self.schema.weight
+        return LabelReader.of_rows(rows.with_columns(lists.alias(items)), quasi, items, weight, described)
 
     def training_set(
-        self, target: str, *, seed: int | None = None, weights: bool = False, encode: bool = True
+        self,
+        target: str,
+        *,
+        seed: int | None = None,
+        weights: bool = False,
+        encode: bool = True,
+        frame: FrameKind | None = None,
     ) -> tuple[Any, Any, Floats]:
         """Return features, classes and weights to learn `target` from, as scikit-learn takes them.
 
-        Rows are made that could be behind the release, one for each published row that has a class, so every weight is
-        1: labels and boxes of noisy counts become values drawn evenly from what they stand for, and rows of a bucket
-        are taken as they are written. With `weights=True`, each row has its published survey weight. Features are
-        numbers (`features` does the same to another table); with `encode=False`, they are as they were drawn. Both come
-        as the kind of frame that was handed in, Polars where it was a file.
+        Parameters
+        ----------
+        target : the column to predict.
+        seed : where chance starts from (default: the operating system's randomness).
+        weights : True gives each row its published survey weight (default: False, every row weighs 1).
+        encode : False leaves features as they were drawn (default: True, they are numbers; `features` does the same to
+            another table).
+        frame : "polars", "pandas" or "pyarrow" (default: the kind that was handed in, Polars where it was a file).
+
+        Rows are made that could be behind the release, one for each published row that has a class: labels and boxes of
+        noisy counts become values drawn evenly from what they stand for, and the columns of a bucket are paired by
+        chance. Nothing but what is published goes into them, so that files give the same rows.
         """
         names = self.schema.tallied
         if target not in names:
             raise QueryError(f"'{target}' is not a published column.{did_you_mean(target, names)}")
         if weights and (self.reader is None or self.reader.weighted is None):
             raise QueryError(f"this release has no weights.  Hint: leave out {option('weights', True)}.")
-        frame, of_rows = self._drawn_rows(np.random.default_rng(seed))
+        native = self.source.native if frame is None else _native(frame)
+        drawn, of_rows = self._drawn_rows(np.random.default_rng(seed))
         if not weights:
-            of_rows = np.ones(frame.height)
-        classes = frame[target]
+            of_rows = np.ones(drawn.height)
+        classes = drawn[target]
         there = classes.is_not_null()
-        rows = frame.filter(there)
+        rows = drawn.filter(there)
         features = self._encoder.encode(rows, without=target) if encode else rows.drop(target)
-        native = self.source.native
         given = as_native(classes.filter(there).to_frame(), native)
         one = given if native in ("pyarrow", "polars-lazy") else given[target]
         return as_native(features, native), one, of_rows[there.to_numpy()]
 
-    def features(self, table: Any, *, target: str | None = None) -> Any:
+    def features(self, table: Any, *, target: str | None = None, frame: FrameKind | None = None) -> Any:
         """Return the columns of another table as numbers, in the way in which `training_set` does it.
 
-        So a model that was learnt from the release can be tried on other people. `target` is left out.
+        So a model that was learnt from the release can be tried on other people. `target` is left out. `frame` is the
+        kind of frame to return (default: that of the table, Polars where it is a file).
         """
         opened = open_table(table, ReadOptions(lists=None))
         wanted = [name for name in self.schema.tallied if name != target]
@@ -392,7 +463,8 @@ class Release:
         with reading(opened):
             rows = opened.frame.select(cs.by_name(*wanted)).collect(engine="streaming")
         kinds = {name: natural_kind(opened.texts.read(rows[name])).alias(name) for name in wanted}
-        return as_native(self._encoder.encode(pl.DataFrame(kinds), without=target), opened.native)
+        native = opened.native if frame is None else _native(frame)
+        return as_native(self._encoder.encode(pl.DataFrame(kinds), without=target), native)
 
     @cached_property
     def _encoder(self) -> FeatureEncoder:
@@ -402,8 +474,7 @@ class Release:
     def _drawn_rows(self, rng: np.random.Generator) -> tuple[pl.DataFrame, Floats]:
         """Return rows that could be behind the release, and what each weighs."""
         if self.reader is not None:
-            shown = self.reader.row_weights()
-            frame = self.reader.rows(rng)
+            shown, frame = self.reader.row_weights(), self.reader.rows(rng)
             return frame, np.ones(frame.height) if shown is None else shown
         names = self.schema.tallied
         codes, of_rows = self.form.reconstruct(rng)
@@ -675,6 +746,12 @@ class Release:
         withheld = "" if self.hides_rows else f", {self.withheld} withheld"
         people = "" if self.people is None else f" of {self.people.published} people"
         return f"Release({self.rows} rows{people} in {len(self.shown.group_sizes)} groups{withheld}; {stated})"
+
+
+def _native(frame: str) -> str:
+    if frame not in get_args(FrameKind):
+        raise QueryError(f'frame is "polars", "pandas" or "pyarrow", not {frame!r}.')
+    return frame
 
 
 def _own_texts(frame: pl.DataFrame) -> pl.DataFrame:

@@ -211,7 +211,12 @@ def learning(found: Found) -> Raw | None:
     return section(
         "learning",
         "Learning from it",
-        "How often classifiers predict a person's value right, taught by the release and by the raw table.",
+        "How often classifiers predict a person's value right, taught by the release and by the raw table. "
+        + (
+            "The people whom they are tested on were taken out of both before."
+            if all(line.get("held out") for line in listed)
+            else "The people whom they are tested on were not taught by the raw table, and were counted in the release."
+        ),
         "The release is worth what lies between guessing the majority and learning from the raw table.",
         _learnt(listed),
         bars(rows, legend=[("the release", "b"), ("the raw table", "a"), ("always the most frequent", "faint")],

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Codes, Ints
 from incrowd.core.form import PublishedFiles
 from incrowd.core.item_sets import ItemSets
-from incrowd.core.items import split_items
+from incrowd.core.items import read_lists
 from incrowd.core.people import number_in_all, number_people
 from incrowd.core.set_model import SetModel
 from incrowd.core.source import OpenedTable
@@ -93,9 +93,7 @@ def sets_of_rows(
     """Return the sets of a table's rows, or of the people whose rows they are, in parts by what the rows show."""
     with reading(table):
         rows = table.frame.select(cs.by_name(*quasi, *sensitive, *person, column)).collect(engine="streaming")
-    is_text = rows[column].dtype == pl.String
-    lists = split_items(column, rows[column], separator if is_text else None).list.drop_nulls().fill_null([])
-    lists = pl.select(lists.list.eval(pl.element().filter(pl.element() != ""))).to_series()
+    lists = read_lists(column, rows[column], separator)
     parts = number_rows(rows, quasi) if quasi else None
     values = _values(rows[sensitive[0]]) if len(sensitive) == 1 else None
     if person:
