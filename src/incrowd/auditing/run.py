@@ -38,7 +38,7 @@ from incrowd.core.item_sets import ItemSets
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, verified_models
 from incrowd.core.query import Query
-from incrowd.core.risk import Risk
+from incrowd.core.risk import LEVELS, Risk
 from incrowd.core.set_model import split_models
 from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.core.tally import Tally
@@ -303,6 +303,7 @@ def aim(
         external=whole.external,
         beside=whole.columns,
         dated=(),
+        households=None,  # who knows of them knows quasi-identifiers, in codes of the release's own trees
         earlier=(),
         joined=None,
     )
@@ -393,7 +394,7 @@ def attack_all(
         ways = [one for one in _adversaries(target) if _may_try(attack, one)]
         tried = [_tried(attack, one, target, seed) for one in ways]
         if tried:
-            risks.append(max(tried, key=lambda risk: (risk.got_through, risk.advantage)))
+            risks.append(max(tried, key=lambda risk: (LEVELS.index(risk.level), risk.got_through, risk.advantage)))
         else:
             skipped.append(Skipped(attack.name, attack.lacks(target) or ""))
     progress("attacking", 1.0)

@@ -35,7 +35,7 @@ from incrowd.core.schema import Schema
 from incrowd.core.set_method import SetMethod
 from incrowd.core.source import OpenedTable, Origin, ReadOptions
 from incrowd.core.tally import Tally
-from incrowd.errors import ConformanceError, QueryError, did_you_mean
+from incrowd.errors import ConformanceError, QueryError, did_you_mean, escaped
 from incrowd.forms.label_meanings import describe_labels
 from incrowd.forms.label_reader import LabelReader
 from incrowd.hierarchies.hierarchy import Hierarchy
@@ -135,6 +135,8 @@ class Release:
     """What it warned of when it was made, where it was read from files that say so."""
     told_labels: Mapping[str, Any] | None = None
     """What its labels stand for, where it was read from files that say so."""
+    told_sets: ItemSets | None = None
+    """The items that people show, where it was read from files that have any."""
     told_dates: DateFacts | None = None
     """What became of its dates, where it was read from files that say so."""
     told_households: HouseholdFacts | None = None
@@ -202,7 +204,8 @@ class Release:
     @property
     def item_sets(self) -> ItemSets | None:
         """The items that people show, in parts by their groups."""
-        return self.form.published_sets() if self.event_sets is None else self.event_sets
+        found = self.event_sets if self.told_sets is None else self.told_sets
+        return self.form.published_sets() if found is None else found
 
     @property
     def rows_before(self) -> OpenedTable | None:
@@ -499,9 +502,9 @@ class Release:
         found += what_is_left_out(self._sensitive, self.guarantees, (claim.model for claim in self.claims))
         if self.promise is not None:
             found += self.promise.warnings(self.rows, self.rate)
-        said = any(all(name in text for name in self.outside) for text in self.told_warnings or ())
-        if self.outside and not said:
-            found.append(f"Columns that no guarantee speaks of: {', '.join(self.outside)}.")
+        said = {*self.dates.treatments, *_listed_in(self.told_warnings or ())}
+        if unsaid := [name for name in self.outside if escaped(name) not in said]:
+            found.append(f"Columns that no guarantee speaks of: {', '.join(unsaid)}.")
         kept = [*self.schema.kept]
         for name, table in self.event_tables.items():
             kept += [f"{column} of {name}" for column in table.schema.kept]
@@ -635,6 +638,12 @@ class Release:
         withheld = "" if self.hides_rows else f", {self.withheld} withheld"
         people = "" if self.people is None else f" of {self.people.published} people"
         return f"Release({self.rows} rows{people} in {len(self.shown.group_sizes)} groups{withheld}; {stated})"
+
+
+def _listed_in(told: Sequence[str]) -> set[str]:
+    """Return the columns that warnings list; only whole names count, since a short one is in many words."""
+    lists = (text.partition(": ")[2].removesuffix(".") for text in told if text.startswith(("Columns ", "Pseudonyms ")))
+    return {name for names in lists for name in names.split(", ")}
 
 
 def _own_texts(frame: pl.DataFrame) -> pl.DataFrame:
