@@ -336,9 +336,9 @@ class Release:
         if not weights:
             of_rows = np.ones(frame.height)
         classes = frame[target]
-        there = classes.is_not_null()
+        there = classes.alias("").is_not_null()
         rows = frame.filter(there)
-        features = self._encoder.encode(rows, without=target) if encode else rows.drop(target)
+        features = self._encoder.encode(rows, without=target) if encode else rows.drop(cs.by_name(target))
         native = self.source.native
         given = as_native(classes.filter(there).to_frame(), native)
         one = given if native in ("pyarrow", "polars-lazy") else given[target]
@@ -356,7 +356,7 @@ class Release:
                 raise QueryError(f"the table has no column '{name}', which the release has.")
         with reading(opened):
             rows = opened.frame.select(cs.by_name(*wanted)).collect(engine="streaming")
-        kinds = {name: natural_kind(opened.texts.read(rows[name])).alias(name) for name in wanted}
+        kinds = {name: natural_kind(opened.texts.read(rows[name].alias(""))) for name in wanted}
         return as_native(self._encoder.encode(pl.DataFrame(kinds), without=target), opened.native)
 
     @cached_property
@@ -373,7 +373,9 @@ class Release:
         names = self.schema.tallied
         codes, of_rows = self.form.reconstruct(rng)
         frame = pl.DataFrame({name: self.form.tally.trees[name].values.gather(codes[name]) for name in names})
-        order = frame.select(pl.struct(sorted(names)).arg_sort()).to_series()
+        # Names of their own: `*` would be taken for all columns.
+        numbered = pl.DataFrame({f"c{place}": frame[name] for place, name in enumerate(sorted(names))})
+        order = numbered.select(pl.struct(numbered.columns).arg_sort()).to_series()
         return frame[order], of_rows[order.to_numpy()]
 
     @property
@@ -490,7 +492,7 @@ class Release:
     def warnings(self) -> list[str]:
         """What a careful reader should know before signing."""
         found = list(self.told_warnings or ())
-        found += [text for text in self._own_warnings() if text not in found]
+        found += [text for text in map(escaped, self._own_warnings()) if text not in found]
         return found
 
     def _own_warnings(self) -> list[str]:

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.errors import QueryError
+from incrowd.errors import QueryError, SchemaError
 from incrowd.forms.label_meanings import step_of
 
 ROWS = 48
@@ -112,3 +112,83 @@ def test_a_name_is_asked_for_as_it_is_written() -> None:
     number = int((frame["odd"] == "1.0").sum())
     assert [release.count({"odd": value}) for value in ("1.0", 1, 1.0, "1")] == [number] * 4
     assert release.count({"odd": "2020-01-01 10:00"}) == (frame["odd"] == "2020-01-01 10:00").sum()
+
+
+NAMES = ["*", "^a.*$", "a", "a is missing", "a = u", "len", "labels", "x\ny", 'q"', "{b}"]
+
+
+@pytest.mark.parametrize("method", [ic.Mondrian(), ic.Slicing()], ids=lambda method: method.name)
+def test_columns_of_any_name(method: Any, tmp_path: Path) -> None:
+    """A name is never a pattern of names, nor does it break a line."""
+    for place in range(len(NAMES)):
+        first, second, ill, kept = (NAMES[(place + step) % len(NAMES)] for step in range(4))
+        frame = pl.DataFrame(
+            {
+                first: repeated(20, 30, 41, None, 52),
+                second: repeated("u", "v", None),
+                ill: repeated("flu", "hay", "gout"),
+                kept: repeated(1.5, 2.0, None),
+            }
+        )
+        roles: dict[str, Any] = {"quasi": [first, second], "sensitive": [ill]}
+        roles |= {"keep": [kept]} if method.name == "mondrian" else {"drop": [kept]}
+        model = ic.KAnonymity(3) if method.name == "mondrian" else ic.SlicedDiversity(2)
+        release = ic.publish(ic.read(frame, **roles), model, method=method, seed=1)
+        release.save(tmp_path / str(place), format="csv")
+        again = ic.open_release(tmp_path / str(place))
+        assert again.warnings == release.warnings
+        assert not any("\n" in text for text in release.warnings)
+        for target in (first, second, ill):
+            features, classes, _ = release.training_set(target, seed=1)
+            assert release.features(frame, target=target).columns == features.columns
+            raw, _, _ = release.training_set(target, seed=1, encode=False)
+            assert raw.columns == [name for name in (first, second, ill) if name != target]
+            assert len(classes) == raw.height == features.height
+
+
+def test_a_feature_that_is_called_as_another_keeps_its_numbers() -> None:
+    frame = pl.DataFrame({"a": repeated(1, None, 3), "a is missing": repeated(7, 8, 9), "ill": repeated("flu", "hay")})
+    table = ic.read(frame, quasi=["a", "a is missing"], sensitive=["ill"])
+    features, _, _ = ic.publish(table, ic.KAnonymity(1), seed=1).training_set("ill", seed=1)
+    assert features.columns == ["a", "a is missing", "a is missing'"]
+    assert features["a is missing'"].min() >= 7  # type: ignore[operator]
+
+
+def test_a_zero_byte_in_a_name_is_refused() -> None:
+    frame = pl.DataFrame({"age": [1, 2], "\0household": [1, 2]})
+    with pytest.raises(SchemaError, match="zero byte"):
+        ic.read(frame, quasi=["age"], others="drop")
+
+
+@pytest.mark.parametrize("names", [["^a.*$", "*", "^b$", "^c$", "^z.*$"], ["*", "^a$", "^b", "c$", "^z.*$"]])
+def test_every_role_takes_any_name(names: list[str], tmp_path: Path) -> None:
+    who, quasi, ill, bought, other = names
+    frame = pl.DataFrame(
+        {
+            who: [f"p{row // 2}" for row in range(ROWS)],
+            quasi: [20 + row // 8 for row in range(ROWS)],
+            ill: repeated("flu", "hay"),
+            other: [1.5 * row for row in range(ROWS)],
+        }
+    )
+    table = ic.split_rows(ic.read(frame, person=who, quasi=[quasi], sensitive=[ill], keep=[other]), "visits")
+    release = ic.publish(table, ic.KAnonymity(3), seed=1)
+    release.save(tmp_path / "linked", format="csv")
+    assert ic.open_release(tmp_path / "linked").rows == ROWS // 2
+    each = frame.with_columns(
+        pl.int_range(ROWS).alias(who),
+        (pl.int_range(ROWS) // 3).alias(other),
+        pl.Series(bought, repeated("a;b", "b;c", "a")),
+        pl.lit(2.0).alias("^w$"),
+    )
+    roles: dict[str, Any] = {"person": who, "quasi": [quasi], "sensitive": [ill], "others": "drop"}
+    for more in ({"items": [bought], "household": other}, {"weight": "^w$", "keep": [other], "pseudonyms": [who]}):
+        models = [ic.KAnonymity(3), *([ic.KmAnonymity(2, m=1)] if "items" in more else [])]
+        release = ic.publish(ic.read(each, **roles, **more), models, seed=1)
+        place = tmp_path / ("items" if "items" in more else "weight")
+        release.save(place, format="csv")
+        again = ic.open_release(place, original=each)
+        for made in (release, again):
+            made.audit(learn=False, external=each[[quasi, other]], earlier=[again])
+        assert all(model.satisfied is not False for model in ic.check(place).models)
+    ic.check(each, quasi=[quasi], sensitive=[ill], items=bought, household=other, person=who)

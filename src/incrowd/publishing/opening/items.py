@@ -90,7 +90,7 @@ def sets_of_rows(
     with reading(table):
         rows = table.frame.select(cs.by_name(*quasi, *sensitive, *person, column)).collect(engine="streaming")
     is_text = rows[column].dtype == pl.String
-    lists = split_items(column, rows[column], separator if is_text else None).list.drop_nulls().fill_null([])
+    lists = split_items(column, rows[column].alias(""), separator if is_text else None).list.drop_nulls().fill_null([])
     lists = pl.select(lists.list.eval(pl.element().filter(pl.element() != ""))).to_series()
     parts = number_rows(rows, quasi) if quasi else None
     values = _values(rows[sensitive[0]]) if len(sensitive) == 1 else None
@@ -118,4 +118,4 @@ def _one_each(owner: Ints, facts: NDArray[Any] | None, columns: Sequence[str]) -
 
 def _values(shown: pl.Series) -> Codes:
     """Number the sensitive values that rows show; the missing one is 0, as everywhere."""
-    return Exact().build(shown.name, shown)[1]
+    return Exact().build(shown.name, shown.alias(""))[1]
