@@ -346,6 +346,7 @@ def aim(
         external=whole.external,
         beside=whole.columns,
         dated=(),
+        households=None,  # who knows of them knows quasi-identifiers, in codes of the release's own trees
         earlier=(),
         joined=None,
     )
@@ -436,7 +437,7 @@ def attack_all(
         ways = [one for one in _adversaries(target) if _may_try(attack, one)]
         tried = [_tried(attack, one, target, seed) for one in ways]
         if tried:
-            risks.append(max(tried, key=lambda risk: (risk.got_through, risk.advantage)))
+            risks.append(max(tried, key=lambda risk: (LEVELS.index(risk.level), risk.got_through, risk.advantage)))
         else:
             skipped.append(Skipped(attack.name, attack.lacks(target) or ""))
     progress("attacking", 1.0)

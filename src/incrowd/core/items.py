@@ -66,12 +66,16 @@ def split_items(column: str, raw: pl.Series, separator: str | None) -> pl.Series
         )
     if separator is not None and (not isinstance(separator, str) or not separator):
         raise SchemaError("item_separator is a text.")
-    return raw.str.split(separator or SEPARATOR)
+    return raw.alias("").str.split(separator or SEPARATOR)
 
 
 def read_lists(column: str, raw: pl.Series, separator: str | None) -> pl.Series:
     """Return published sets as lists of texts, without missing and empty ones."""
-    lists = split_items(column, raw, separator if raw.dtype == pl.String else None).list.drop_nulls().fill_null([])
+    lists = (
+        split_items(column, raw.alias(""), separator if raw.dtype == pl.String else None)
+        .list.drop_nulls()
+        .fill_null([])
+    )
     return pl.select(lists.list.eval(pl.element().filter(pl.element() != ""))).to_series()
 
 
@@ -80,7 +84,7 @@ def lists_as_text(frame: pl.DataFrame, separator: str | None) -> pl.DataFrame:
     between = separator or SEPARATOR
     lists = frame.select(cs.list())
     for column in lists.get_columns():
-        if column.explode().str.contains(between, literal=True).any():
+        if column.alias("").explode().str.contains(between, literal=True).any():
             raise holds_separator(column.name, between)
     return frame.with_columns(cs.list().list.join(between)) if lists.width else frame
 

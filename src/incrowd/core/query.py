@@ -53,8 +53,12 @@ def listed(condition: Condition) -> list[object]:
 
 
 def spelled(values: pl.Series) -> pl.Series:
-    """Write values so that equal ones look alike: 1.10 and 1.1, a time to the millisecond or to the microsecond."""
-    return as_short_text(values.dt.cast_time_unit("us") if values.dtype == pl.Datetime else values)
+    """Write values so that equal ones look alike: 1.10 and 1.1; and times of any unit and zone, as UTC has them."""
+    if values.dtype == pl.Datetime:
+        values = values.dt.cast_time_unit("us")
+        if values.dtype.time_zone is not None:  # type: ignore[attr-defined]
+            values = values.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    return as_short_text(values)
 
 
 def _in_range(column: str, tree: Tree, bounds: tuple[object, ...]) -> NDArray[np.bool_]:

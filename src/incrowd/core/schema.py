@@ -143,6 +143,9 @@ class Schema:
         Traceback (most recent call last):
         incrowd.errors.SchemaError: column 'sex' has no role.  Hint: name it, or say others="keep" or others="drop".
         """
+        for name in columns:
+            if "\0" in name:  # no file could be read back, and columns of our own are called so
+                raise SchemaError(f"column '{name}' has a zero byte in its name.  Hint: rename it.")
         hierarchies = dict(hierarchies or {})
         roles = {
             "quasi": _names(quasi, "quasi"),

@@ -20,9 +20,11 @@ from incrowd.errors import QueryError, did_you_mean
 from incrowd.forms.label_meanings import ALPHABETS, Piece, point, step_of
 from incrowd.forms.likely_values import likely_names, likely_points
 from incrowd.forms.reading.labels import number_labels
-from incrowd.hierarchies.values import as_dates, as_numbers, natural_kind
+from incrowd.hierarchies.values import as_dates, as_numbers, natural_kind, spelling_of
 
 _MISSING_LABEL = -1
+_MOST_STEPS = 2.0**53
+"""Ranges of more steps are drawn from in wider ones."""
 _WHOLE = 1.0 - 1e-9
 """A share from here on is all of it: the rest is rounding."""
 
@@ -214,16 +216,25 @@ class OrderedColumn:
         piece = _pick(self.offsets, labels, rng)
         there = piece >= 0
         lows, highs = self.lows[piece], self.highs[piece]
-        steps = np.maximum(np.ceil((highs - lows) / self.step - 1e-9), 1).astype(np.int64)
-        drawn = lows + rng.integers(0, np.where(self.exact[piece], 1, steps)) * self.step
+        step = np.maximum(self.step, (highs - lows) / _MOST_STEPS)
+        steps = np.maximum(np.ceil((highs - lows) / step - 1e-9), 1).astype(np.int64)
+        drawn = lows + rng.integers(0, np.where(self.exact[piece], 1, steps)) * step
         if self.dates:
             days = pl.Series(self.name, np.where(there, np.floor(drawn), 0).astype(np.int32)).cast(pl.Date)
             return pl.select(pl.when(pl.Series(there)).then(days)).to_series().alias(self.name)
-        values = np.round(drawn, 12)
+        values = _rounded(drawn, self.step)
         whole = self.step >= 1 and bool((values[there] == np.floor(values[there])).all())
+        whole = whole and bool((np.abs(values[there]) < 2.0**63).all())
         column = pl.Series(self.name, np.where(there, values, 0.0))
         column = column.cast(pl.Int64) if whole else column
         return pl.select(pl.when(pl.Series(there)).then(column)).to_series().alias(self.name)
+
+
+def _rounded(values: Floats, step: float) -> Floats:
+    """Leave out the digits that rounding added to numbers that are told in steps; numbers too large for that stay."""
+    with np.errstate(over="ignore"):
+        found = np.round(values, max(12, round(-np.log10(step))))
+    return np.where(np.isfinite(found), found, values)
 
 
 def _or(value: Any, otherwise: float) -> float:
@@ -292,10 +303,12 @@ class NamedColumn:
             raise QueryError(
                 f"column '{self.name}' holds names: a range has no meaning there.  Hint: ask with a list of values."
             )
-        wanted, missing = _texts(self.name, condition)
+        wanted, missing = _texts(self.name, condition, names=True)
         amounts = np.zeros(len(self.texts))
-        for text in sorted(wanted):
-            found = [*self._hidden(text), *([self.names[text]] if text in self.names else [])]
+        known = spelling_of(pl.Series(list(self.names), dtype=pl.String)).to_list()
+        numbers = dict(zip(known, self.names.values(), strict=True))
+        for spelling, text in sorted(wanted.items()):
+            found = [*self._hidden(text), *([numbers[spelling]] if spelling in numbers else [])]
             if not found:
                 raise self._unknown(text)
             amounts[found] += 1
@@ -370,13 +383,16 @@ class ValueColumn:
         """Tell of each value whether it satisfies a condition."""
         if isinstance(condition, tuple):
             return self._in_range(condition).astype(np.float64)
-        wanted, missing = _texts(self.name, condition)
-        texts = spelled(self.values).to_list()
-        if self.values.dtype.is_numeric() or self.values.dtype.is_temporal():
+        ordered = self.values.dtype.is_numeric() or self.values.dtype.is_temporal()
+        names = self.values.dtype == pl.String
+        wanted, missing = _texts(self.name, condition, names=names)
+        texts = (spelling_of(self.values) if names else spelled(self.values)).to_list()
+        if ordered:
             self._as_ordered()._wanted(condition)  # refused here, where it is of another kind
         else:
-            known = [text for text in texts if text is not None]
-            for text in sorted(wanted - set(known)):
+            known = spelled(self.values).drop_nulls().to_list()
+            for spelling in sorted(set(wanted) - set(texts)):
+                text = wanted[spelling]
                 raise QueryError(f"column '{self.name}' has no value '{text}'.{did_you_mean(text, known)}")
         return np.array([missing if text is None else text in wanted for text in texts], dtype=np.float64)
 
@@ -418,14 +434,34 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def _texts(column: str, condition: Condition) -> tuple[set[str], bool]:
-    """Return the values of a condition as texts, and whether missing is one of them."""
+def _texts(column: str, condition: Condition, *, names: bool) -> tuple[dict[str, str], bool]:
+    """Return the values of a condition as texts, and whether missing is one of them.
+
+    Each text has a key, which is the same for all spellings of a value: in a column of names, `5` and `5.0` are one.
+    """
     values = listed(condition)
     try:
-        texts = {spelled(natural_kind(pl.Series([value])))[0] for value in values if value is not None}
+        given = [value for value in values if value is not None]
+        series = [pl.Series([value]) for value in given]
+        texts = [str(spelled(one if names else natural_kind(one))[0]) for one in series]
     except (pl.exceptions.PolarsError, TypeError):
         raise QueryError(f"column '{column}': a condition is a value, a list of values, or a pair of bounds.") from None
-    return {str(text) for text in texts}, any(value is None for value in values)
+    keys = spelling_of(pl.Series(texts, dtype=pl.String)).to_list() if names else texts
+    return dict(zip(keys, texts, strict=True)), len(given) < len(values)
+
+
+def _as_files_tell(values: pl.Series) -> pl.Series:
+    """Return values as the kind that every file tells: texts, too, have neither zones nor numbers of any length."""
+    found = natural_kind(values)
+    if found.dtype == pl.Datetime:
+        zone = found.dtype.time_zone  # type: ignore[attr-defined]
+        found = found.dt.cast_time_unit("us")
+        return found if zone is None else found.dt.convert_time_zone("UTC")
+    known = found.drop_nulls()
+    if found.dtype.is_float() and not known.is_finite().all():
+        return values.cast(pl.String)
+    too_long = found.dtype.is_integer() and known.cast(pl.Int64, strict=False).null_count() > 0
+    return found.cast(pl.String) if too_long else found
 
 
 def number_values(name: str, values: pl.Series) -> tuple[Ints, ValueColumn]:
@@ -433,7 +469,7 @@ def number_values(name: str, values: pl.Series) -> tuple[Ints, ValueColumn]:
 
     A file need not tell in which order the values were numbered.
     """
-    natural = natural_kind(values)
+    natural = _as_files_tell(values)
     numbers, texts = number_labels(spelled(natural))
     first = np.zeros(len(texts), dtype=np.int64)
     first[numbers[::-1]] = np.arange(len(numbers))[::-1]

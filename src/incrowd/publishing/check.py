@@ -240,7 +240,7 @@ def check(
 
 def _lacks_beside_others(values: pl.Series, person_of: Ints) -> bool:
     """Whether somebody lacks a value in one row and has one in another."""
-    rows = pl.DataFrame({"person": person_of, "missing": values.is_null()})
+    rows = pl.DataFrame({"person": person_of, "missing": values.alias("").is_null()})
     some = rows.group_by("person").agg(pl.col("missing").any() & ~pl.col("missing").all())
     return bool(some["missing"].any())
 

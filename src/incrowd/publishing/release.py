@@ -38,7 +38,7 @@ from incrowd.core.schema import Schema
 from incrowd.core.set_method import SetMethod
 from incrowd.core.source import OpenedTable, Origin, ReadOptions
 from incrowd.core.tally import Tally
-from incrowd.errors import ConformanceError, QueryError, did_you_mean
+from incrowd.errors import ConformanceError, QueryError, did_you_mean, escaped
 from incrowd.forms.label_meanings import describe_items, describe_labels
 from incrowd.forms.label_reader import LabelReader
 from incrowd.hierarchies.hierarchy import Hierarchy
@@ -145,6 +145,8 @@ class Release:
     """Its column of sets of items, where it was read from files that say so."""
     item_separator: str | None = None
     """What stands between items there."""
+    told_sets: ItemSets | None = None
+    """The items that people show, where it was read from files that have any."""
     told_dates: DateFacts | None = None
     """What became of its dates, where it was read from files that say so."""
     told_households: HouseholdFacts | None = None
@@ -218,7 +220,8 @@ class Release:
     @property
     def item_sets(self) -> ItemSets | None:
         """The items that people show, in parts by their groups."""
-        return self.form.published_sets() if self.event_sets is None else self.event_sets
+        found = self.event_sets if self.told_sets is None else self.told_sets
+        return self.form.published_sets() if found is None else found
 
     @property
     def rows_before(self) -> OpenedTable | None:
@@ -442,9 +445,9 @@ class Release:
         if not weights:
             of_rows = np.ones(drawn.height)
         classes = drawn[target]
-        there = classes.is_not_null()
+        there = classes.alias("").is_not_null()
         rows = drawn.filter(there)
-        features = self._encoder.encode(rows, without=target) if encode else rows.drop(target)
+        features = self._encoder.encode(rows, without=target) if encode else rows.drop(cs.by_name(target))
         given = as_native(classes.filter(there).to_frame(), native)
         one = given if native in ("pyarrow", "polars-lazy") else given[target]
         return as_native(features, native), one, of_rows[there.to_numpy()]
@@ -462,7 +465,7 @@ class Release:
                 raise QueryError(f"the table has no column '{name}', which the release has.")
         with reading(opened):
             rows = opened.frame.select(cs.by_name(*wanted)).collect(engine="streaming")
-        kinds = {name: natural_kind(opened.texts.read(rows[name])).alias(name) for name in wanted}
+        kinds = {name: natural_kind(opened.texts.read(rows[name].alias(""))) for name in wanted}
         native = opened.native if frame is None else _native(frame)
         return as_native(self._encoder.encode(pl.DataFrame(kinds), without=target), native)
 
@@ -479,7 +482,9 @@ class Release:
         names = self.schema.tallied
         codes, of_rows = self.form.reconstruct(rng)
         frame = pl.DataFrame({name: self.form.tally.trees[name].values.gather(codes[name]) for name in names})
-        order = frame.select(pl.struct(sorted(names)).arg_sort()).to_series()
+        # Names of their own: `*` would be taken for all columns.
+        numbered = pl.DataFrame({f"c{place}": frame[name] for place, name in enumerate(sorted(names))})
+        order = numbered.select(pl.struct(numbered.columns).arg_sort()).to_series()
         return frame[order], of_rows[order.to_numpy()]
 
     @property
@@ -596,7 +601,7 @@ class Release:
     def warnings(self) -> list[str]:
         """What a careful reader should know before signing."""
         found = list(self.told_warnings or ())
-        found += [text for text in self._own_warnings() if text not in found]
+        found += [text for text in map(escaped, self._own_warnings()) if text not in found]
         return found
 
     def _own_warnings(self) -> list[str]:
@@ -608,9 +613,9 @@ class Release:
         found += what_is_left_out(self._sensitive, self.guarantees, (claim.model for claim in self.claims))
         if self.promise is not None:
             found += self.promise.warnings(self.rows, self.rate)
-        said = any(all(name in text for name in self.outside) for text in self.told_warnings or ())
-        if self.outside and not said:
-            found.append(f"Columns that no guarantee speaks of: {', '.join(self.outside)}.")
+        said = {*self.dates.treatments, *_listed_in(self.told_warnings or ())}
+        if unsaid := [name for name in self.outside if escaped(name) not in said]:
+            found.append(f"Columns that no guarantee speaks of: {', '.join(unsaid)}.")
         kept = [*self.schema.kept]
         for name, table in self.event_tables.items():
             kept += [f"{column} of {name}" for column in table.schema.kept]
@@ -752,6 +757,12 @@ def _native(frame: str) -> str:
     if frame not in get_args(FrameKind):
         raise QueryError(f'frame is "polars", "pandas" or "pyarrow", not {frame!r}.')
     return frame
+
+
+def _listed_in(told: Sequence[str]) -> set[str]:
+    """Return the columns that warnings list; only whole names count, since a short one is in many words."""
+    lists = (text.partition(": ")[2].removesuffix(".") for text in told if text.startswith(("Columns ", "Pseudonyms ")))
+    return {name for names in lists for name in names.split(", ")}
 
 
 def _own_texts(frame: pl.DataFrame) -> pl.DataFrame:

@@ -193,6 +193,37 @@ def test_items_are_counted_as_by_hand() -> None:
         assert release.count({"bought": asked}) == sum(set(asked) <= set(labels) for labels in shown)
 
 
+def test_sets_of_items_are_attacked_in_files_as_well(tmp_path: Path) -> None:
+    chance = random.Random(3)
+    before = people(60).with_columns(bought=pl.Series([";".join(chance.sample("abcd", 2)) for _ in range(60)]))
+    table = ic.read(before, quasi=["age"], sensitive=["ill"], items=["bought"], others="drop")
+    release = ic.publish(table, [ic.KAnonymity(3), ic.KmAnonymity(2, m=1)], seed=1)
+    without = ic.publish(ic.read(before, quasi=["age"], sensitive=["ill"], others="drop"), ic.KAnonymity(3), seed=1)
+    release.save(tmp_path / "out", format="csv")
+    again = ic.open_release(tmp_path / "out", original=before)
+    ours, theirs, plain = (
+        {one.attack: one for one in made.audit(learn=False).attacks} for made in (release, again, without)
+    )
+    assert "known-items" in ours
+    assert {name: one.value for name, one in theirs.items()} == pytest.approx(
+        {name: one.value for name, one in ours.items()}
+    )
+    # Rows that show the same but their items are singled out together.
+    assert ours["singling-out"].value == plain["singling-out"].value
+
+
+@pytest.mark.parametrize("planted", ["not", "s", "ill of"])
+def test_a_planted_column_is_told_whatever_it_is_called(planted: str, tmp_path: Path) -> None:
+    before = people(60).with_columns(note=pl.lit("x"), name=pl.int_range(60))
+    table = ic.read(before, quasi=["age"], sensitive=["ill"], keep=["note"], pseudonyms=["name"], others="drop")
+    release = ic.publish(table, ic.KAnonymity(3), seed=1)
+    release.save(tmp_path / "out", format="csv")
+    assert ic.open_release(tmp_path / "out").warnings == release.warnings
+    rows = pl.read_csv(tmp_path / "out" / "data.csv", infer_schema=False)
+    rows.with_columns(pl.lit("1").alias(planted)).write_csv(tmp_path / "out" / "data.csv")
+    assert f"Columns that no guarantee speaks of: {planted}." in ic.open_release(tmp_path / "out").warnings
+
+
 def naive(release: ic.Release, low: int, high: int) -> float:
     """Return the rows whose label of a whole number lies between two numbers, spread evenly, label by label."""
     total = 0.0

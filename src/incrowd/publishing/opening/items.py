@@ -32,7 +32,7 @@ def judge_claims_of_sets(
     """Judge what a release claims of its sets."""
     if not models:
         return ()
-    sets = _sets(files, described)
+    sets = sets_in_files(files, described)
     if sets is None:
         reason = "there is no column of items"
         return tuple(Claim(model, "does not hold", reason=reason) for model in models)
@@ -47,14 +47,10 @@ def judge_claims_of_sets(
     return tuple(found)
 
 
-def _sets(files: PublishedFiles, described: Description) -> ItemSets | None:
+def sets_in_files(files: PublishedFiles, described: Description) -> ItemSets | None:
+    """Return the sets that people show in a column of items, or in a table of events; None where there are none."""
     if described.items is not None and described.items in files.data.columns:
         return _sets_in(files, described.items, described.item_separator)
-    return sets_of_linked(files, described)
-
-
-def sets_of_linked(files: PublishedFiles, described: Description) -> ItemSets | None:
-    """Return the sets that a table of events holds, if there is one."""
     if described.event_items is None or described.event_items[0] not in files.others:
         return None
     return _sets_of_events(files, *described.event_items, described.person_pseudonyms)
@@ -120,4 +116,4 @@ def _one_each(owner: Ints, facts: NDArray[Any] | None, columns: Sequence[str]) -
 
 def _values(shown: pl.Series) -> Codes:
     """Number the sensitive values that rows show; the missing one is 0, as everywhere."""
-    return Exact().build(shown.name, shown)[1]
+    return Exact().build(shown.name, shown.alias(""))[1]

@@ -39,7 +39,7 @@ from incrowd.forms.generalized import Generalized
 from incrowd.hierarchies.public import public_tree
 from incrowd.publishing.opening.claims import judge_claims, judge_claims_of_people, with_weights
 from incrowd.publishing.opening.description import Description
-from incrowd.publishing.opening.items import judge_claims_of_sets, sets_of_linked
+from incrowd.publishing.opening.items import judge_claims_of_sets, sets_in_files
 from incrowd.publishing.opening.label_file import read_meanings
 from incrowd.publishing.opening.people import crowds_in_files, tells_of_people
 from incrowd.publishing.opening.summary import SUMMARY, read_summary, require_agreement, require_people
@@ -150,7 +150,7 @@ def open_release(
         told_totals=None if counted is None or counted.weighted is None else counted.weighted.totals(counted.tally),
         counts_people=counts_people,
         crowds=crowds,
-        event_sets=sets_of_linked(files, described),
+        told_sets=sets_in_files(files, described),
         told_warnings=tuple(escaped(text) for text in summary.get("warnings", ())) if summary else None,
         told_labels=read_meanings(place, form.shown_labels()) if summary and not form.private else None,
         told_items=() if described.items not in files.data.columns else (described.items,),
