@@ -6,9 +6,10 @@ published rows themselves are the people, and the adversary is taken to know eac
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from incrowd.core.model import Model
 from incrowd.core.tally import Population, Tally, group_tuples
 from incrowd.core.view import Matches, View
 from incrowd.errors import AttackError
+
+T = TypeVar("T")
 
 MOST_PEOPLE = 100_000
 """So many people are attacked at most, drawn at random from larger tables."""
@@ -90,6 +93,7 @@ class Target:
     joined_by: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     _readings: dict[str | None, Mapping[str, Matches]] = field(default_factory=dict, init=False, repr=False)
+    _shared: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def with_outsiders(self) -> Target:
@@ -118,6 +122,13 @@ class Target:
         hidden = [self.truth.column(name)[chosen] for name in secret]
         secrets = np.stack(hidden, axis=1) if hidden else np.zeros((len(chosen), 0), dtype=np.int32)
         return People(np.ascontiguousarray(known[first]), tuple_of, secrets, counts, chosen)
+
+    def share(self, name: str, work: Callable[[], T]) -> T:
+        """Return what some work finds out, which is done once for all attacks that need it."""
+        if name not in self._shared:
+            self._shared[name] = work()
+        found: T = self._shared[name]
+        return found
 
     def matches(self, column: str | None) -> Matches:
         """Return the crowds that each tuple of `people` could be in, every row that fits being as likely."""
