@@ -45,7 +45,7 @@ from incrowd.metrics.in_summary import label_losses
 from incrowd.publishing.features import FeatureEncoder
 from incrowd.publishing.in_ledger import record_saved
 from incrowd.publishing.notebook import release_html
-from incrowd.publishing.one_of_a_kind import MOST_ROWS, OneOfAKind, one_of_a_kind
+from incrowd.publishing.one_of_a_kind import MOST_ROWS, KindsOfRows, OneOfAKind
 from incrowd.publishing.opening.claims import Claim
 from incrowd.publishing.recipe_format import LinkedSource
 from incrowd.publishing.saving import Format, save, save_recipe
@@ -147,6 +147,8 @@ class Release:
     """What the rows of each tuple of the table before weigh, where it was read from files and that table was given."""
     entry: OpenEntry | None = None
     """Its entry in a ledger, where it was made under one."""
+    passed: list[KindsOfRows] = field(default_factory=list, repr=False)
+    """What was noted of its rows when all of them passed by, to be written or attacked."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -259,9 +261,14 @@ class Release:
     def batches_to_write(self) -> Iterator[pl.DataFrame]:
         """Yield the same for a sink, which writes what is shown and nothing else that lies in the frames' buffers."""
         published = 0
+        kinds = self._kinds_to_note if not self.passed else None
         for batch in self.published.batches():
             published += batch.height
+            if kinds is not None:
+                kinds.add(batch)
             yield batch
+        if kinds is not None:
+            self.passed.append(kinds)
         if published != (self.rows if self.written_rows is None else self.written_rows):
             raise ConformanceError(
                 f"{published} rows came out where {self.rows} were checked; has the source changed meanwhile?"
@@ -536,10 +543,22 @@ class Release:
     @cached_property
     def singled_out(self) -> OneOfAKind | None:
         """What columns that are kept beside the labels single out; None where there are none, or too many rows."""
+        kinds = self._kinds_to_note
+        if kinds is None:
+            return None
+        if not self.passed:
+            for batch in self.published.batches():
+                kinds.add(batch)
+            self.passed.append(kinds)
+        return self.passed[0].count()
+
+    @property
+    def _kinds_to_note(self) -> KindsOfRows | None:
+        """What to note of rows that pass by, so that they need not be made again for what is told of them."""
         kept = (*self.schema.kept, *self.outside_as_it_is)
         if not kept or not self.rows or self.rows > MOST_ROWS or not self.published.shown_at_once:
             return None
-        return one_of_a_kind(self.published.batches(), tuple(self.schema.quasi), kept)
+        return KindsOfRows(tuple(self.schema.quasi), kept)
 
     def save(
         self,
