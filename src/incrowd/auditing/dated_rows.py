@@ -83,6 +83,7 @@ def _of_column(
         tuples=np.ascontiguousarray(codes[chosen]),
         window=treatment.possible(DateColumn(name, known.values.gather(chosen))),
         known_share=published / max(units, 1),
+        units=units,
     )
 
 
