@@ -20,6 +20,7 @@ from incrowd.core.form import Form
 from incrowd.core.households import Households
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.model import Model
+from incrowd.core.rows_beside import KeptRows
 from incrowd.core.tally import Population, Tally, group_tuples
 from incrowd.core.view import Matches, View
 from incrowd.errors import AttackError
@@ -67,7 +68,8 @@ class Target:
     outsider knows, with at least some of the quasi-identifiers; `earlier` are other releases about overlapping people;
     `require` are the models that the release was made to satisfy, and `method` the name of the method, both of which
     adversaries are taken to know. `seed` picks the people who are attacked. `dated` are columns of dates, with
-    people of whom one true date is known. `households` are people with those they live with, and `sets` the items that
+    people of whom one true date is known, and `kept_rows` what is kept of rows where people have several.
+    `households` are people with those they live with, and `sets` the items that
     people show, in parts by their groups. `whole` is the same release to somebody who also knows the columns
     `beside` the labels, where any are kept and another table has them. `outside` is the same release, in trees that
     also hold what people of the external table have and the table lacks. `joined` is the release with the labels of
@@ -83,6 +85,7 @@ class Target:
     seed: int = 0
     most_people: int = MOST_PEOPLE
     dated: tuple[DatedRows, ...] = ()
+    kept_rows: tuple[KeptRows, ...] = ()
     households: Households | None = None
     sets: ItemSets | None = None
     totals: Floats | None = None

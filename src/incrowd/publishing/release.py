@@ -31,6 +31,7 @@ from incrowd.core.model import Guarantee, Promise
 from incrowd.core.people import PeopleNumbers
 from incrowd.core.query import Query
 from incrowd.core.recoding import Showing
+from incrowd.core.rows_beside import KeptTable
 from incrowd.core.schema import Schema
 from incrowd.core.set_method import SetMethod
 from incrowd.core.source import OpenedTable, Origin, ReadOptions
@@ -139,6 +140,8 @@ class Release:
     """What became of its dates, where it was read from files that say so."""
     told_households: HouseholdFacts | None = None
     """What tells who lives together in the table before, where it was read from files that say so."""
+    told_tables: tuple[KeptTable, ...] = ()
+    """Its tables of events and the originals of these, where it was read from files and they were given."""
     told_rows: OpenedTable | None = None
     """The rows that it was made of, where it was read from files and they were given."""
     told_weights: Mapping[str, Any] | None = None
@@ -219,6 +222,18 @@ class Release:
         if self.people is not None or self.counts_people:
             return ()
         return (*self.schema.kept, *self.outside_as_it_is)
+
+    @property
+    def kept_tables(self) -> list[KeptTable]:
+        """Published tables in which people may have several rows, the people first; what is kept of each."""
+        several = self.people is not None or self.counts_people
+        kept = (*self.schema.kept, *self.outside_as_it_is) if several else ()
+        tables = [KeptTable(kept, self.batches)]
+        for name, table in self.event_tables.items():
+            before = table.source
+            if name in self.linked and isinstance(before, OpenedTable):
+                tables.append(KeptTable(tuple(table.schema.kept), self.linked[name].rows.batches, before, name))
+        return [*tables, *self.told_tables]
 
     @property
     def linking(self) -> tuple[str, ...]:
