@@ -26,6 +26,7 @@ from incrowd.auditing.query_file import file_errors, read_queries
 from incrowd.auditing.reference_tables import read_people, read_weighted_truth
 from incrowd.auditing.remedies.measuring import SKIPPED, Remade, measure_remedies
 from incrowd.auditing.remedies.remedy import Remedies
+from incrowd.auditing.rows_beside import kept_rows
 from incrowd.auditing.suppression import FEW, told
 from incrowd.auditing.whole_release import WholeRelease, sensitive_codes, whole_release
 from incrowd.common.arrays import Floats
@@ -41,6 +42,7 @@ from incrowd.core.item_sets import ItemSets
 from incrowd.core.model import Guarantee, verified_models
 from incrowd.core.query import Query
 from incrowd.core.risk import LEVELS, Risk
+from incrowd.core.rows_beside import KeptRows, KeptTable
 from incrowd.core.set_model import split_models
 from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.core.tally import Tally
@@ -163,6 +165,11 @@ class Audited(Remade, Protocol):
     @property
     def recipe_text(self) -> str | None:
         """How it was made, as a recipe without a seed, or what describes its columns; None if neither is known."""
+        ...
+
+    @property
+    def kept_tables(self) -> list[KeptTable]:
+        """Published tables in which people may have several rows, the people first; what is kept of each."""
         ...
 
     def batches(self) -> Iterator[pl.DataFrame]:
@@ -308,6 +315,10 @@ def aim(
         households = household_rows(release.households, before, form.view(), seed=seed)
     if release.dates.treatments and truth is not None and form.labelled is not None:
         dated = dated_rows(release.dates, before, release.batches(), form.labelled, seed=seed)
+    several: tuple[KeptRows, ...] = ()
+    if truth is not None and form.labelled is not None and not form.private and any(_kept_columns(release)):
+        rows = release.rows_before if original is None else open_table(original, ReadOptions(lists=None))
+        several = kept_rows(release.dates, release.kept_tables, rows, form.labelled, seed=seed)
     people = form.tally.population
     if people is not None and people.by_weight is not None:  # these are people of the table, and nobody's register
         people = None
@@ -322,6 +333,7 @@ def aim(
         method=release.method.name,
         seed=seed,
         dated=dated,
+        kept_rows=several,
         households=households,
         sets=release.item_sets,
         totals=totals,
@@ -347,10 +359,15 @@ def aim(
         beside=whole.columns,
         dated=(),
         households=None,  # who knows of them knows quasi-identifiers, in codes of the release's own trees
+        kept_rows=(),
         earlier=(),
         joined=None,
     )
     return replace(target, whole=beside), notes
+
+
+def _kept_columns(release: Audited) -> Iterator[str]:
+    return (name for table in release.kept_tables for name in table.columns)
 
 
 def _read_by(other: Form, form: Form) -> Form:
@@ -381,7 +398,7 @@ def _joined(release: Audited, target: Target, earlier: Sequence[Audited]) -> Tar
         assert made.labelled is not None
         made, groups = joined(made.labelled, theirs.labelled, groups, partners, sensitive)
         used += [name for name in names if name not in used]
-    return replace(target, form=made, joined_by=tuple(used), earlier=(), dated=()) if used else None
+    return replace(target, form=made, joined_by=tuple(used), earlier=(), dated=(), kept_rows=()) if used else None
 
 
 def _rows(release: Audited, names: Sequence[str]) -> pl.DataFrame:

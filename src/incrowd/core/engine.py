@@ -91,7 +91,8 @@ class ReleaseTexts:
     """Tables of events, wherever their rows are."""
     recipe: Callable[[str, Path | None], str]
     """The recipe for a format, as it reads from a directory; None for a place that is none of this machine's."""
-    summary: str
+    summary: Callable[[], str]
+    """The summary; asked for after the rows are written, so that what it tells of them needs no second reading."""
     separator: str
     item_separator: str | None = None
     """What stands between items in files that hold no lists, if somebody said so."""
@@ -107,8 +108,8 @@ class ReleaseTexts:
         """The summary, with what was found while the rows were written."""
         warning = self.formulas.warning
         if warning is None:
-            return self.summary
-        summary = json.loads(self.summary)
+            return self.summary()
+        summary = json.loads(self.summary())
         summary["warnings"] = [*summary.get("warnings", []), warning]
         return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 

@@ -6,7 +6,7 @@ Cost: see `kernels/boxes_and_points_pairs.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,11 +14,19 @@ import numpy as np
 from incrowd.common.arrays import Codes, Floats, Ints
 from incrowd.core.groups import Histogram, Regions, histogram
 from incrowd.core.labelled import Labelled
-from incrowd.core.view import DENSEST, EVERY_ROW, TIGHTEST, Crowds, LabelledView, Matches, keep_entries, normalized
+from incrowd.core.view import (
+    DENSEST,
+    EVERY_ROW,
+    SAME_ROOM,
+    TIGHTEST,
+    Crowds,
+    LabelledView,
+    Matches,
+    keep_entries,
+    normalized,
+)
+from incrowd.forms.boxes_holding import boxes_holding
 from incrowd.hierarchies.tree import Tree
-
-_SAME_ROOM = 1e-9
-"""Logarithms that differ by less are the same number of combinations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +38,8 @@ class GeneralizedView(LabelledView):
 
     form: Labelled
     unknown: frozenset[str] = frozenset()
+    _crowds: dict[str | None, Crowds] = field(default_factory=dict, init=False, repr=False)
+    """What was asked for before: every attack asks for the same."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -60,6 +70,11 @@ class GeneralizedView(LabelledView):
 
     def crowds(self, column: str | None) -> Crowds:
         """Return the groups."""
+        if column not in self._crowds:
+            self._crowds[column] = self._counted(column)
+        return self._crowds[column]
+
+    def _counted(self, column: str | None) -> Crowds:
         sizes = self.form.group_sizes
         if column is None:
             nothing = np.zeros(0, dtype=np.int64)
@@ -87,7 +102,7 @@ class GeneralizedView(LabelledView):
         return {
             EVERY_ROW: matches,
             DENSEST: normalized(matches.offsets, matches.crowds, matches.weights * np.exp(-wider)),
-            TIGHTEST: keep_entries(matches, wider <= _SAME_ROOM),
+            TIGHTEST: keep_entries(matches, wider <= SAME_ROOM),
         }
 
     @cached_property
@@ -120,6 +135,4 @@ class GeneralizedView(LabelledView):
         return self
 
     def _holding(self, people: Codes) -> tuple[Ints, Ints]:
-        from incrowd.kernels.boxes_and_points_pairs import boxes_of_points  # Numba takes long to import
-
-        return boxes_of_points(self.regions.lows, self.regions.highs, people)
+        return boxes_holding(self.regions.lows, self.regions.highs, people)

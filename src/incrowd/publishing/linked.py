@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from incrowd.common.surface import as_role
@@ -18,6 +19,11 @@ RESERVED = ("data", "people", "sensitive", "recipe", "summary")
 @dataclass(frozen=True, eq=False)
 class LinkedTables(Table):
     """A table of people, and tables of events; see `read_tables`."""
+
+    @property
+    def events(self) -> Mapping[str, EventTable]:
+        """The tables of events, by name."""
+        return _engine(self).events
 
     def __repr__(self) -> str:
         return f"LinkedTables(people={super().__repr__()}, events={list(_engine(self).events)})"

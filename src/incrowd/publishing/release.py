@@ -34,6 +34,7 @@ from incrowd.core.people import PeopleNumbers
 from incrowd.core.query import Query
 from incrowd.core.reader import Reader
 from incrowd.core.recoding import Showing
+from incrowd.core.rows_beside import KeptTable
 from incrowd.core.schema import Schema
 from incrowd.core.set_method import SetMethod
 from incrowd.core.source import OpenedTable, Origin, ReadOptions
@@ -48,7 +49,7 @@ from incrowd.metrics.in_summary import label_losses
 from incrowd.publishing.features import FeatureEncoder
 from incrowd.publishing.in_ledger import record_saved
 from incrowd.publishing.notebook import release_html
-from incrowd.publishing.one_of_a_kind import MOST_ROWS, OneOfAKind, one_of_a_kind
+from incrowd.publishing.one_of_a_kind import MOST_ROWS, KindsOfRows, OneOfAKind
 from incrowd.publishing.opening.claims import Claim
 from incrowd.publishing.recipe_format import LinkedSource, recipe_of
 from incrowd.publishing.remaking import made_again, why_not_remade, without
@@ -151,6 +152,8 @@ class Release:
     """What became of its dates, where it was read from files that say so."""
     told_households: HouseholdFacts | None = None
     """What tells who lives together in the table before, where it was read from files that say so."""
+    told_tables: tuple[KeptTable, ...] = ()
+    """Its tables of events and the originals of these, where it was read from files and they were given."""
     told_rows: OpenedTable | None = None
     """The rows that it was made of, where it was read from files and they were given."""
     told_weights: Mapping[str, Any] | None = None
@@ -165,6 +168,8 @@ class Release:
     """The recipe or the description that came with them, as it is written."""
     left_aside: tuple[str, ...] = ()
     """Columns that are taken not to be published, to tell what they change."""
+    passed: list[KindsOfRows] = field(default_factory=list, repr=False)
+    """What was noted of its rows when all of them passed by, to be written or attacked."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -268,6 +273,18 @@ class Release:
         return without(self, columns, smaller_than)
 
     @property
+    def kept_tables(self) -> list[KeptTable]:
+        """Published tables in which people may have several rows, the people first; what is kept of each."""
+        several = self.people is not None or self.counts_people
+        kept = (*self.schema.kept, *self.outside_as_it_is) if several else ()
+        tables = [KeptTable(kept, self.batches)]
+        for name, table in self.event_tables.items():
+            before = table.source
+            if name in self.linked and isinstance(before, OpenedTable):
+                tables.append(KeptTable(tuple(table.schema.kept), self.linked[name].rows.batches, before, name))
+        return [*tables, *self.told_tables]
+
+    @property
     def linking(self) -> tuple[str, ...]:
         """Columns beside the labels that may link rows to those of other releases: pseudonyms and kept ones."""
         if self.people is not None or self.counts_people:
@@ -309,9 +326,14 @@ class Release:
     def batches_to_write(self) -> Iterator[pl.DataFrame]:
         """Yield the same for a sink, which writes what is shown and nothing else that lies in the frames' buffers."""
         published = 0
+        kinds = self._kinds_to_note if not self.passed else None
         for batch in self.published.batches():
             published += batch.height
+            if kinds is not None:
+                kinds.add(batch)
             yield batch
+        if kinds is not None:
+            self.passed.append(kinds)
         if published != (self.rows if self.written_rows is None else self.written_rows):
             raise ConformanceError(
                 f"{published} rows came out where {self.rows} were checked; has the source changed meanwhile?"
@@ -650,10 +672,22 @@ class Release:
     @cached_property
     def singled_out(self) -> OneOfAKind | None:
         """What columns that are kept beside the labels single out; None where there are none, or too many rows."""
+        kinds = self._kinds_to_note
+        if kinds is None:
+            return None
+        if not self.passed:
+            for batch in self.published.batches():
+                kinds.add(batch)
+            self.passed.append(kinds)
+        return self.passed[0].count()
+
+    @property
+    def _kinds_to_note(self) -> KindsOfRows | None:
+        """What to note of rows that pass by, so that they need not be made again for what is told of them."""
         kept = (*self.schema.kept, *self.outside_as_it_is)
         if not kept or not self.rows or self.rows > MOST_ROWS or not self.published.shown_at_once:
             return None
-        return one_of_a_kind(self.published.batches(), tuple(self.schema.quasi), kept)
+        return KindsOfRows(tuple(self.schema.quasi), kept)
 
     def save(
         self,

@@ -84,15 +84,13 @@ def save(
     """
     if format is not None and format not in formats():
         raise OutputError(f"unknown format '{format}'.  Hint: it is one of {', '.join(formats())}.")
-    with telling(Path(directory)):  # what is told of the rows may need to make them
-        summary = json.dumps(release.summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     texts = ReleaseTexts(
         release.tables_of_form,
         release.linked,
         lambda chosen, place: recipe_of(
             release, format=chosen, seen_from=place, spreadsheet_safe=spreadsheet_safe and _in_spreadsheets(chosen)
         ),
-        summary,
+        lambda: _summary(release, Path(directory)),
         str(release.source.description.get("separator", ",")),
         release.schema.item_separator,
         None if (labels := release.label_meanings) is None else json.dumps(labels, ensure_ascii=False) + "\n",
@@ -122,6 +120,11 @@ def save(
         (place / "summary.json").write_text(texts.full_summary, encoding="utf-8")
     _warn(texts)
     return directory / f"data.{chosen}"
+
+
+def _summary(release: Savable, directory: Path) -> str:
+    with telling(directory):  # what is told of the rows may need to make them
+        return json.dumps(release.summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def require_own_place(path: Path, directory: Path | None = None) -> None:

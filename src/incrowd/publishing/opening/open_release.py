@@ -28,6 +28,7 @@ from incrowd.core.formulas import restored
 from incrowd.core.households import HouseholdFacts
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Statement
+from incrowd.core.rows_beside import KeptTable
 from incrowd.core.sampling import as_rate
 from incrowd.core.schema import Schema
 from incrowd.core.set_model import split_models
@@ -37,6 +38,7 @@ from incrowd.engines.local import LocalEngine
 from incrowd.errors import SchemaError, SourceError, escaped
 from incrowd.forms.generalized import Generalized
 from incrowd.hierarchies.public import public_tree
+from incrowd.publishing.linked import LinkedTables
 from incrowd.publishing.opening.claims import judge_claims, judge_claims_of_people, with_weights
 from incrowd.publishing.opening.description import Description
 from incrowd.publishing.opening.items import judge_claims_of_sets, sets_in_files
@@ -157,6 +159,7 @@ def open_release(
         item_separator=described.item_separator,
         told_dates=_told_dates(files, described),
         told_households=HouseholdFacts(described.household, described.person),
+        told_tables=_event_tables(files, described, original),
         told_rows=_rows_of_original(original, described),
         asked_form=described.form,
         files=_published_files(place, files.others),
@@ -296,6 +299,20 @@ def _rows_of_original(original: object, described: Description) -> OpenedTable |
         return _opened_original(original, described)
     source = original.engine.source
     return source if isinstance(source, OpenedTable) else None
+
+
+def _event_tables(files: PublishedFiles, described: Description, original: object) -> tuple[KeptTable, ...]:
+    """Return published tables of events with what was kept of them, where linked tables are the original."""
+    if not isinstance(original, LinkedTables):
+        return ()
+    found = []
+    for name, before in original.events.items():
+        if name not in files.others or name not in described.tables or not isinstance(before.source, OpenedTable):
+            continue
+        spoken_of = {*described.tables[name].sensitive, *described.tables[name].items, *described.person}
+        columns = tuple(each for each in files.others[name].columns if each not in {*spoken_of, *before.schema.dates})
+        found.append(KeptTable(columns, RowsOfFile(files.others[name]).batches, before.source, name))
+    return tuple(found)
 
 
 def _sampled(summary: dict[str, Any], known: Tally | None) -> tuple[Fraction, int | None]:
