@@ -92,10 +92,13 @@ def test_stable_pseudonyms_join_releases(tmp_path: Path) -> None:
     pseudonyms = key.pseudonyms(frame["patient"])
     owner = dict(zip(pseudonyms.to_list(), frame["patient"].to_list(), strict=True))
     links, guesses = naive_join(tmp_path / "one" / "data.csv", tmp_path / "two" / "data.csv", frame, owner)
-    alone = one.audit(learn=False)
+    alone = one.audit(remedies=False, learn=False)
     assert links > 1.5 * risk(alone, "linkage").value
     opened = [ic.open_release(tmp_path / name, original=frame) for name in ("one", "two")]
-    for found in (one.audit(earlier=[two], learn=False), opened[0].audit(earlier=[opened[1]], learn=False)):
+    for found in (
+        one.audit(remedies=False, earlier=[two], learn=False),
+        opened[0].audit(remedies=False, earlier=[opened[1]], learn=False),
+    ):
         linkage, composed = risk(found, "linkage"), risk(found, "composition")
         assert linkage.value >= links - 0.005
         assert linkage.says.endswith("Joined with other releases by: patient.")
@@ -107,8 +110,8 @@ def test_other_keys_join_nothing(tmp_path: Path) -> None:
     frame = people()
     one = publish(frame, ic.Mondrian(), ic.PseudonymKey.new())
     two = publish(frame, ic.KMember(), ic.PseudonymKey.new())
-    found = one.audit(earlier=[two], learn=False)
-    assert risk(found, "linkage").value == risk(one.audit(learn=False), "linkage").value
+    found = one.audit(remedies=False, earlier=[two], learn=False)
+    assert risk(found, "linkage").value == risk(one.audit(remedies=False, learn=False), "linkage").value
     assert "joined" not in risk(found, "composition").says
 
 
@@ -117,8 +120,8 @@ def test_kept_columns_join_releases() -> None:
     roles = {"pseudonyms": [], "keep": ["file"]}
     original = frame.drop("file")  # nobody else has the number of the file, and yet it links
     one, two = publish(frame, BY_AGE, None, **roles), publish(frame, BY_CITY, None, **roles)
-    joined = one.audit(original=original, earlier=[two], learn=False)
-    alone = one.audit(original=original, learn=False)
+    joined = one.audit(remedies=False, original=original, earlier=[two], learn=False)
+    alone = one.audit(remedies=False, original=original, learn=False)
     assert risk(joined, "linkage").value > 1.5 * risk(alone, "linkage").value
     assert risk(joined, "linkage").says.endswith("Joined with other releases by: file.")
 
@@ -142,7 +145,7 @@ def test_releases_with_new_categories_and_other_schemes_are_composed(tmp_path: P
         "--with", "composition", "--json",
     )  # fmt: skip
     assert done.code == 0, done.err
-    memory = risk(one.audit(earlier=[two], learn=False), "composition")
+    memory = risk(one.audit(remedies=False, earlier=[two], learn=False), "composition")
     assert memory.value > 0
     assert str(round(memory.value, 6))[:6] in done.out
 
@@ -152,4 +155,4 @@ def test_few_rows(rows: int) -> None:
     key, frame = ic.PseudonymKey.new(), people(6)[:rows]
     table = ic.read(frame, quasi=QUASI, sensitive=["ill"], pseudonyms=["patient"])
     one, two = (ic.publish(table, [ic.KAnonymity(1)], seed=seed, pseudonym_key=key) for seed in (0, 1))
-    assert risk(one.audit(earlier=[two], learn=False), "linkage").value > 0
+    assert risk(one.audit(remedies=False, earlier=[two], learn=False), "linkage").value > 0

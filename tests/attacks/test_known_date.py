@@ -125,7 +125,10 @@ def test_times_of_day_give_events_away() -> None:
     frame = frame.with_columns(visit=pl.col("visit").cast(pl.Datetime("us")) + pl.duration(minutes=pl.col("mark") * 7))
     found = {
         to: ic.audit(
-            published(frame, {"visit": ic.ShiftDates(300, to=to)}, linked=True), attacks=[KnownDate()], learn=False
+            published(frame, {"visit": ic.ShiftDates(300, to=to)}, linked=True),
+            attacks=[KnownDate()],
+            learn=False,
+            remedies=False,
         )
         for to in (None, "day")
     }
@@ -136,7 +139,7 @@ def test_times_of_day_give_events_away() -> None:
 def test_the_column_that_tells_most_counts_unless_one_is_named() -> None:
     release = published(visits(), {"visit": ic.TruncateDates("decade"), "paid": ic.TruncateDates("day")}, linked=True)
     every, visit, none = (
-        ic.audit(release, attacks=[attack], learn=False)
+        ic.audit(release, remedies=False, attacks=[attack], learn=False)
         for attack in (KnownDate(), KnownDate("visit"), KnownDate("age"))
     )
     assert [every.attacks[0].column, visit.attacks[0].column] == ["paid", "visit"]
@@ -145,9 +148,9 @@ def test_the_column_that_tells_most_counts_unless_one_is_named() -> None:
 
 
 def test_audits_try_it_where_dates_are_published_and_nowhere_else() -> None:
-    with_dates = published(visits(), {"visit": ic.ShiftDates(5)}).audit(learn=False)
+    with_dates = published(visits(), {"visit": ic.ShiftDates(5)}).audit(remedies=False, learn=False)
     assert "known-date" in [risk.attack for risk in with_dates.attacks]
-    without = published(visits(), {}).audit(learn=False)
+    without = published(visits(), {}).audit(remedies=False, learn=False)
     assert "known-date" in [skipped.what for skipped in without.skipped]
     same = [risk for risk in with_dates.attacks if risk.attack == "linkage"]
     assert same == [risk for risk in without.attacks if risk.attack == "linkage"]
@@ -168,13 +171,13 @@ def test_a_release_in_files_is_attacked_alike(tmp_path: Path, treatment: Any, ki
     frame.write_parquet(tmp_path / "visits.parquet")
     release = published(str(tmp_path / "visits.parquet"), {"visit": treatment}, linked=True)
     release.save(tmp_path / "out", format=format)
-    here = ic.audit(release, attacks=[KnownDate()], learn=False).attacks
+    here = ic.audit(release, remedies=False, attacks=[KnownDate()], learn=False).attacks
     original = str(tmp_path / "visits.parquet")
     table = read(original, {"visit": treatment}, linked=True)
     for truth in (original, table):
         opened = ic.open_release(tmp_path / "out", original=truth)
-        assert ic.audit(opened, attacks=[KnownDate()], learn=False).attacks == here
-    assert ic.audit(opened, original=original, attacks=[KnownDate()], learn=False).attacks == here
+        assert ic.audit(opened, remedies=False, attacks=[KnownDate()], learn=False).attacks == here
+    assert ic.audit(opened, remedies=False, original=original, attacks=[KnownDate()], learn=False).attacks == here
     alone = ic.audit(ic.open_release(tmp_path / "out"), attacks=[KnownDate()], learn=False)
     assert alone.skipped[0].what == "known-date"
 
@@ -187,7 +190,7 @@ def test_another_process_and_the_command_line_find_the_same(tmp_path: Path) -> N
     done = subprocess.run(
         [*command, "--original", str(tmp_path / "visits.csv")], capture_output=True, text=True, timeout=120
     )
-    (here,) = ic.audit(release, attacks=[KnownDate()], learn=False).attacks
+    (here,) = ic.audit(release, remedies=False, attacks=[KnownDate()], learn=False).attacks
     assert here.says in done.stdout, done.stderr
 
 
@@ -197,7 +200,10 @@ def test_the_order_of_rows_makes_no_difference() -> None:
         published(each, {"visit": ic.ShiftDates(20)}, linked=True, pseudonym_key=key, seed=1)
         for each in (frame, frame.reverse())
     )
-    assert ic.audit(one, attacks=[KnownDate()]).attacks == ic.audit(two, attacks=[KnownDate()]).attacks
+    assert (
+        ic.audit(one, remedies=False, attacks=[KnownDate()]).attacks
+        == ic.audit(two, remedies=False, attacks=[KnownDate()]).attacks
+    )
 
 
 def test_it_conforms() -> None:
@@ -270,7 +276,7 @@ def test_the_tightest_fit_counts_where_labels_overlap(
     opened = ic.open_release(
         tmp_path / "published.csv", description=tmp_path / "description.toml", original=tmp_path / "original.csv"
     )
-    (risk,) = ic.audit(opened, attacks=[KnownDate()], learn=False).attacks
+    (risk,) = ic.audit(opened, remedies=False, attacks=[KnownDate()], learn=False).attacks
     naive, before = outsider(tmp_path / "published.csv", frame.to_dicts(), treatment, linked=linked)
     assert "only the tightest labels that fit" in risk.says
     assert naive - 0.005 <= risk.value <= 1.3 * naive

@@ -86,7 +86,7 @@ def naive(
 
 
 def tried(release: ic.Release, **options: Any) -> Risk:
-    (risk,) = ic.audit(release, attacks=[KnownRows()], learn=False, **options).attacks
+    (risk,) = ic.audit(release, remedies=False, attacks=[KnownRows()], learn=False, **options).attacks
     return risk
 
 
@@ -107,7 +107,7 @@ def test_as_many_are_found_as_plain_python_finds_in_the_files(linked: bool, kept
         assert risk.details["alone"] == pytest.approx(alone / 60)
         assert risk.exposed == alone
         assert ", ".join(sorted(kept)) in risk.says
-    assert "known-rows" in [risk.attack for risk in release.audit(learn=False).attacks]
+    assert "known-rows" in [risk.attack for risk in release.audit(remedies=False, learn=False).attacks]
 
 
 def test_kept_columns_of_linked_tables_are_known_too(tmp_path: Path) -> None:
@@ -137,10 +137,10 @@ def test_kept_columns_of_linked_tables_are_known_too(tmp_path: Path) -> None:
 def test_it_is_tried_only_where_people_have_several_rows() -> None:
     frame = visits(most=1)
     release = publish(frame, linked=True)
-    found = ic.audit(release, attacks=[KnownRows()], learn=False)
+    found = ic.audit(release, remedies=False, attacks=[KnownRows()], learn=False)
     assert [skipped.what for skipped in found.skipped if skipped.what == "known-rows"] == ["known-rows"]
     nothing_kept = publish(visits().drop("ward", "price"), linked=True)
-    assert not ic.audit(nothing_kept, attacks=[KnownRows()], learn=False).attacks
+    assert not ic.audit(nothing_kept, remedies=False, attacks=[KnownRows()], learn=False).attacks
 
 
 def test_values_that_all_share_find_nobody() -> None:

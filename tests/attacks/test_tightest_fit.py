@@ -56,7 +56,7 @@ def test_the_audit_claims_no_less_than_an_outsider_reaches(method: Any, tmp_path
     release = ic.publish(declared(frame.drop("id")), [ic.KAnonymity(5)], method=method, seed=0)
     release.save(tmp_path / "out", format="csv")
     opened = ic.open_release(tmp_path / "out", original=frame.drop("id"))
-    for found in (release.audit(learn=False), opened.audit(learn=False)):
+    for found in (release.audit(remedies=False, learn=False), opened.audit(remedies=False, learn=False)):
         linkage = risk(found, "linkage").value
         assert linkage >= max(naive.links.values()) - NOISE
         assert linkage <= 1.25 * max(naive.links.values()) + NOISE  # the bound is not far above what can be reached
@@ -86,8 +86,10 @@ def test_exact_rows_beside_a_star_group_are_seen(exact_beside_star: Path) -> Non
     original = files / "original.csv"
     with_original = ic.open_release(
         files / "published.csv", description=files / "description.toml", original=original
-    ).audit(learn=False)
-    alone = ic.open_release(files / "published.csv", description=files / "description.toml").audit(learn=False)
+    ).audit(remedies=False, learn=False)
+    alone = ic.open_release(files / "published.csv", description=files / "description.toml").audit(
+        remedies=False, learn=False
+    )
     for found in (with_original, alone):
         certain = risk(found, "homogeneity")
         assert certain.value == pytest.approx(0.1)

@@ -48,9 +48,10 @@ def opened(source: object, **changes: Any) -> Table:
 
 
 def plain(audit: Audit, *, without: Sequence[str] = ()) -> dict[str, Any]:
-    """Return an audit's numbers, except whether the release was seeded, and some parts."""
+    """Return an audit's numbers, except whether the release was seeded, which files it is, and some parts."""
     found: dict[str, Any] = json.loads(audit.to_json())
     del found["release"]["seeded"]
+    found.pop("published", None)
     for name in without:
         del found[name]
     return found

@@ -86,7 +86,7 @@ def test_values_that_the_table_lacks_stay_what_they_are(saved: Path) -> None:
     register = pl.concat([people().drop("ill"), strangers()])
     for opened in (ic.open_release(saved, original=people()), ic.open_release(saved, external=register)):
         known = opened.table_before is not None
-        found = risk(opened.audit(external=register, learn=False), "external-linkage")
+        found = risk(opened.audit(remedies=False, external=register, learn=False), "external-linkage")
         naive = naive_register(saved / "data.csv", register, table=people() if known else None)
         assert found.value == pytest.approx(naive)
         assert ("assumes" in found.says) is not known
@@ -96,21 +96,24 @@ def test_whether_people_are_in_the_register_is_looked_up(saved: Path) -> None:
     """Ten in a hundred are in it, with others of the same kind: no more can get their own name."""
     opened, frame = ic.open_release(saved, original=people()), people()
     register = frame.drop("ill")[::10]
-    found = risk(opened.audit(external=register, learn=False), "external-linkage")
+    found = risk(opened.audit(remedies=False, external=register, learn=False), "external-linkage")
     assert found.details["rows whose person is in it, at most"] == pytest.approx(0.1)
     assert found.value <= 0.1
     assert found.value == pytest.approx(naive_register(saved / "data.csv", register, table=frame))
-    without = risk(ic.open_release(saved, external=register).audit(external=register, learn=False), "external-linkage")
+    without = risk(
+        ic.open_release(saved, external=register).audit(remedies=False, external=register, learn=False),
+        "external-linkage",
+    )
     assert without.value > 2 * found.value
     assert "assumes that everybody who is published is in the external table" in without.says
     nobody = strangers().filter(pl.col("town") == "Dee")
-    assert risk(opened.audit(external=nobody, learn=False), "external-linkage").value == 0
+    assert risk(opened.audit(remedies=False, external=nobody, learn=False), "external-linkage").value == 0
 
 
 def test_outsiders_with_names_that_the_table_lacks_are_told_from_members(saved: Path) -> None:
     opened = ic.open_release(saved, original=people())
     elsewhere = strangers().with_columns(town=pl.lit("Eff"))
-    found = risk(opened.audit(external=elsewhere, learn=False), "membership")
+    found = risk(opened.audit(remedies=False, external=elsewhere, learn=False), "membership")
     assert found.people > 0
     assert found.value == 1
     assert found.details["outsiders who fit"] == 0
@@ -120,16 +123,16 @@ def test_outsiders_of_a_sliced_table_may_have_any_value() -> None:
     release = ic.publish(
         ic.read(people(), quasi=QUASI, sensitive=["ill"]), ic.ProbabilisticLDiversity(2), method=ic.Anatomy(), seed=0
     )
-    found = risk(release.audit(external=strangers(), learn=False), "membership")
+    found = risk(release.audit(remedies=False, external=strangers(), learn=False), "membership")
     assert found.details["outsiders who fit"] == 0
 
 
 def test_words_in_a_column_of_numbers_are_left_out_and_told(saved: Path) -> None:
     register = pl.DataFrame({"age": ["30", "old"] * 10, "town": ["Aa"] * 20})
     opened = ic.open_release(saved, original=people())
-    found = opened.audit(external=register, learn=False)
+    found = opened.audit(remedies=False, external=register, learn=False)
     assert "10 people of the external table have values that its columns cannot hold: left out." in found.warnings
-    numbers = opened.audit(external=register.filter(pl.col("age") == "30"), learn=False)
+    numbers = opened.audit(remedies=False, external=register.filter(pl.col("age") == "30"), learn=False)
     assert risk(found, "external-linkage").value == risk(numbers, "external-linkage").value > 0
 
 
@@ -143,7 +146,7 @@ def test_ends_of_ranges_are_those_of_the_text(label: str, share: float, tmp_path
     description = write(tmp_path / "description.toml", '[columns]\nage = "quasi"\nill = "sensitive"\n')
     found = ic.open_release(
         tmp_path / "published.csv", description=description, original=tmp_path / "original.csv"
-    ).audit(learn=False)
+    ).audit(remedies=False, learn=False)
     assert risk(found, "extreme-values").value == pytest.approx(share)
 
 

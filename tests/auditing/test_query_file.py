@@ -63,7 +63,7 @@ def test_errors_are_those_of_the_releases_own_answers(models: ic.Model, method: 
     queries = read_queries(path, release.form.tally.trees)
     actual = np.array([part.height for part in asked(frame)])
     errors = np.abs(np.array([answered(release, query) for query in queries]) - actual) / np.maximum(actual, 1)
-    line = release.audit(queries=path, learn=False).usefulness["queries"][-1]
+    line = release.audit(remedies=False, queries=path, learn=False).usefulness["queries"][-1]
     assert line["queries"] == "from file"
     assert line["number"] == 7
     assert line["median error"] == pytest.approx(float(np.median(errors)))
@@ -79,7 +79,7 @@ def answered(release: ic.Release, query: dict[str, Any]) -> float:
 
 def test_the_page_and_the_verdict_name_them(tmp_path: Path) -> None:
     release = ic.publish(opened(inhabitants()), ic.KAnonymity(4), seed=0)
-    found = release.audit(queries=write(tmp_path / "queries.toml", QUERIES), learn=False)
+    found = release.audit(remedies=False, queries=write(tmp_path / "queries.toml", QUERIES), learn=False)
     assert any(said.startswith("The queries from the file are off by") for said in found.verdict["good for"])
     assert "from file (7)" in found.to_html()
     assert "and of those from the file" in found.to_html()
@@ -107,10 +107,10 @@ def many(text: str) -> str:
 def test_mistakes_are_explained(text: str, says: str, tmp_path: Path) -> None:
     release = ic.publish(opened(inhabitants(50)), ic.KAnonymity(4), seed=0)
     with pytest.raises(QueryError, match=says):
-        release.audit(queries=write(tmp_path / "queries.toml", text), learn=False)
+        release.audit(remedies=False, queries=write(tmp_path / "queries.toml", text), learn=False)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     release = ic.publish(opened(inhabitants(50)), ic.KAnonymity(4), seed=0)
     with pytest.raises(QueryError, match="cannot be read"):
-        release.audit(queries=tmp_path / "nothing.toml", learn=False)
+        release.audit(remedies=False, queries=tmp_path / "nothing.toml", learn=False)

@@ -93,7 +93,7 @@ def test_counts_below_a_handful_are_not_told() -> None:
 def test_no_audit_tells_of_a_few_people(seed: int, rows: int, k: int) -> None:
     frame = inhabitants(rows, seed=seed)
     release = ic.publish(opened(frame), ic.KAnonymity(k), seed=0)
-    found = json.loads(release.audit(learn=False).to_json())
+    found = json.loads(release.audit(remedies=False, learn=False).to_json())
     for column in found["usefulness"]["columns"]:
         shares = [bar["before"] for bar in column["bars"]]
         people = [share * rows for share in [*shares, 1 - sum(shares)]]
@@ -108,7 +108,7 @@ def test_no_audit_tells_of_a_few_people(seed: int, rows: int, k: int) -> None:
 
 def test_rungs_hide_just_those_that_the_table_has_few_of() -> None:
     frame = inhabitants(200, seed=5)
-    found = ic.publish(opened(frame), ic.KAnonymity(3), seed=0).audit(learn=False)
+    found = ic.publish(opened(frame), ic.KAnonymity(3), seed=0).audit(remedies=False, learn=False)
     assert found.ladder[0]["learnt"] == "nothing"
     assert found.ladder[0]["before"] == 200
     assert found.ladder[-1]["before"] is None  # somebody who stands out most
@@ -119,7 +119,7 @@ def test_nobody_who_is_alone_is_on_the_page(method: Any) -> None:
     frame = inhabitants(150, missing=False).with_columns(pl.lit("x").alias("sex"))
     frame = frame.with_columns(pl.format("town-{}", pl.int_range(pl.len()) // 2).alias("town"))
     table = opened(frame, hierarchies={})
-    audit = ic.publish(table, ic.KAnonymity(3), method=method, seed=0).audit(learn=False)
+    audit = ic.publish(table, ic.KAnonymity(3), method=method, seed=0).audit(remedies=False, learn=False)
     page, text = audit.to_html(), audit.to_json()
     rare = [town for town, times in Counter(frame["town"]).items() if times < FEW]
     assert len(rare) == 75

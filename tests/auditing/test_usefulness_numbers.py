@@ -132,7 +132,7 @@ def test_labels_are_spread_over_what_they_may_stand_for(method: Any, missing: bo
 def test_metrics_are_registered_and_agree_with_the_audit() -> None:
     assert {"total-variation", "pairwise-total-variation", "association-kept"} <= set(registered("metrics"))
     release = ic.publish(opened(inhabitants()), ic.KAnonymity(5), seed=0)
-    useful = release.audit(learn=False).usefulness
+    useful = release.audit(remedies=False, learn=False).usefulness
     truth, form = release.form.tally, release.generalized
     columns = [column["total variation"] for column in useful["columns"]]
     pairs = useful["pairs"]
@@ -148,7 +148,7 @@ def test_metrics_are_registered_and_agree_with_the_audit() -> None:
 
 def test_slices_are_counted_as_written() -> None:
     release = ic.publish(opened(inhabitants()), ic.SlicedDiversity(2), method=ic.Slicing(), seed=0)
-    for column in release.audit(learn=False).usefulness["columns"]:
+    for column in release.audit(remedies=False, learn=False).usefulness["columns"]:
         assert column["total variation"] == pytest.approx(0, abs=1e-12)
 
 
@@ -176,7 +176,7 @@ def _goes_together(rows: int = 300) -> pl.DataFrame:
 def test_associations_are_those_of_whole_rows() -> None:
     frame = _goes_together()
     release = ic.publish(ic.read(frame, quasi=["one", "two"]), ic.KAnonymity(15), seed=1)
-    (pair,) = release.audit(learn=False).usefulness["pairs"]
+    (pair,) = release.audit(remedies=False, learn=False).usefulness["pairs"]
     drawn = []
     for seed in range(40):
         rows = _drawn_rows(release, "one", "two", seed)
@@ -193,14 +193,14 @@ def test_independent_columns_stay_independent() -> None:
     rng = np.random.default_rng(5)
     frame = pl.DataFrame({name: rng.choice([f"{name}{code}" for code in range(8)], 2000) for name in ("one", "two")})
     release = ic.publish(ic.read(frame, quasi=["one", "two"]), ic.KAnonymity(50), seed=1)
-    (pair,) = release.audit(learn=False).usefulness["pairs"]
+    (pair,) = release.audit(remedies=False, learn=False).usefulness["pairs"]
     assert pair["association after"] < 0.05
 
 
 def test_exact_rows_keep_their_associations() -> None:
     frame = _goes_together()
     release = ic.publish(ic.read(frame, quasi=["one", "two"]), ic.BucketSize(1), seed=1)
-    (pair,) = release.audit(learn=False).usefulness["pairs"]
+    (pair,) = release.audit(remedies=False, learn=False).usefulness["pairs"]
     form = release.generalized
     assert (form.shown.highs - form.shown.lows == 1).all()
     assert pair["association after"] == pytest.approx(pair["association before"])

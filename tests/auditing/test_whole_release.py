@@ -91,14 +91,14 @@ def test_the_audit_links_as_many_as_a_join_does(kept: list[str], missing: bool, 
     release = publish(frame)
     release.save(tmp_path / "out", format="csv")
     naive, alone = naive_join(tmp_path / "out" / "data.csv", frame, kept)
-    by_labels = risk(publish(frame.drop(kept)).audit(learn=False), "linkage").value
+    by_labels = risk(publish(frame.drop(kept)).audit(remedies=False, learn=False), "linkage").value
     assert naive > 2 * by_labels
     original = tmp_path / "original.csv"
     frame.write_csv(original)
     audits = [
-        release.audit(learn=False),
-        ic.open_release(tmp_path / "out", original=frame).audit(learn=False),
-        ic.open_release(tmp_path / "out", original=original).audit(learn=False),
+        release.audit(remedies=False, learn=False),
+        ic.open_release(tmp_path / "out", original=frame).audit(remedies=False, learn=False),
+        ic.open_release(tmp_path / "out", original=original).audit(remedies=False, learn=False),
     ]
     for found in audits:
         linkage = risk(found, "linkage")
@@ -116,16 +116,18 @@ def test_an_external_table_with_kept_columns_names_rows(tmp_path: Path) -> None:
     release = publish(frame)
     release.save(tmp_path / "out", format="csv")
     register = frame.drop("ill").with_columns(name=pl.int_range(frame.height).cast(pl.String))
-    with_kept = release.audit(external=register, learn=False)
-    without = release.audit(external=register.drop("zip", "weight", "shift"), learn=False)
+    with_kept = release.audit(remedies=False, external=register, learn=False)
+    without = release.audit(remedies=False, external=register.drop("zip", "weight", "shift"), learn=False)
     naive, _ = naive_join(tmp_path / "out" / "data.csv", frame, ["zip", "weight", "shift"])
     assert risk(with_kept, "external-linkage").value == pytest.approx(naive)
     assert risk(without, "external-linkage").value < naive / 2
     # Also where only the register is at hand, and where it knows no quasi-identifier.
     opened = ic.open_release(tmp_path / "out", external=register)
-    assert risk(opened.audit(external=register, learn=False), "external-linkage").value == pytest.approx(naive)
+    assert risk(
+        opened.audit(remedies=False, external=register, learn=False), "external-linkage"
+    ).value == pytest.approx(naive)
     only_kept = register.drop(QUASI)
-    found = risk(release.audit(external=only_kept, learn=False), "external-linkage")
+    found = risk(release.audit(remedies=False, external=only_kept, learn=False), "external-linkage")
     counts = Counter(register.select("zip", "weight", "shift").rows())
     assert found.value == pytest.approx(len(counts) / frame.height)
 
@@ -137,8 +139,8 @@ def test_what_nobody_else_has_is_not_looked_up(tmp_path: Path) -> None:
     plain = publish(frame.drop("name"))
     release.save(tmp_path / "out", format="csv")
     opened = ic.open_release(tmp_path / "out", original=frame)
-    for found in (release.audit(learn=False), opened.audit(learn=False)):
-        assert risk(found, "linkage").value == risk(plain.audit(learn=False), "linkage").value
+    for found in (release.audit(remedies=False, learn=False), opened.audit(remedies=False, learn=False)):
+        assert risk(found, "linkage").value == risk(plain.audit(remedies=False, learn=False), "linkage").value
 
 
 def test_a_release_says_in_numbers_what_kept_columns_single_out(tmp_path: Path) -> None:
@@ -162,9 +164,9 @@ def test_one_row_and_equal_rows() -> None:
     same = pl.DataFrame({"age": [30] * 6, "sex": ["F"] * 6, "ill": ["flu"] * 6, "zip": ["1"] * 6})
     found = publish(same)
     assert "0 of 6 rows are one of a kind" in found.warnings[-1]
-    assert risk(found.audit(learn=False), "linkage").value == pytest.approx(1 / 6)
+    assert risk(found.audit(remedies=False, learn=False), "linkage").value == pytest.approx(1 / 6)
     alone = ic.publish(ic.read(same[:1], quasi=QUASI, sensitive=["ill"], others="keep"), [ic.KAnonymity(1)], seed=0)
-    assert risk(alone.audit(learn=False), "linkage").value == 1
+    assert risk(alone.audit(remedies=False, learn=False), "linkage").value == 1
 
 
 def test_withheld_people_are_not_found_by_what_is_kept(tmp_path: Path) -> None:
@@ -175,7 +177,7 @@ def test_withheld_people_are_not_found_by_what_is_kept(tmp_path: Path) -> None:
         table, [ic.KAnonymity(2)], method=ic.FullDomain(max_withheld=0.4, levels={"age": 0, "sex": 0}), seed=0
     )
     assert release.withheld == 1
-    assert risk(release.audit(learn=False), "linkage").value == pytest.approx(2 / 3)
+    assert risk(release.audit(remedies=False, learn=False), "linkage").value == pytest.approx(2 / 3)
 
 
 def test_rows_are_read_once_for_files_and_warnings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,6 +196,6 @@ def test_rows_are_read_once_for_files_and_warnings(tmp_path: Path, monkeypatch: 
     kind = type(opened.published)
     look = kind.batches
     monkeypatch.setattr(kind, "batches", lambda rows: reads.append(1) or look(rows))
-    opened.audit(learn=False)
+    opened.audit(remedies=False, learn=False)
     assert len(reads) == 1
     assert opened.warnings == again.warnings

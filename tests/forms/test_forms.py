@@ -398,5 +398,5 @@ def test_anatomy_makes_buckets_as_large_as_asked_for() -> None:
 
 
 def test_an_audit_does_not_take_buckets_for_k() -> None:
-    found = ic.publish(patients(), ic.BucketSize(4), form=ic.ShowBuckets()).audit(learn=False).achieved
+    found = ic.publish(patients(), ic.BucketSize(4), form=ic.ShowBuckets()).audit(remedies=False, learn=False).achieved
     assert (found["k"], found["smallest bucket"]) == (1, 4)

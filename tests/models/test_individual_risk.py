@@ -143,15 +143,15 @@ def test_an_audit_tells_it(tmp_path: Path) -> None:
     release = ic.publish(table, [ic.KAnonymity(3), ic.IndividualRisk(0.05)], seed=1)
     release.save(tmp_path / "out")
     frame.write_csv(tmp_path / "survey.csv")
-    here = release.audit(learn=False)
-    there = ic.open_release(tmp_path / "out", original=tmp_path / "survey.csv").audit(learn=False)
+    here = release.audit(remedies=False, learn=False)
+    there = ic.open_release(tmp_path / "out", original=tmp_path / "survey.csv").audit(remedies=False, learn=False)
     for audit in (here, there):
         told = audit.achieved["individual risk by weights"]
         assert told["largest"] == pytest.approx(release.guarantees[1].achieved)
         assert 0 < told["mean"] <= told["largest"]
         assert "individual risk by weights" in audit.to_html()
     plain = ic.publish(ic.read(frame, quasi=["town", "job"], others="drop"), ic.KAnonymity(3))
-    assert "individual risk by weights" not in plain.audit(learn=False).achieved
+    assert "individual risk by weights" not in plain.audit(remedies=False, learn=False).achieved
 
 
 def test_people_are_weighed_once() -> None:

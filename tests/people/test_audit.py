@@ -23,7 +23,7 @@ def ten_rows_each() -> pl.DataFrame:
 def test_people_hide_among_people() -> None:
     table = ic.read(ten_rows_each(), person="pid", quasi=["age"], sensitive=["blood", "disease"])
     release = ic.publish(table, ic.KAnonymity(2))
-    audit = release.audit(learn=False)
+    audit = release.audit(remedies=False, learn=False)
     assert audit.achieved["k"] == 2
     (linkage,) = [risk for risk in audit.attacks if risk.attack == "linkage"]
     assert (linkage.people, linkage.value) == (20, 0.5)
@@ -34,5 +34,5 @@ def test_people_hide_among_people() -> None:
 def test_files_that_do_not_tell_who_is_who_say_that_rows_are_attacked(tmp_path) -> None:  # type: ignore[no-untyped-def]
     table = ic.read(ten_rows_each(), person="pid", quasi=["age"], sensitive=["blood"], drop=["disease"])
     ic.publish(table, ic.KAnonymity(2)).save(tmp_path / "out")
-    audit = ic.open_release(tmp_path / "out").audit(learn=False)
+    audit = ic.open_release(tmp_path / "out").audit(remedies=False, learn=False)
     assert any(warning.startswith("Attacks count rows here") for warning in audit.warnings)

@@ -104,7 +104,7 @@ def test_models_of_values_do_not_look_at_households() -> None:
     found = ic.check(release.to_polars(), quasi=["age", "city"], sensitive=["ill"])
     assert told["distinct 2-diversity"] == found.sensitive["ill"].distinct_l
     assert list(found.sensitive) == ["ill"]
-    audit = release.audit(learn=False)
+    audit = release.audit(remedies=False, learn=False)
     assert {risk.column for risk in audit.attacks} <= {None, "ill"}
 
 
@@ -231,7 +231,7 @@ def test_one_member_gives_away_the_others(tmp_path: Path) -> None:
     columns = {"quasi": ["age", "city"], "sensitive": ["ill"], "drop": ["secret"]}
     table = ic.read(before, person="pid", household="hid", **columns)
     release = ic.publish(table, ic.KAnonymity(3), seed=1)
-    risk = next(one for one in release.audit(learn=False).attacks if one.attack == "household")
+    risk = next(one for one in release.audit(remedies=False, learn=False).attacks if one.attack == "household")
     together, alone = naive_attack(release, before)
     assert risk.value == pytest.approx(together)
     assert risk.baseline == pytest.approx(alone)
@@ -239,7 +239,7 @@ def test_one_member_gives_away_the_others(tmp_path: Path) -> None:
     release.save(tmp_path / "out", format="csv")
     before.write_csv(tmp_path / "before.csv")
     opened = ic.open_release(tmp_path / "out", original=tmp_path / "before.csv")
-    again = next(one for one in opened.audit(learn=False).attacks if one.attack == "household")
+    again = next(one for one in opened.audit(remedies=False, learn=False).attacks if one.attack == "household")
     assert again.value == pytest.approx(together)
 
 
@@ -286,7 +286,7 @@ def test_columns_beside_the_labels_change_nothing_for_the_neighbour(tmp_path: Pa
     kept.save(tmp_path / "out", format="csv")
     again = ic.open_release(tmp_path / "out", original=before)
     found = [
-        next(one for one in release.audit(learn=False).attacks if one.attack == "household")
+        next(one for one in release.audit(remedies=False, learn=False).attacks if one.attack == "household")
         for release in (alone, kept, again)
     ]
     assert found[0].value == found[1].value == pytest.approx(found[2].value)

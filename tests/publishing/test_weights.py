@@ -247,7 +247,7 @@ def test_audits_compare_weighted_counts(tmp_path: Path) -> None:
     (tmp_path / "queries.toml").write_text(queries)
     given = {"queries": tmp_path / "queries.toml", "learn": False}
     here = release.audit(**given)
-    there = ic.open_release(tmp_path / "out").audit(original=tmp_path / "survey.csv", **given)
+    there = ic.open_release(tmp_path / "out").audit(remedies=False, original=tmp_path / "survey.csv", **given)
     known = ic.open_release(tmp_path / "out", original=read(frame)).audit(**given)
     for audit in (here, there, known):
         lines = audit.usefulness["queries"]
@@ -308,7 +308,7 @@ def test_people_whose_pseudonym_is_not_published(tmp_path: Path) -> None:
     release.save(tmp_path / "out")
     total = math.fsum(float(row["w"]) for row in rows_of(tmp_path / "out"))
     assert release.count({}) == pytest.approx(total)
-    assert release.audit(learn=False).usefulness["queries"][0]["weighted"]
+    assert release.audit(remedies=False, learn=False).usefulness["queries"][0]["weighted"]
 
 
 def test_a_planted_weight_of_a_person_is_found_in_the_files(tmp_path: Path) -> None:

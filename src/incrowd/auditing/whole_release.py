@@ -131,6 +131,7 @@ def _distinct(
 
 def _by_distinct(tree: Tree, values: pl.Series, texts: TextRules) -> Codes:
     """Return the code of each value, each distinct one being read once: reading texts is slow."""
+    values = values.alias("")  # a name may be a pattern of names
     if values.dtype != pl.String:
         return exact_codes(tree, texts.read(values))
     distinct = values.unique()

@@ -132,7 +132,9 @@ class OrderedColumn:
     def _amounts(self, lows: Floats, highs: Floats) -> Floats:
         """Return how much lies between points: their distance, or the mass there."""
         if self.masses is None:
-            return np.maximum(highs - lows, 1e-300)
+            with np.errstate(invalid="ignore"):
+                width = highs - lows
+            return np.maximum(np.where(np.isnan(width), self.step, width), 1e-300)  # an infinite value is a point
         below = [np.interp(points, *self.masses) for points in (lows, highs)]
         return np.maximum(below[1] - below[0], 1e-300)
 
@@ -427,7 +429,7 @@ class ValueColumn:
 
     def draw(self, labels: Ints, rng: np.random.Generator) -> pl.Series:
         """Return the values as they are."""
-        return self.values.gather(labels).alias(self.name)
+        return self.values.alias("").gather(labels).alias(self.name)
 
 
 def _plain(value: Any) -> Any:
@@ -473,7 +475,7 @@ def number_values(name: str, values: pl.Series) -> tuple[Ints, ValueColumn]:
     numbers, texts = number_labels(spelled(natural))
     first = np.zeros(len(texts), dtype=np.int64)
     first[numbers[::-1]] = np.arange(len(numbers))[::-1]
-    return numbers, ValueColumn(name, natural.gather(first).alias(name))
+    return numbers, ValueColumn(name, natural.alias("").gather(first))
 
 
 @dataclass(frozen=True, eq=False)

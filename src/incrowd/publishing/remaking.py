@@ -63,7 +63,7 @@ def without(release: Release, columns: Sequence[str], smaller_than: int = 0) -> 
     people do not allow it.
     """
     quasi = [name for name in columns if name in release.schema.quasi]
-    aside = replace(release, left_aside=(*release.left_aside, *columns))
+    aside = replace(release, left_aside=(*release.left_aside, *columns), passed=[])
     if not quasi and not smaller_than:
         return aside
     form, own = release.form, release.schema
@@ -83,7 +83,7 @@ def without(release: Release, columns: Sequence[str], smaller_than: int = 0) -> 
         known=release.table_before,
     )
     shown, _ = type(form).read_back(files)
-    return replace(aside, shown=shown, published=FrameRows(rows), claims=(), guarantees=())
+    return replace(aside, shown=shown, published=FrameRows(rows), claims=(), guarantees=(), passed=[])
 
 
 @dataclass(frozen=True, eq=False)

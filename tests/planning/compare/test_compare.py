@@ -67,7 +67,7 @@ def test_everything_is_tried_and_failures_are_recorded(candidates: list[Candidat
         ic.read(candidates[0].base / "people.csv", quasi=["age", "sex", "marital"], sensitive=["occupation"]),
         ic.KAnonymity(3),
         seed=0,
-    ).audit(learn=False)
+    ).audit(remedies=False, learn=False)
     pairs = audit.usefulness["pairs"]
     assert first.losses["pairs"] == pytest.approx(sum(pair["total variation"] for pair in pairs) / len(pairs))
     json.dumps(found.to_dict(), allow_nan=False)

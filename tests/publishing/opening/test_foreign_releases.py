@@ -72,7 +72,7 @@ def test_with_the_original_everything_is_measured(files: Path) -> None:
     assert release.count({"age": (40, 59)}) == pytest.approx(3)
     assert release.count({"age": (20, 39), "ill": "flu"}) == pytest.approx(2)
     assert release.count({"town": "Cee"}) == pytest.approx(2 / 2 + 3 / 4)
-    found = release.audit(learn=False)
+    found = release.audit(remedies=False, learn=False)
     assert found.achieved["k"] == 2
     assert found.about["method"]["name"] == "another tool"
     assert found.verdict["guaranteed"] == ["2-anonymity: verified on what is published"]
@@ -90,7 +90,7 @@ def test_with_an_external_table_only(files: Path) -> None:
     release = open_release(
         files / "published.csv", description=files / "description.toml", external=files / "people.csv"
     )
-    found = release.audit(external=files / "people.csv", learn=False)
+    found = release.audit(remedies=False, external=files / "people.csv", learn=False)
     assert found.settings["external"] == "given"
     assert found.settings["original"] == "not given"
     assert found.usefulness == {}
@@ -99,7 +99,9 @@ def test_with_an_external_table_only(files: Path) -> None:
 
 
 def test_with_nothing_but_the_labels(files: Path) -> None:
-    found = open_release(files / "published.csv", description=files / "description.toml").audit(learn=False)
+    found = open_release(files / "published.csv", description=files / "description.toml").audit(
+        remedies=False, learn=False
+    )
     assert found.achieved["k"] == 2
     assert found.achieved["diversity of ill"]["distinct l"] == 1
     assert found.about["rows"] == {"published": 8}
@@ -111,7 +113,9 @@ def test_a_description_may_be_given_as_an_object(files: Path) -> None:
     described = Description.load(files / "description.toml")
     audits = [
         plain(
-            open_release(files / "published.csv", description=given, original=files / "original.csv").audit(),
+            open_release(files / "published.csv", description=given, original=files / "original.csv").audit(
+                remedies=False
+            ),
             without=["published"],  # an object has no text to show
         )
         for given in (described, files / "description.toml")

@@ -189,6 +189,6 @@ def test_every_role_takes_any_name(names: list[str], tmp_path: Path) -> None:
         release.save(place, format="csv")
         again = ic.open_release(place, original=each)
         for made in (release, again):
-            made.audit(learn=False, external=each[[quasi, other]], earlier=[again])
+            made.audit(remedies=False, learn=False, external=each[[quasi, other]], earlier=[again])
         assert all(model.satisfied is not False for model in ic.check(place).models)
     ic.check(each, quasi=[quasi], sensitive=[ill], items=bought, household=other, person=who)

@@ -45,14 +45,14 @@ def made(models: Any, method: Any, folder: Path, format: Any = "csv", *, missing
 def test_labels_read_back_say_the_same(name: str, missing: bool, tmp_path: Path) -> None:
     release, original = made(*LABELLED[name], tmp_path, missing=missing)
     read = open_release(tmp_path / "release", original=original)
-    assert plain(read.audit(learn=False)) == plain(release.audit(learn=False))
+    assert plain(read.audit(remedies=False, learn=False)) == plain(release.audit(remedies=False, learn=False))
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet", "arrow"])
 def test_the_format_does_not_matter(format: str, tmp_path: Path) -> None:
     release, original = made(*LABELLED["mondrian"], tmp_path, format)
     read = open_release(tmp_path / "release", original=original)
-    assert plain(read.audit(learn=False)) == plain(release.audit(learn=False))
+    assert plain(read.audit(remedies=False, learn=False)) == plain(release.audit(remedies=False, learn=False))
 
 
 @pytest.mark.parametrize("name", CUT)
@@ -60,8 +60,8 @@ def test_buckets_read_back_say_the_same(name: str, tmp_path: Path) -> None:
     release, original = made(*CUT[name], tmp_path)
     read = open_release(tmp_path / "release", original=original)
     # How many rows match nobody else takes the table's own combinations, which no file holds.
-    assert plain(read.audit(learn=False), without=["warnings"]) == plain(
-        release.audit(learn=False), without=["warnings"]
+    assert plain(read.audit(remedies=False, learn=False), without=["warnings"]) == plain(
+        release.audit(remedies=False, learn=False), without=["warnings"]
     )
 
 
@@ -72,7 +72,7 @@ def test_multisets_read_back_attack_the_same(tmp_path: Path) -> None:
     release = ic.publish(opened(original), K, method=ic.Mondrian(), form=ShowMultisets(), seed=1)
     release.save(tmp_path / "release")
     read = open_release(tmp_path / "release", original=original)
-    found, expected = (plain(each.audit(learn=False)) for each in (read, release))
+    found, expected = (plain(each.audit(remedies=False, learn=False)) for each in (read, release))
     for one, other in zip(found["attacks"], expected["attacks"], strict=True):
         assert one == other or one["attack"] == other["attack"] == "singling-out"
     assert found["usefulness"]["columns"] == expected["usefulness"]["columns"]
@@ -86,7 +86,7 @@ def test_a_sample_is_read_back_as_one(tmp_path: Path) -> None:
     release.save(tmp_path / "release")
     read = open_release(tmp_path / "release", original=original)
     assert read.rate == release.rate
-    assert plain(read.audit(learn=False)) == plain(release.audit(learn=False))
+    assert plain(read.audit(remedies=False, learn=False)) == plain(release.audit(remedies=False, learn=False))
 
 
 def test_a_kept_column_called_bucket_makes_no_buckets(tmp_path: Path) -> None:
@@ -95,7 +95,9 @@ def test_a_kept_column_called_bucket_makes_no_buckets(tmp_path: Path) -> None:
     release = ic.publish(opened(original, keep=["bucket"]), K, seed=1)
     release.save(tmp_path / "release")
     read = open_release(tmp_path / "release", original=original)
-    found, expected = (plain(each.audit(learn=False), without=["warnings", "release"]) for each in (read, release))
+    found, expected = (
+        plain(each.audit(remedies=False, learn=False), without=["warnings", "release"]) for each in (read, release)
+    )
     assert found == expected
 
 
@@ -103,7 +105,7 @@ def test_two_tables_read_back_attack_the_same(tmp_path: Path) -> None:
     """Which value goes with whom is dealt anew, so that pairs with the sensitive column are another draw."""
     release, original = made(L, ic.Anatomy(), tmp_path)
     read = open_release(tmp_path / "release", original=original)
-    found, expected = (plain(each.audit(learn=False)) for each in (read, release))
+    found, expected = (plain(each.audit(remedies=False, learn=False)) for each in (read, release))
     for pair, other in zip(found["usefulness"].pop("pairs"), expected["usefulness"].pop("pairs"), strict=True):
         if "ill" not in (pair["one"], pair["two"]):
             assert pair == other
@@ -124,7 +126,10 @@ def test_noisy_counts_read_back_attack_the_same(tmp_path: Path) -> None:
     release.save(tmp_path / "release")
     read = open_release(tmp_path / "release", original=original)
     assert read.hides_rows
-    found, expected = plain(read.audit(learn=False)), plain(release.audit(original=original, learn=False))
+    found, expected = (
+        plain(read.audit(remedies=False, learn=False)),
+        plain(release.audit(remedies=False, original=original, learn=False)),
+    )
     assert found["attacks"] == expected["attacks"]
     assert found["usefulness"]["columns"] == expected["usefulness"]["columns"]
     assert found["usefulness"]["pairs"] == expected["usefulness"]["pairs"]
@@ -134,8 +139,8 @@ def test_noisy_counts_read_back_attack_the_same(tmp_path: Path) -> None:
 
 def test_without_the_original_the_groups_are_still_known(tmp_path: Path) -> None:
     release, _ = made(*LABELLED["mondrian"], tmp_path)
-    found = open_release(tmp_path / "release").audit(learn=False)
-    assert found.achieved["k"] == release.audit(learn=False).achieved["k"]
+    found = open_release(tmp_path / "release").audit(remedies=False, learn=False)
+    assert found.achieved["k"] == release.audit(remedies=False, learn=False).achieved["k"]
     assert found.usefulness == {}
     assert any(skipped.what == "usefulness" for skipped in found.skipped)
     assert {risk.attack for risk in found.attacks} >= {"linkage", "homogeneity"}
@@ -148,7 +153,7 @@ def test_a_claim_that_the_file_breaks_is_reported(tmp_path: Path) -> None:
     assert "k = 2" in said
     recipe.write_text(said.replace("k = 2", "k = 5"), encoding="utf-8")
     for given in (original, None):
-        found = open_release(tmp_path / "release", original=given).audit(learn=False)
+        found = open_release(tmp_path / "release", original=given).audit(remedies=False, learn=False)
         assert any(warning.startswith("Claimed, and not found: 5-anonymity") for warning in found.warnings)
         assert not any("5-anonymity" in promise for promise in found.verdict["guaranteed"])
         assert 2 <= found.achieved["k"] < 5

@@ -138,7 +138,7 @@ def test_every_form_is_the_same(name: str, format: str, tmp_path: Path) -> None:
 
 
 def audited(release: ic.Release) -> tuple[Any, ...]:
-    found = release.audit(learn=False)
+    found = release.audit(remedies=False, learn=False)
     return [one.to_dict() for one in found.attacks], found.warnings, found.usefulness, found.crowds
 
 
@@ -202,7 +202,8 @@ def test_sets_of_items_are_attacked_in_files_as_well(tmp_path: Path) -> None:
     release.save(tmp_path / "out", format="csv")
     again = ic.open_release(tmp_path / "out", original=before)
     ours, theirs, plain = (
-        {one.attack: one for one in made.audit(learn=False).attacks} for made in (release, again, without)
+        {one.attack: one for one in made.audit(remedies=False, learn=False).attacks}
+        for made in (release, again, without)
     )
     assert "known-items" in ours
     assert {name: one.value for name, one in theirs.items()} == pytest.approx(

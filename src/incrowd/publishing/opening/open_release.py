@@ -258,7 +258,7 @@ def _open(path: Path, described: Description) -> OpenedTable:
         lists = () if described.items is None else (described.items,)
         return open_table(str(path), ReadOptions(lists=lists))
     told = dict(described.reading)
-    if described.is_recipe and (path.parent / SUMMARY).is_file():
+    if described.is_recipe and path.is_file() and (path.parent / SUMMARY).is_file():
         # The recipe tells how the original is read; a release that was made here is UTF-8 with the usual quotes.
         told |= {"encoding": "utf-8", "quote": '"'}
     opened = open_source(str(path), **told)  # a CSV has no lists
