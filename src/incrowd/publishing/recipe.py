@@ -11,6 +11,7 @@ from incrowd.common.surface import written_in
 from incrowd.core.families import registered
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.sampling import as_rate
+from incrowd.core.show import Show
 from incrowd.engines import open_in_session
 from incrowd.errors import RecipeError
 from incrowd.ledger import Ledger
@@ -112,11 +113,15 @@ class Recipe(RecipeFields):
         self,
         *,
         seed: int | None = None,
+        show: Mapping[str, Show] | None = None,
         ledger: Ledger | None = None,
         progress: Progress = silent,
         session: object | None = None,
     ) -> Release:
-        """Make the release, in a session of another engine where one is given, under the recipe's ledger or another."""
+        """Make the release, in a session of another engine where one is given, under the recipe's ledger or another.
+
+        `show` adds to what the recipe says.
+        """
         if ledger is None and self.ledger is not None:
             ledger = Ledger(self.base / self.ledger)
         table = self.table(session)  # first: where it cannot be opened, no key is made
@@ -128,6 +133,7 @@ class Recipe(RecipeFields):
             method=self.method,
             form=self.form,
             items=self.item_method,
+            show={**self.show, **(show or {})} or None,
             sample=as_rate(self.sample),
             seed=self.seed if seed is None else seed,
             pseudonym_key=key,

@@ -687,7 +687,7 @@ class Release:
         kept = (*self.schema.kept, *self.outside_as_it_is)
         if not kept or not self.rows or self.rows > MOST_ROWS or not self.published.shown_at_once:
             return None
-        return KindsOfRows(tuple(self.schema.quasi), kept)
+        return KindsOfRows(self.schema.written_quasi, kept)
 
     def save(
         self,

@@ -231,6 +231,7 @@ def _files(
         slices=described.slices,
         known=known,
         rows_in=rows_in,
+        meanings=read_meanings(place, described.schema.show) if described.schema.show else None,
         external=None if external is None else open_table(external, ReadOptions(lists=None)),
     )
 
@@ -329,7 +330,7 @@ def _outside(files: PublishedFiles, form: Form, described: Description) -> tuple
     """Return the columns that are written beside labels and sensitive values, whatever the description says of them."""
     if form.labelled is None:  # other forms have columns of their own, and none is kept beside them
         return ()
-    spoken_of = {*form.schema.tallied, *form.schema.weights, described.items}
+    spoken_of = {*form.schema.written_quasi, *form.schema.tallied, *form.schema.weights, described.items}
     found = [name for name in files.data.columns if name not in spoken_of]
     for name, table in described.tables.items():
         linked = files.others[name].columns if name in files.others else ()
