@@ -16,6 +16,7 @@ import incrowd
 NAMES = [
     "KDGS",
     "SDGS",
+    "Scheme",
     "AlphaKAnonymity",
     "Anatomy",
     "Audit",

@@ -41,6 +41,8 @@ class ShownGroups:
     """Of columns that show numbers in place of labels: what is written, group by group, one column or two."""
     split: bool = False
     """Whether these tell groups apart that have the same labels."""
+    levels: tuple[int, ...] | None = None
+    """The level of each column, where all groups share it."""
 
     def __len__(self) -> int:
         return len(self.lows)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -59,6 +59,10 @@ class AnyMethod(Named, Protocol):
     def safer(self) -> Sequence[tuple[str, AnyMethod]]:
         """Return the same method with options that show less, each with what is changed, the mildest first."""
         return ()
+
+    def seen_from(self, moved: Callable[[object], str]) -> Self:
+        """Return it as a recipe elsewhere tells it; `moved` gives a path as it reads from there."""
+        return self
 
     def counted_as(self, schema: Schema) -> Schema:
         """Return the schema by which the table is counted: by default, its own."""

@@ -107,6 +107,13 @@ class Generalized(Form):
         """
         present = None if declared else present_values(tally, recoding)
         shown = show_groups(tally, recoding, present=present, wider=wider, schema=schema)
+        return cls.shown_as(tally, schema, recoding, shown, rows_in=rows_in)
+
+    @classmethod
+    def shown_as(
+        cls, tally: Tally, schema: Schema, recoding: Recoding, shown: ShownGroups, *, rows_in: int | None = None
+    ) -> Generalized:
+        """Count what a recoding publishes whose groups are shown in this way."""
         published = recoding.published
         group_of = shown.group_of[published]
         names = tuple(name for name in schema.written_values if name in tally.columns)
@@ -371,6 +378,7 @@ class Generalized(Form):
         told = files.summary.get("labels")
         written = next((one for one in get_args(Shown) if one == told), written)
         rows = int(lines.counts.sum()) if files.rows_in is None else files.rows_in
+        lines = replace(lines, shown=replace(lines.shown, levels=shared_levels(files.summary, lines.shown.columns)))
         form = cls(files.schema, tally, lines.shown, lines.groups, lines.sensitive, lines.counts, rows, written)
         for name in files.schema.weights:
             shown = read_weights(name, counted[name], files.data.texts)
@@ -488,6 +496,13 @@ class Generalized(Form):
         place = self.shown.columns.index(name)
         lows, highs = self.shown.lows[:, place], self.shown.highs[:, place]
         return np.asarray((before[highs] - before[lows]) / (highs - lows))
+
+
+def shared_levels(summary: Mapping[str, Any], columns: Sequence[str]) -> tuple[int, ...] | None:
+    """Return the level of each column that all groups share, as a release tells it."""
+    told = summary.get("scheme", {}).get("columns", {})
+    levels = [told.get(name, {}).get("level") for name in columns]
+    return tuple(levels) if levels and all(isinstance(level, int) for level in levels) else None
 
 
 def tree_of_lists(lists: pl.Series) -> Tree:

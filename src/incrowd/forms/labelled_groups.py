@@ -91,6 +91,7 @@ def show_groups(
         less,
         {name: values[first] for name, values in stand_ins.items()},
         split,
+        recoding.levels,
     )
 
 

@@ -39,7 +39,7 @@ from incrowd.core.sampling import as_rate, draw_sample
 from incrowd.core.schema import HOUSEHOLD, Schema
 from incrowd.core.set_method import SetMethod
 from incrowd.core.set_model import SetModel, split_models
-from incrowd.core.show import Asked
+from incrowd.core.show import ALL, Asked
 from incrowd.core.solutions import Solutions
 from incrowd.core.tally import Tally
 from incrowd.core.weights import WeightedTuples
@@ -51,12 +51,14 @@ from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.ledger import Ledger
 from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.private import PrivateMethod
+from incrowd.methods.scheme import Scheme
 from incrowd.methods.sets.occurrence_recoding import OccurrenceRecoding
 from incrowd.publishing.in_ledger import outcome, recorded
 from incrowd.publishing.items import ShownItems, require_recodable, show_items
 from incrowd.publishing.noisy_counts import SEEDED, noisy_counts_of, refuse_for_noisy_counts
 from incrowd.publishing.people_promises import refuse_unbounded_method
 from incrowd.publishing.release import Release
+from incrowd.publishing.scheme import with_scheme
 from incrowd.publishing.showing import refuse_show, settled_show
 from incrowd.publishing.table import Table
 from incrowd.publishing.weights import cannot_be_weighed, refuse_weights
@@ -106,7 +108,9 @@ def publish(
     """
     required = tuple(require) if isinstance(require, Sequence) else (require,)
     models, of_sets = split_models(required)
-    method = method or Mondrian()
+    method = with_scheme(method or Mondrian())
+    if isinstance(method, Scheme) and method.groups is not None and show is None:
+        show = {ALL: "label", **method.groups.show}
     if seed is not None:
         require_whole("publish", "seed", seed, at_least=0)
     _refuse_impossible(table, models, method, form)
@@ -146,6 +150,7 @@ def publish(
             event_tables=table.engine.events if isinstance(table.engine, LinkedEngine) else {},
             split=table.engine.split if isinstance(table.engine, LinkedEngine) else None,
             entry=entry,
+            method_numbers=made.numbers,
             solutions=None if made.explored is None else made.explored.table(),
         )
         if entry is not None:
@@ -252,6 +257,7 @@ class _Made:
     event_sets: ItemSets | None = None
     explored: Solutions | None = None
     of_people: Callable[[], tuple[Form, tuple[str, ...]] | None] | None = None
+    numbers: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,7 +352,7 @@ class _Job:
             rows_in = int(people.rows_each[placed.part_of < drawn_parts].sum())
         showing = self.form or recoding.form or ShowGeneralized()
         own = recoding.form or ShowGeneralized()
-        if schema.show and showing != ShowGeneralized():
+        if schema.show and showing.name != ShowGeneralized.name:
             refuse_show(self.show, schema, method, showing)
             schema = replace(schema, show={})
         form = showing.show(rows_tally, schema, recoding, rows_in=rows_in, rng=self.rng)
@@ -393,7 +399,9 @@ class _Job:
         if numbers is not None and placed is not None:
             of_people = partial(form.of_people, placed, people_in=tally.rows)  # made when it is attacked
         event_sets = None if linked is None or shown_items is None else shown_items.sets.sets
-        return _Made(form, guarantees, rows, told, numbers, lost, linked, event_sets, recoding.explored, of_people)
+        return _Made(
+            form, guarantees, rows, told, numbers, lost, linked, event_sets, recoding.explored, of_people, recoding.told
+        )
 
     def _shown_items(self, form: Form, items: ItemsOfPeople, people: PlacedPeople) -> ShownItems:
         """Recode people's sets within the groups that a reader sees."""

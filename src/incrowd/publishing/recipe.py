@@ -18,10 +18,10 @@ from incrowd.ledger import Ledger
 from incrowd.publishing.linked import read_tables, split_rows
 from incrowd.publishing.publish import publish
 from incrowd.publishing.recipe_format import (
-    ROLES,
     SQLITE,
     RecipeFields,
     TableFields,
+    by_role,
     is_relative_sqlite,
     is_remote,
 )
@@ -40,7 +40,7 @@ class Recipe(RecipeFields):
         location, options, population = self._opened(session)
         table = read(
             location,
-            **_roles(self.roles),
+            **by_role(self.roles),
             item_separator=self.item_separator,
             others=self.others,  # type: ignore[arg-type]
             hierarchies=self.hierarchies,
@@ -65,7 +65,7 @@ class Recipe(RecipeFields):
             location, options = open_in_session(session, self._located_absolutely(described.source)), {}
         return read(
             location,
-            **_roles(described.roles),
+            **by_role(described.roles),
             others=described.others,  # type: ignore[arg-type]
             hierarchies=described.hierarchies,
             dates=described.dates,
@@ -140,22 +140,3 @@ class Recipe(RecipeFields):
             ledger=ledger,
             progress=progress,
         )
-
-
-def _roles(roles: Mapping[str, str]) -> dict[str, Any]:
-    """Return columns by role, as `read` takes them."""
-    named: dict[str, list[str]] = {role: [] for role in ROLES}
-    for name, role in roles.items():
-        named[role].append(name)
-    return {
-        "quasi": named["quasi"],
-        "sensitive": named["sensitive"],
-        "items": named["items"],
-        "person": [*named["person"], *named["person-pseudonym"], *named["person-household"]],
-        "household": [*named["household"], *named["person-household"]],
-        "identifiers": named["identifier"],
-        "pseudonyms": [*named["person-pseudonym"], *named["pseudonym"]],
-        "keep": named["keep"],
-        "drop": named["drop"],
-        "weight": next(iter(named["weight"]), None),
-    }

@@ -194,6 +194,42 @@ def roles_in(schema: Schema) -> dict[str, str]:
     }
 
 
+def by_role(roles: Mapping[str, str]) -> dict[str, Any]:
+    """Return columns by role, as `read` takes them."""
+    named: dict[str, list[str]] = {role: [] for role in ROLES}
+    for name, role in roles.items():
+        named[role].append(name)
+    return {
+        "quasi": named["quasi"],
+        "sensitive": named["sensitive"],
+        "items": named["items"],
+        "person": [*named["person"], *named["person-pseudonym"], *named["person-household"]],
+        "household": [*named["household"], *named["person-household"]],
+        "identifiers": named["identifier"],
+        "pseudonyms": [*named["person-pseudonym"], *named["pseudonym"]],
+        "keep": named["keep"],
+        "drop": named["drop"],
+        "weight": next(iter(named["weight"]), None),
+    }
+
+
+def reading_of(
+    roles: Mapping[str, str],
+    hierarchies: Mapping[str, Hierarchy],
+    dates: Mapping[str, DateTreatment],
+    **others: Any,
+) -> dict[str, Any]:
+    """Return the keywords of `read` for tables with these columns; columns that are not named are dropped."""
+    read_alike = {name: role for name, role in roles.items() if role != "drop"}
+    return {
+        **by_role(read_alike),
+        "hierarchies": dict(hierarchies),
+        "dates": dict(dates),
+        "others": "drop",
+        **others,
+    }
+
+
 def _role_of_person(name: str, schema: Schema) -> str:
     if name in schema.household:
         return "person-household"
@@ -449,6 +485,7 @@ class RecipeFields:
             population=moved_source(self.population),
             output=output,
             pseudonym_key=key,
+            method=self.method.seen_from(moved),
             base=directory,
         )
 

@@ -51,9 +51,10 @@ from incrowd.publishing.in_ledger import record_saved
 from incrowd.publishing.notebook import release_html
 from incrowd.publishing.one_of_a_kind import MOST_ROWS, KindsOfRows, OneOfAKind
 from incrowd.publishing.opening.claims import Claim
-from incrowd.publishing.recipe_format import LinkedSource, recipe_of
+from incrowd.publishing.recipe_format import LinkedSource, reading_of, recipe_of, roles_in
 from incrowd.publishing.remaking import made_again, why_not_remade, without
 from incrowd.publishing.saving import Format, save, save_recipe
+from incrowd.publishing.scheme import ReleaseScheme, told_scheme
 from incrowd.publishing.spoken_of import what_is_left_out
 from incrowd.publishing.weights import weight_warnings
 from incrowd.report.numbers import number
@@ -170,6 +171,12 @@ class Release:
     """Columns that are taken not to be published, to tell what they change."""
     passed: list[KindsOfRows] = field(default_factory=list, repr=False)
     """What was noted of its rows when all of them passed by, to be written or attacked."""
+    method_numbers: Mapping[str, int] | None = None
+    """What the method has to tell of what it did, such as why rows are withheld."""
+    told_roles: Mapping[str, Any] | None = None
+    """How tables like the one before are read, where it was read from files that say so."""
+    place: str = ""
+    """The directory that it was read from, if any."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -298,6 +305,24 @@ class Release:
     def hierarchies(self) -> dict[str, Hierarchy]:
         """The hierarchies as its recipe tells them."""
         return {**self.schema.hierarchies, **self.told}
+
+    @property
+    def roles(self) -> Mapping[str, Any]:
+        """How tables like the one before are read: keywords of `incrowd.read`."""
+        if self.told_roles is not None:
+            return self.told_roles
+        return reading_of(
+            roles_in(self.schema),
+            self.hierarchies,
+            self.schema.dates,
+            each_row_a_person=self.schema.each_row_a_person,
+            item_separator=self.schema.item_separator,
+        )
+
+    @property
+    def scheme(self) -> ReleaseScheme:
+        """Which levels or cuts each column got; `scheme.apply` gives the rows of another table the same labels."""
+        return ReleaseScheme.of(self)
 
     @property
     def rows_in(self) -> int:
@@ -552,6 +577,8 @@ class Release:
             **({} if self.weight_numbers is None else {"weights": dict(self.weight_numbers)}),
             "form": self.shown.name,
             **({} if (written := self._labels_written) is None else {"labels": written}),
+            **({} if (scheme := self._told_scheme) is None else {"scheme": scheme}),
+            **({} if self.method_numbers is None else {"withheld because": dict(self.method_numbers)}),
             "seeded": self.seeded,
             **({} if self.entry is None else {"ledger": self.entry.mark}),
             "loss": self._losses() if self.promise is None else {},  # losses tell of rows that are not published
@@ -564,6 +591,12 @@ class Release:
         """How its labels are written, where it has any."""
         form = self.shown.counted
         return None if form is None or form.private or form.labelled is None else form.labelled.written
+
+    @property
+    def _told_scheme(self) -> dict[str, Any] | None:
+        """The levels or cuts of each column, where it has labels."""
+        form = self.shown.counted
+        return None if form is None or form.private or form.labelled is None else told_scheme(form.labelled)
 
     def _people_numbers(self, people: PeopleNumbers) -> dict[str, Any]:
         sizes = people.group_sizes
