@@ -57,6 +57,7 @@ NAMES = [
     "IndividualRisk",
     "JournalistRisk",
     "KAnonymity",
+    "LocalSuppression",
     "KMap",
     "KMember",
     "LDiversity",

@@ -77,7 +77,7 @@ def test_levels_are_the_same_and_new_combinations_are_judged(tmp_path: Path) -> 
         assert second.rows + second.withheld == new.height
         assert second.guarantees[0].achieved == min(found.values())
         assert (
-            second.summary["withheld because"][IN_FAILING_GROUPS] + second.summary["withheld because"][FITS_NO_GROUP]
+            second.summary["method tells"][IN_FAILING_GROUPS] + second.summary["method tells"][FITS_NO_GROUP]
             == second.withheld
         )
 
@@ -95,7 +95,7 @@ def test_rows_get_a_group_that_holds_them_or_are_withheld(method: Any, tmp_path:
         shown = Counter(second.to_polars().select("age", "sex").rows())
         assert set(shown) <= groups
         assert min(shown.values()) >= 4
-        told = second.summary["withheld because"]
+        told = second.summary["method tells"]
         assert told[FITS_NO_GROUP] == sum(not some for some in held)
         assert sum(shown.values()) + told[FITS_NO_GROUP] + told[IN_FAILING_GROUPS] == new.height
     by_hand: dict[Any, int] = defaultdict(int)

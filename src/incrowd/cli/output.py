@@ -103,10 +103,8 @@ def release_lines(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
             f"{groups['number']:,}, of {groups['smallest']:,} to {groups['largest']:,} rows, {mean:.1f} on average",
         ),
     ]
-    if "withheld because" in summary:
-        lines.append(
-            ("withheld", "; ".join(f"{number:,} {why}" for why, number in summary["withheld because"].items()))
-        )
+    if "method tells" in summary:
+        lines.append(("withheld", "; ".join(f"{number:,} {why}" for why, number in summary["method tells"].items())))
     lines += [(f"column {name}", _recoded(column)) for name, column in _columns(summary)]
     if "weights" in summary:
         lines.append(("weights", _weights(summary["weights"])))

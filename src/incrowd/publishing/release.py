@@ -578,7 +578,7 @@ class Release:
             "form": self.shown.name,
             **({} if (written := self._labels_written) is None else {"labels": written}),
             **({} if (scheme := self._told_scheme) is None else {"scheme": scheme}),
-            **({} if self.method_numbers is None else {"withheld because": dict(self.method_numbers)}),
+            **({} if self.method_numbers is None else {"method tells": dict(self.method_numbers)}),
             "seeded": self.seeded,
             **({} if self.entry is None else {"ledger": self.entry.mark}),
             "loss": self._losses() if self.promise is None else {},  # losses tell of rows that are not published

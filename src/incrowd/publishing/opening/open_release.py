@@ -163,7 +163,7 @@ def open_release(
             described.roles, described.hierarchies, described.dates, item_separator=described.item_separator
         ),
         place=str(place),
-        method_numbers=summary.get("withheld because"),
+        method_numbers=summary.get("method tells"),
         told_households=HouseholdFacts(described.household, described.person),
         told_tables=_event_tables(files, described, original),
         told_rows=_rows_of_original(original, described),
