@@ -20,6 +20,7 @@ from incrowd.core.target import MOST_PEOPLE
 from incrowd.dates.column import DateColumn
 from incrowd.forms.stand_ins import as_keys
 from incrowd.hierarchies.coding import code_values
+from incrowd.hierarchies.values import as_short_text
 from incrowd.sources import reading
 
 
@@ -94,7 +95,7 @@ def groups_by_labels(rows: pl.DataFrame, form: Labelled) -> Ints | None:
     names, numbers = shown.columns, {column for frame in form.shown.stand_ins.values() for column in frame.columns}
 
     def compared(frame: pl.DataFrame) -> pl.DataFrame:
-        texts = [as_keys(frame[[name]])[name] if name in numbers else frame[name].cast(pl.String) for name in names]
+        texts = [as_keys(frame[[name]])[name] if name in numbers else as_short_text(frame[name]) for name in names]
         return pl.DataFrame(texts)
 
     groups = compared(shown).with_row_index("\0group")

@@ -56,6 +56,7 @@ from incrowd.publishing.remaking import made_again, why_not_remade, without
 from incrowd.publishing.saving import Format, save, save_recipe
 from incrowd.publishing.scheme import ReleaseScheme, told_scheme
 from incrowd.publishing.spoken_of import what_is_left_out
+from incrowd.publishing.types import Cast, casts_of, typed
 from incrowd.publishing.weights import weight_warnings
 from incrowd.report.numbers import number
 from incrowd.sources import open_table, reading
@@ -346,10 +347,24 @@ class Release:
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """Yield the published rows batch by batch, in an order that says nothing about the table's."""
-        yield from map(_own_texts, self.batches_to_write())
+        yield from map(_own_texts, self._batches_as_shown())
 
     def batches_to_write(self) -> Iterator[pl.DataFrame]:
-        """Yield the same for a sink, which writes what is shown and nothing else that lies in the frames' buffers."""
+        """Yield the same for a sink, in the types of the table where values allow that; a sink writes what is shown
+        and nothing else that lies in the frames' buffers.
+        """
+        yield from (typed(batch, self._casts) for batch in self._batches_as_shown())
+
+    @cached_property
+    def _casts(self) -> Mapping[str, Cast]:
+        """How columns become what they were; nothing where it was read from files, which have them as they are."""
+        form = self.shown.counted
+        if self.place or form is None or form.private or form.labelled is None:
+            return {}
+        return casts_of(form.labelled, self.source) if isinstance(self.source, OpenedTable) else {}
+
+    def _batches_as_shown(self) -> Iterator[pl.DataFrame]:
+        """Yield the published rows with labels as texts, and check that they are as many as were verified."""
         published = 0
         kinds = self._kinds_to_note if not self.passed else None
         for batch in self.published.batches():
@@ -365,14 +380,14 @@ class Release:
             )
 
     def to_polars(self) -> pl.DataFrame:
-        """Return the published rows as a Polars frame."""
-        return _own_texts(pl.concat(list(self.batches_to_write())))
+        """Return the published rows as a Polars frame, labels as texts; `data` has the table's own types."""
+        return _own_texts(pl.concat(list(self._batches_as_shown())))
 
     @cached_property
     def data(self) -> Any:
         """The published rows as the kind of frame that was handed in (Polars where it was a file or a database)."""
         frame = self.published.frame()
-        return as_native(self.to_polars(), self.source.native) if frame is None else frame
+        return as_native(typed(self.to_polars(), self._casts), self.source.native) if frame is None else frame
 
     def count(self, query: Query, *, weighted: bool | None = None) -> float:
         """Estimate how many rows satisfy every condition of a query, spreading each group's members evenly.

@@ -24,6 +24,7 @@ from incrowd.forms.verify import COUNT
 from incrowd.hierarchies.meaning import label_masks
 from incrowd.hierarchies.naming import Pieces
 from incrowd.hierarchies.tree import Tree
+from incrowd.hierarchies.values import as_short_text
 from incrowd.sources.reading import reading
 
 
@@ -57,7 +58,13 @@ def count_lines(published: OpenedTable, schema: Schema) -> pl.DataFrame:
         counted = lines.collect(engine="streaming")
     if not counted.height:
         raise EmptyTable("the published table has columns but no rows.")
-    return counted
+    return labels_as_text(counted, schema)
+
+
+def labels_as_text(rows: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """Return rows whose labels are texts, also where a file holds single values as numbers or dates."""
+    names = [name for name in schema.quasi if name not in schema.show and rows[name].dtype != pl.String]
+    return rows.with_columns([as_short_text(rows[name]).alias(name) for name in names])
 
 
 def read_labels(counted: pl.DataFrame, schema: Schema, tally: Tally, *, known: bool, ours: bool = False) -> ReadLines:
