@@ -122,11 +122,11 @@ def _columns(summary: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
 
 def _recoded(column: Mapping[str, Any]) -> str:
     """Return which level or cuts a column got, with its first labels."""
-    number, some = column["number of labels"], column["labels"][:_SOME_LABELS]
-    level = f"level {column['level']}, " if "level" in column else ""
-    shows = "" if column["shows"] == "label" else f", shown as {column['shows']}"
-    more = ", …" if number > len(some) else ""
-    return f"{level}{number:,} label{'s' if number != 1 else ''}{shows}: {', '.join(some)}{more}"
+    from incrowd.forms.told_scheme import recoded_says
+
+    some = column["labels"][:_SOME_LABELS]
+    more = ", …" if column["number of labels"] > len(some) else ""
+    return f"{recoded_says(dict(column))}: {', '.join(some)}{more}"
 
 
 def _weights(told: Mapping[str, Any]) -> str:

@@ -42,6 +42,7 @@ from incrowd.core.tally import Tally
 from incrowd.errors import ConformanceError, QueryError, did_you_mean, escaped
 from incrowd.forms.label_meanings import describe_items, describe_labels
 from incrowd.forms.label_reader import LabelReader
+from incrowd.forms.told_scheme import told_scheme
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.values import natural_kind
 from incrowd.ledger import OpenEntry
@@ -54,7 +55,7 @@ from incrowd.publishing.opening.claims import Claim
 from incrowd.publishing.recipe_format import LinkedSource, reading_of, recipe_of, roles_in
 from incrowd.publishing.remaking import made_again, why_not_remade, without
 from incrowd.publishing.saving import Format, save, save_recipe
-from incrowd.publishing.scheme import ReleaseScheme, told_scheme
+from incrowd.publishing.scheme import ReleaseScheme
 from incrowd.publishing.spoken_of import what_is_left_out
 from incrowd.publishing.types import Cast, casts_of, typed
 from incrowd.publishing.weights import weight_warnings

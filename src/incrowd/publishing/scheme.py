@@ -7,42 +7,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from incrowd.core.labelled import Labelled
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Model, verified_models
 from incrowd.core.show import ALL
 from incrowd.errors import QueryError
+from incrowd.forms.told_scheme import told_scheme
 from incrowd.methods.scheme import Scheme, SchemeGroups
 from incrowd.publishing.table import Table, read
 
 if TYPE_CHECKING:
     from incrowd.core.pseudonyms import PseudonymKey
     from incrowd.publishing.release import Release
-
-_MOST_LABELS = 40
-"""So many labels of a column are listed; labels.json has all of them."""
-
-
-def told_scheme(form: Labelled) -> dict[str, Any]:
-    """Return the levels or cuts of each column, as plain values for the summary."""
-    shown = form.shown
-    columns: dict[str, Any] = {}
-    for place, name in enumerate(shown.columns):
-        distinct = shown.labels[name].unique()
-        ordered = pl.DataFrame(
-            {"label": shown.labels[name], "low": shown.lows[:, place], "high": shown.highs[:, place]}
-        )
-        ordered = ordered.group_by("label").agg(pl.min("low"), pl.max("high")).sort("low", "high", "label")
-        columns[name] = {
-            "shows": form.schema.show.get(name, "label"),
-            **({} if shown.levels is None else {"level": int(shown.levels[place])}),
-            "number of labels": len(distinct),
-            "labels": ordered["label"].drop_nulls().cast(pl.String).head(_MOST_LABELS).to_list(),
-        }
-    how = "all groups share levels" if shown.levels is not None else "each group has its own labels"
-    return {"recoded": how, "columns": columns}
 
 
 @dataclass(frozen=True, eq=False)
