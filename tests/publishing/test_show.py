@@ -244,3 +244,15 @@ def test_several_rows_of_a_person(tmp_path: Path) -> None:
         release.save(tmp_path / show, format="csv")
         again = ic.open_release(tmp_path / show)
         assert [one.achieved for one in again.guarantees] == [one.achieved for one in release.guarantees]
+
+
+@pytest.mark.parametrize("name", ["", "*", "^a.*$", "label", "number", "a,b"])
+@pytest.mark.parametrize("show", ["mean", "bounds"])
+def test_columns_of_any_name(name: str, show: Any, tmp_path: Path) -> None:
+    frame = FRAME.select(pl.col("age").alias(name), "sex", "ill")
+    release = ic.publish(opened(frame, (name, "sex")), ic.KAnonymity(5), show={name: show}, seed=1)
+    release.save(tmp_path / "r", format="parquet")
+    again = ic.open_release(tmp_path / "r")
+    assert sorted(again.form.group_sizes.tolist()) == sorted(release.form.group_sizes.tolist())
+    second = again.scheme.apply(frame)
+    assert set(second.to_polars().drop("ill").rows()) <= set(release.to_polars().drop("ill").rows())

@@ -95,7 +95,10 @@ def groups_by_labels(rows: pl.DataFrame, form: Labelled) -> Ints | None:
     names, numbers = shown.columns, {column for frame in form.shown.stand_ins.values() for column in frame.columns}
 
     def compared(frame: pl.DataFrame) -> pl.DataFrame:
-        texts = [as_keys(frame[[name]])[name] if name in numbers else as_short_text(frame[name]) for name in names]
+        texts = {
+            name: as_keys(frame[[name]])[name] if name in numbers else as_short_text(frame[name].alias(""))
+            for name in names
+        }
         return pl.DataFrame(texts)
 
     groups = compared(shown).with_row_index("\0group")

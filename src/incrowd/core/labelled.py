@@ -49,10 +49,10 @@ class ShownGroups:
 
     def written(self, names: Iterable[str]) -> pl.DataFrame:
         """Return what groups show in some columns, as it is written."""
-        found: list[pl.Series] = []
+        found: dict[str, pl.Series] = {}  # by name, since Polars gives another one to a series that is called ""
         for name in names:
             stand_in = self.stand_ins.get(name)
-            found += [self.labels[name].alias(name)] if stand_in is None else stand_in.get_columns()
+            found |= {name: self.labels[name]} if stand_in is None else stand_in.to_dict()
         return pl.DataFrame(found)
 
 

@@ -439,7 +439,7 @@ class Generalized(Form):
             name: self.tally.trees[name].values.gather(self.sensitive[lines, place])
             for place, name in enumerate(self.schema.written_values)
         }
-        return pl.DataFrame([*quasi, *(values.alias(name) for name, values in sensitive.items())])
+        return pl.DataFrame({**quasi.to_dict(), **sensitive})
 
     def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
         """Yield the published rows, quasi-identifiers and sensitive values only, sorted by what they show."""

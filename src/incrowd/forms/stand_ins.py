@@ -52,7 +52,7 @@ def stand_ins_of(
 ) -> pl.DataFrame:
     """Return what is written in place of labels, one row for each of them; `means` belong to the labels' groups."""
     if show == "mean":
-        return pl.DataFrame([_as_values(name, tree, means)])
+        return pl.DataFrame({name: _as_values(tree, means)})
     distinct = labels.unique().sort()
     place = pl.DataFrame({"label": labels}).join(
         pl.DataFrame({"label": distinct}).with_row_index("place"),
@@ -62,13 +62,10 @@ def stand_ins_of(
     missing = distinct.is_null().to_numpy()
     if show == "midpoint":
         middles = np.where(missing, np.nan, ends.middles)
-        return pl.DataFrame([_as_values(name, tree, middles[place])])
+        return pl.DataFrame({name: _as_values(tree, middles[place])})
     whole = _is_whole(tree)
-    lower, upper = (
-        _as_values(column, tree, values[place], whole=whole)
-        for column, values in zip(written_as(name, show), (ends.lows, ends.highs), strict=True)
-    )
-    return pl.DataFrame([lower, upper])
+    ends_of = zip(written_as(name, show), (ends.lows, ends.highs), strict=True)
+    return pl.DataFrame({column: _as_values(tree, values[place], whole=whole) for column, values in ends_of})
 
 
 def group_means(tally: Tally, name: str, tuples: Ints, counts: Counts, groups: Ints, number: int) -> Floats:
@@ -131,7 +128,7 @@ def _high(piece: Mapping[str, Any], *, whole: bool) -> float:
     return math.ceil(below) - 1 if whole else below
 
 
-def _as_values(name: str, tree: Tree, values: Floats, *, whole: bool = False) -> pl.Series:
+def _as_values(tree: Tree, values: Floats, *, whole: bool = False) -> pl.Series:
     """Return numbers, days or times of the column's own kind; NaN is missing."""
     known = ~np.isnan(values)
     dtype = tree.values.dtype
@@ -142,11 +139,11 @@ def _as_values(name: str, tree: Tree, values: Floats, *, whole: bool = False) ->
         else:
             micro = np.round(np.where(known, values, 0) * _UNITS_IN_A_DAY["us"])
             moments = pl.Series(micro.astype(np.int64)).cast(pl.Datetime("us"))
-        return pl.select(pl.when(there).then(moments)).to_series().alias(name)
+        return pl.select(pl.when(there).then(moments)).to_series()
     if whole and (np.abs(values[known]) < _LARGEST_WHOLE).all():
         numbers = pl.Series(np.where(known, values, 0).astype(np.int64))
-        return pl.select(pl.when(pl.Series(known)).then(numbers)).to_series().alias(name)
-    return pl.Series(name, _rounded(values)).fill_nan(None)
+        return pl.select(pl.when(pl.Series(known)).then(numbers)).to_series()
+    return pl.Series(_rounded(values)).fill_nan(None)
 
 
 def _time_unit(tree: Tree) -> str | None:
@@ -167,7 +164,7 @@ def _rounded(values: Floats) -> Floats:
 
 def as_keys(values: pl.DataFrame) -> pl.DataFrame:
     """Return what is written in place of labels as texts that are the same whatever file they were read from."""
-    return pl.DataFrame([_key(column).alias(column.name) for column in values.get_columns()])
+    return pl.DataFrame({column.name: _key(column.alias("")) for column in values.get_columns()})
 
 
 def _key(column: pl.Series) -> pl.Series:

@@ -61,7 +61,7 @@ class SchemeGroups:
     @classmethod
     def of(cls, shown: ShownGroups, schema: Schema, meanings: Mapping[str, Any]) -> SchemeGroups:
         """Return the scheme of groups that are shown."""
-        labels = pl.DataFrame([shown.labels[name].cast(pl.String).alias(name) for name in shown.columns])
+        labels = pl.DataFrame({name: shown.labels[name].cast(pl.String) for name in shown.columns})
         levels = None if shown.levels is None else dict(zip(shown.columns, shown.levels, strict=True))
         return cls(labels, shown.stand_ins, meanings, levels, dict(schema.show)).sorted()
 
@@ -237,7 +237,7 @@ def _by_column(
     group_of = np.full(len(tally), WITHHELD, dtype=np.int64)
     group_of[fits] = index
     chosen = numbers[fits][first]
-    return group_of, pl.DataFrame([texts[name].gather(chosen[:, at]).alias(name) for at, name in enumerate(columns)])
+    return group_of, pl.DataFrame({name: texts[name].gather(chosen[:, at]) for at, name in enumerate(columns)})
 
 
 def _by_group(

@@ -64,7 +64,7 @@ def count_lines(published: OpenedTable, schema: Schema) -> pl.DataFrame:
 def labels_as_text(rows: pl.DataFrame, schema: Schema) -> pl.DataFrame:
     """Return rows whose labels are texts, also where a file holds single values as numbers or dates."""
     names = [name for name in schema.quasi if name not in schema.show and rows[name].dtype != pl.String]
-    return rows.with_columns([as_short_text(rows[name]).alias(name) for name in names])
+    return rows.with_columns([as_short_text(rows[name].alias("")).alias(name) for name in names])
 
 
 def read_labels(counted: pl.DataFrame, schema: Schema, tally: Tally, *, known: bool, ours: bool = False) -> ReadLines:

@@ -33,7 +33,7 @@ def with_labels(rows: pl.DataFrame, schema: Schema, meanings: Mapping[str, Any] 
         values = rows.select(cs.by_name(*columns))
         keys = as_keys(values)
         entries = [tuple(entry) for entry in told["values"]]
-        known = as_keys(pl.DataFrame([_texts(column, at, entries) for at, column in enumerate(columns)]))
+        known = as_keys(pl.DataFrame({column: _texts(at, entries) for at, column in enumerate(columns)}))
         lookup = known.with_columns(
             pl.Series("\0label", [entry[-1] for entry in entries], dtype=pl.String), pl.lit(value=True).alias("\0known")
         )
@@ -66,6 +66,6 @@ def number_stand_ins(rows: pl.DataFrame, name: str, schema: Schema) -> tuple[Int
     return found["\0number"].to_numpy().astype(np.int64), distinct[name].alias(""), values
 
 
-def _texts(column: str, at: int, entries: list[tuple[Any, ...]]) -> pl.Series:
+def _texts(at: int, entries: list[tuple[Any, ...]]) -> pl.Series:
     texts = [None if entry[at] is None else str(entry[at]) for entry in entries]
-    return pl.Series(column, texts, dtype=pl.String)
+    return pl.Series(texts, dtype=pl.String)
