@@ -111,7 +111,7 @@ class _ShowScheme(Showing):
         texts: dict[str, pl.Series] = {}
         torn: dict[str, tuple[Ints, Pieces]] = {}
         for at, name in enumerate(recoding.columns):
-            texts[name] = self.labels[name].gather(used).alias("")
+            texts[name] = self.labels[name].alias("").gather(used)
             label_of, distinct = number_labels(texts[name])
             low, high, pieces = runs_of_labels(name, tally.trees[name], distinct, ours=True)
             lows[:, at], highs[:, at] = low[label_of], high[label_of]
