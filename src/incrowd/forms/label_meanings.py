@@ -71,13 +71,14 @@ def describe_labels(form: Form, hierarchies: Mapping[str, Hierarchy]) -> dict[st
         )
         for name, (tree, labels) in form.shown_labels().items()
     }
-    shown = None if form.labelled is None else form.labelled.shown
-    for name, values in {} if shown is None else shown.stand_ins.items():
-        columns[name]["shown"] = {
-            "as": form.schema.show[name],
-            "columns": values.columns,
-            "values": _values_and_labels(values, shown.labels[name]),
-        }
+    if form.labelled is not None:
+        shown = form.labelled.shown
+        for name, values in shown.stand_ins.items():
+            columns[name]["shown"] = {
+                "as": form.schema.show[name],
+                "columns": values.columns,
+                "values": _values_and_labels(values, shown.labels[name]),
+            }
     return {"format": FORMAT, "columns": columns}
 
 
