@@ -16,6 +16,7 @@ import incrowd
 NAMES = [
     "KDGS",
     "SDGS",
+    "Scheme",
     "AlphaKAnonymity",
     "Anatomy",
     "Audit",
@@ -56,6 +57,7 @@ NAMES = [
     "IndividualRisk",
     "JournalistRisk",
     "KAnonymity",
+    "LocalSuppression",
     "KMap",
     "KMember",
     "LDiversity",

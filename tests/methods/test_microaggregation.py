@@ -58,7 +58,7 @@ def test_a_failing_cluster_joins_its_nearest(method: Any) -> None:
         {"x": [0, 1, 10, 11, 100, 101], "flu": ["a", "a", "a", "b", "a", "b"]},
     )
     models = [ic.KAnonymity(2), ic.DistinctLDiversity(2)]
-    release = ic.publish(opened(frame, ("x",)), models, method=method(labels="tight"))
+    release = ic.publish(opened(frame, ("x",)), models, method=method(labels="tight"), show="label")
     assert Counter(release.to_polars()["x"]) == {"[0, 11]": 4, "[100, 101]": 2}
 
 
@@ -102,7 +102,7 @@ def test_order_of_rows_and_columns_says_nothing(method: Any) -> None:
 )
 def test_small_tables(method: Any, values: list[int | None], k: int, expected: dict[str | None, int]) -> None:
     frame = pl.DataFrame({"x": values, "flu": ["a"] * len(values)}, schema={"x": pl.Int64, "flu": pl.String})
-    release = ic.publish(opened(frame, ("x",)), ic.KAnonymity(k), method=method(labels="tight"))
+    release = ic.publish(opened(frame, ("x",)), ic.KAnonymity(k), method=method(labels="tight"), show="label")
     assert Counter(release.to_polars()["x"]) == expected
 
 
@@ -136,7 +136,7 @@ def test_clusters_that_look_the_same_are_judged_as_one(method: Any) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_constant_columns_stay(method: Any) -> None:
     frame = people(20, 2).with_columns(weight=pl.lit(70), job=pl.lit("clerk"))
-    shown = ic.publish(opened(frame), ic.KAnonymity(3), method=method()).to_polars()
+    shown = ic.publish(opened(frame), ic.KAnonymity(3), method=method(), show="label").to_polars()
     assert shown["weight"].unique().to_list() == ["70"]
     assert shown["job"].unique().to_list() == ["clerk"]
 
@@ -181,7 +181,9 @@ def test_large_tables_are_clustered_in_blocks(method: Any, monkeypatch: pytest.M
     assert sorted(np.concatenate(blocks).tolist()) == list(range(400))
     assert max(map(len, blocks)) <= 40
     assert len(blocks) >= 10
-    release = ic.publish(table, [ic.KAnonymity(3), ic.DistinctLDiversity(2)], method=method(labels="tight"))
+    release = ic.publish(
+        table, [ic.KAnonymity(3), ic.DistinctLDiversity(2)], method=method(labels="tight"), show="label"
+    )
     groups = members(release, ("height", "weight", "job"))
     assert release.rows == 400
     assert all(len(rows) >= 3 and len({row["flu"] for row in rows}) == 2 for rows in groups.values())
@@ -193,6 +195,6 @@ def test_adult_loses_little(adult: Path) -> None:
     frame = pl.read_csv(adult / "adult.csv", infer_schema=False).head(3000)
     quasi = ["age", "sex", "race", "marital-status", "education"]
     table = ic.read(frame, quasi=quasi, sensitive=["income"], others="drop")
-    release = ic.publish(table, ic.KAnonymity(5), method=Microaggregation(labels="tight"))
+    release = ic.publish(table, ic.KAnonymity(5), method=Microaggregation(labels="tight"), show="label")
     assert min(len(rows) for rows in members(release, quasi).values()) >= 5
     assert release.summary["loss"]["gcp"] < 0.15

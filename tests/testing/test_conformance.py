@@ -23,6 +23,7 @@ from incrowd.testing import (
     check_metric,
     check_model,
     check_registered,
+    check_shows,
     check_sink,
 )
 from incrowd.testing.promises import PROMISES, ignores_column_order
@@ -95,6 +96,7 @@ ELSEWHERE = {
     "ke-anonymity",
     "marginals",
     "minimum-variance",
+    "scheme",
     "sdgs",
     "slicing",
 }
@@ -132,6 +134,11 @@ def test_model_holds_its_claims(cls: Any, parameters: dict[str, Any]) -> None:
 @pytest.mark.parametrize(("cls", "parameters"), instances("methods"))
 def test_method_keeps_its_promises(cls: Any, parameters: dict[str, Any]) -> None:
     check_method(cls(**parameters), examples=12)
+
+
+@pytest.mark.parametrize(("cls", "parameters"), instances("methods"))
+def test_method_satisfies_the_models_however_numbers_are_shown(cls: Any, parameters: dict[str, Any]) -> None:
+    check_shows(cls(**parameters), examples=4)
 
 
 TEXTS = ["a", "b", "a, b", "a-b", "{a}", "{a, b}", '"a"', "*", "[1, 2)", "<=50K", " a", "a\n", "é漢", ""]

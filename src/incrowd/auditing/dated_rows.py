@@ -18,7 +18,9 @@ from incrowd.core.people import number_people
 from incrowd.core.source import OpenedTable
 from incrowd.core.target import MOST_PEOPLE
 from incrowd.dates.column import DateColumn
+from incrowd.forms.stand_ins import as_keys
 from incrowd.hierarchies.coding import code_values
+from incrowd.hierarchies.values import as_short_text
 from incrowd.sources import reading
 
 
@@ -36,7 +38,7 @@ def dated_rows(
     if before is None or not {*facts.person, *quasi} <= set(before.columns):
         return ()
     columns = [name for name in sorted(facts.treatments) if name in before.columns]
-    wanted = cs.by_name(*quasi, *facts.linked_by, *columns)
+    wanted = cs.by_name(*form.schema.written_quasi, *facts.linked_by, *columns)
     rows = pl.concat([batch.select(wanted) for batch in published])
     groups, histories = groups_by_labels(rows, form), histories_of(rows, facts.linked_by)
     if groups is None:
@@ -88,13 +90,21 @@ def _of_column(
 
 
 def groups_by_labels(rows: pl.DataFrame, form: Labelled) -> Ints | None:
-    """Return the group of each row, by its labels; None where the form writes them otherwise."""
-    names = form.shown.columns
-    labels = pl.DataFrame([form.shown.labels[name].alias(name) for name in names]).with_row_index("\0group")
-    found = rows.select(cs.by_name(*names).cast(pl.String)).join(
-        labels, on=cs.by_name(*names), how="left", nulls_equal=True, maintain_order="left"
-    )["\0group"]
-    return None if found.null_count() else found.to_numpy().astype(np.int64)
+    """Return the group of each row, by what it shows; None where the form writes that otherwise."""
+    shown = form.shown.written(form.shown.columns)
+    names, numbers = shown.columns, {column for frame in form.shown.stand_ins.values() for column in frame.columns}
+
+    def compared(frame: pl.DataFrame) -> pl.DataFrame:
+        texts = {
+            name: as_keys(frame[[name]])[name] if name in numbers else as_short_text(frame[name].alias(""))
+            for name in names
+        }
+        return pl.DataFrame(texts)
+
+    groups = compared(shown).with_row_index("\0group")
+    found = compared(rows).join(groups, on=cs.by_name(*names), how="left", nulls_equal=True, maintain_order="left")
+    of_rows = found["\0group"]
+    return None if of_rows.null_count() else of_rows.to_numpy().astype(np.int64)
 
 
 def histories_of(rows: pl.DataFrame, linked_by: Sequence[str]) -> Ints:

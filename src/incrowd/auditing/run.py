@@ -51,6 +51,7 @@ from incrowd.core.weights import estimated_population
 from incrowd.errors import IncrowdError
 from incrowd.forms.other_release import NOT_JOINED, joined, joined_rows, read_by
 from incrowd.forms.outsiders import among_outsiders
+from incrowd.forms.told_scheme import recoded_columns, recoded_says
 from incrowd.hierarchies.tree import Tree
 from incrowd.models.distinct_l_diversity import DistinctLDiversity
 from incrowd.models.entropy_l_diversity import EntropyLDiversity
@@ -613,5 +614,15 @@ def _about(release: Audited) -> dict[str, Any]:
             "pseudonyms": list(schema.pseudonyms),
         },
         "seeded": release.seeded,
+        **_recoded(release.form),
         **({} if release.item_numbers is None else {"items": dict(release.item_numbers)}),
     }
+
+
+def _recoded(form: Form) -> dict[str, Any]:
+    """Return which levels or labels columns got, where there are labels."""
+    labelled = None if form.private else form.labelled
+    if labelled is None:
+        return {}
+    columns = recoded_columns(labelled)
+    return {"recoded": {name: {**told, "says": recoded_says(told)} for name, told in columns.items()}}

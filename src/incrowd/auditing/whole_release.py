@@ -58,7 +58,7 @@ def whole_release(
     columns = () if known is None else tuple(sorted(name for name in beside if name in known.columns))
     if not columns or (before is not None and not {*quasi, *secret} <= set(before.columns)):
         return None
-    rows = pl.concat([batch.select(cs.by_name(*quasi, *secret, *columns)) for batch in published])
+    rows = pl.concat([batch.select(cs.by_name(*form.schema.written_quasi, *secret, *columns)) for batch in published])
     groups = groups_by_labels(rows, form)
     if groups is None:
         return None

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from incrowd.common.progress import Progress
 
 _SECONDS_BEFORE_PROGRESS = 2.0
+_SOME_LABELS = 4
 
 
 def print_json(data: Any) -> None:
@@ -102,6 +103,9 @@ def release_lines(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
             f"{groups['number']:,}, of {groups['smallest']:,} to {groups['largest']:,} rows, {mean:.1f} on average",
         ),
     ]
+    if "method tells" in summary:
+        lines.append(("withheld", "; ".join(f"{number:,} {why}" for why, number in summary["method tells"].items())))
+    lines += [(f"column {name}", _recoded(column)) for name, column in _columns(summary)]
     if "weights" in summary:
         lines.append(("weights", _weights(summary["weights"])))
     if "gcp" in loss:
@@ -109,6 +113,20 @@ def release_lines(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     if "ncp" in loss:
         lines.append(("most generalized", _widest(loss["ncp"])))
     return [*lines, *(("note", warning) for warning in summary["warnings"])]
+
+
+def _columns(summary: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the columns of a release's scheme, with what became of each."""
+    return list(summary.get("scheme", {}).get("columns", {}).items())
+
+
+def _recoded(column: Mapping[str, Any]) -> str:
+    """Return which level or cuts a column got, with its first labels."""
+    from incrowd.forms.told_scheme import recoded_says
+
+    some = column["labels"][:_SOME_LABELS]
+    more = ", …" if column["number of labels"] > len(some) else ""
+    return f"{recoded_says(dict(column))}: {', '.join(some)}{more}"
 
 
 def _weights(told: Mapping[str, Any]) -> str:

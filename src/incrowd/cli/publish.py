@@ -28,6 +28,13 @@ def publish(
         int | None,
         typer.Option(min=0, help="Make chance repeatable, for tests only (default: the system's randomness)."),
     ] = None,
+    show: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What columns of numbers show: label, midpoint, bounds or mean; for one column, age=mean. May be "
+            "repeated (default: as the recipe and the method say)."
+        ),
+    ] = None,
     save_recipe: Annotated[
         Path | None,
         typer.Option(
@@ -55,6 +62,7 @@ def publish(
     from incrowd.cli.output import print_json, release_lines, showing_progress, summary_table
     from incrowd.core.families import registered
     from incrowd.core.release_directory import require_free
+    from incrowd.core.show import asked_of, require_show
     from incrowd.errors import FormulaWarning
     from incrowd.ledger import Ledger
     from incrowd.publishing.recipe import Recipe
@@ -67,6 +75,7 @@ def publish(
         raise typer.BadParameter(f"it is one of {', '.join(engines)}", param_hint="--engine")
     if master is not None and engine == "local":
         raise typer.BadParameter("only Spark has a master: say --engine spark", param_hint="--master")
+    asked_show = {name: require_show("--show", how) for name, how in map(asked_of, show or [])}
     loaded = Recipe.load(recipe)
     asked = str(output or loaded.output.get("directory", f"{recipe.stem.removesuffix('.recipe')}-release"))
     directory: str | Path = Path(asked) if output else loaded.base / asked
@@ -81,7 +90,7 @@ def publish(
     session = engines[engine].start_session(master)
     with showing_progress(quiet=quiet or as_json) as progress:
         book = None if ledger is None else Ledger(ledger)
-        release = loaded.run(seed=seed, ledger=book, progress=progress, session=session)
+        release = loaded.run(seed=seed, show=asked_show, ledger=book, progress=progress, session=session)
         chosen = cast("Format | None", format or loaded.output.get("format"))
         safe = spreadsheet_safe or bool(loaded.output.get("spreadsheet_safe", False))
         with warnings.catch_warnings(record=True) as told:

@@ -19,8 +19,11 @@ class Described(Protocol):
 
 
 def parameters(made: Any) -> dict[str, Any]:
-    """Return the parameters of a dataclass as plain numbers and texts, also where NumPy's were given."""
-    return {field.name: plain(getattr(made, field.name)) for field in fields(made)}
+    """Return the parameters of a dataclass as plain numbers and texts, also where NumPy's were given.
+
+    What it does not show of itself, such as places on this machine, is left out.
+    """
+    return {field.name: plain(getattr(made, field.name)) for field in fields(made) if field.repr}
 
 
 def plain(value: Any) -> Any:

@@ -247,5 +247,7 @@ class PublishedFiles:
     """The table before, if it is given."""
     rows_in: int | None = None
     """How many of its rows were to be published."""
+    meanings: Mapping[str, Any] | None = None
+    """What its labels stand for, if it says so (`labels.json`)."""
     external: OpenedTable | None = None
     """A table that tells which values there are, if the table before does not."""

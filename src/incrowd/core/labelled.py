@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -37,9 +37,23 @@ class ShownGroups:
     """Of columns whose labels leave out codes between: each group's label by number, and what labels stand for."""
     less: bool = False
     """Whether a label stands for less than the run that the method gave its group."""
+    stand_ins: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    """Of columns that show numbers in place of labels: what is written, group by group, one column or two."""
+    split: bool = False
+    """Whether these tell groups apart that have the same labels."""
+    levels: tuple[int, ...] | None = None
+    """The level of each column, where all groups share it."""
 
     def __len__(self) -> int:
         return len(self.lows)
+
+    def written(self, names: Iterable[str]) -> pl.DataFrame:
+        """Return what groups show in some columns, as it is written."""
+        found: dict[str, pl.Series] = {}  # by name, since Polars gives another one to a series that is called ""
+        for name in names:
+            stand_in = self.stand_ins.get(name)
+            found |= {name: self.labels[name]} if stand_in is None else stand_in.to_dict()
+        return pl.DataFrame(found)
 
 
 class Labelled(Protocol):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from incrowd.core.groups import Groups
 from incrowd.core.model import Model, Promise
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
+from incrowd.core.show import Show
 from incrowd.core.tally import Tally
 from incrowd.errors import Unsatisfiable
 
@@ -31,6 +32,8 @@ class AnyMethod(Named, Protocol):
     """Whether it promises differential privacy, which is about rows: where somebody has several, about `most_rows`."""
     one_row_each: ClassVar[bool] = False
     """Whether nobody may have several rows: it is made for a form of which that is true."""
+    shows: ClassVar[Show] = "label"
+    """What quasi-identifiers that are numbers show where nobody asks for anything else."""
 
     # A plain attribute: some methods have it as a field, and a property here would stand before that.
     most_rows: int | None = None
@@ -56,6 +59,10 @@ class AnyMethod(Named, Protocol):
     def safer(self) -> Sequence[tuple[str, AnyMethod]]:
         """Return the same method with options that show less, each with what is changed, the mildest first."""
         return ()
+
+    def seen_from(self, moved: Callable[[object], str]) -> Self:
+        """Return it as a recipe elsewhere tells it; `moved` gives a path as it reads from there."""
+        return self
 
     def counted_as(self, schema: Schema) -> Schema:
         """Return the schema by which the table is counted: by default, its own."""

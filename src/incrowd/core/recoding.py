@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -42,6 +43,8 @@ class Recoding:
     """How the groups are to be shown, where the method is made for one form."""
     explored: Solutions | None = None
     """What else the method looked at, where it keeps that."""
+    told: Mapping[str, int] | None = None
+    """Numbers that the method has to tell of what it did, such as why rows are withheld."""
 
     @property
     def published(self) -> Bools:

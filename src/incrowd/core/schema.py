@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from incrowd.common.surface import as_role, option
+from incrowd.core.show import Show, written_as
 from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import SchemaError, did_you_mean, looks_like_data, similar_columns, some_columns
 from incrowd.hierarchies.automatic import Automatic
@@ -55,6 +56,13 @@ class Schema:
     household: tuple[str, ...] = ()
     weight: str | None = None
     """The column that tells how many people of the population each person of the table stands for."""
+    show: Mapping[str, Show] = field(default_factory=dict)
+    """What is published in place of labels, of quasi-identifiers that show anything else."""
+
+    @property
+    def written_quasi(self) -> tuple[str, ...]:
+        """The columns that quasi-identifiers are written to: bounds take two."""
+        return tuple(column for name in self.quasi for column in written_as(name, self.show.get(name)))
 
     @property
     def weights(self) -> tuple[str, ...]:
@@ -104,7 +112,8 @@ class Schema:
     @property
     def published(self) -> tuple[str, ...]:
         """Columns of the release, in the order in which they are written."""
-        return (*self.pseudonyms, *self.quasi, *self.sensitive, *self.items, *self.kept, *self.dates, *self.weights)
+        values = (*self.sensitive, *self.items)
+        return (*self.pseudonyms, *self.written_quasi, *values, *self.kept, *self.dates, *self.weights)
 
     @property
     def written_values(self) -> tuple[str, ...]:

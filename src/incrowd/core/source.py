@@ -70,6 +70,8 @@ class OpenedTable:
     """Which of its texts are one value, and which are missing; applied to distinct values when these are counted."""
     require_unchanged: Callable[[], None] = _nothing_to_require
     """Raises `SourceChanged` unless what is read is still what was opened; asked before and after each time."""
+    categorical: frozenset[str] = frozenset()
+    """Columns that are categories where the table comes from, and texts in `frame`."""
 
 
 @dataclass(frozen=True)

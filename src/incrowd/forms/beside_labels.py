@@ -59,7 +59,14 @@ def with_columns_beside(
     return Generalized(
         schema,
         tally,
-        ShownGroups(columns, texts, lows, highs, np.zeros(0, dtype=np.int64)),
+        ShownGroups(
+            columns,
+            texts,
+            lows,
+            highs,
+            np.zeros(0, dtype=np.int64),
+            stand_ins={name: values[was] for name, values in shown.stand_ins.items()},
+        ),
         lines[line][:, 0].astype(np.int64),
         np.ascontiguousarray(lines[line][:, 1:]),
         counts,

@@ -33,7 +33,9 @@ from incrowd.forms.people_form import one_line_each
 from incrowd.forms.people_groups import groups_of_people, require_all_rows_inside
 from incrowd.forms.reach import reach
 from incrowd.forms.reading.labels import count_lines, read_labels, tally_of_nobody, trees_of_labels
+from incrowd.forms.reading.stand_ins import with_labels
 from incrowd.forms.shown_weights import show_weights
+from incrowd.forms.stand_ins import as_keys
 from incrowd.forms.verify import COUNT, verify, verify_groups, weights_included
 from incrowd.forms.weight_classes import WeightClasses
 from incrowd.hierarchies import labels
@@ -55,9 +57,12 @@ class ShowGeneralized(Showing):
     def show_wider(
         self, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int, rng: np.random.Generator
     ) -> Generalized | None:
-        """Write sets that leave names out as the nodes that hold them all, and ranges to the next cuts."""
+        """Write sets that leave names out as the nodes that hold them all, ranges to the next cuts, and means of all
+        who have the same labels.
+        """
         found = Generalized.of(tally, schema, recoding, rows_in=rows_in)
-        return Generalized.of(tally, schema, recoding, rows_in=rows_in, wider=True) if found.shown.less else None
+        more = found.shown.less or found.shown.split
+        return Generalized.of(tally, schema, recoding, rows_in=rows_in, wider=True) if more else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +106,14 @@ class Generalized(Form):
         to be `wider`, is written as the node that holds it. Where all values were `declared`, labels may name each.
         """
         present = None if declared else present_values(tally, recoding)
-        shown = show_groups(tally, recoding, present=present, wider=wider)
+        shown = show_groups(tally, recoding, present=present, wider=wider, schema=schema)
+        return cls.shown_as(tally, schema, recoding, shown, rows_in=rows_in)
+
+    @classmethod
+    def shown_as(
+        cls, tally: Tally, schema: Schema, recoding: Recoding, shown: ShownGroups, *, rows_in: int | None = None
+    ) -> Generalized:
+        """Count what a recoding publishes whose groups are shown in this way."""
         published = recoding.published
         group_of = shown.group_of[published]
         names = tuple(name for name in schema.written_values if name in tally.columns)
@@ -136,7 +148,7 @@ class Generalized(Form):
         """Check every model on the labels that are published; return the guarantees, or refuse the release."""
         if people is not None and before is not None:
             return self._verify_people(require, before, people)
-        quasi, sensitive = tuple(self.schema.quasi), tuple(self.schema.sensitive)
+        quasi, sensitive = self.schema.written_quasi, tuple(self.schema.sensitive)
         found = verify(self.lines(), quasi, sensitive, require, before=before, stands_for=self.stands_for())
         if self.weighted is None:
             return found
@@ -332,7 +344,8 @@ class Generalized(Form):
         shown = self.shown
         runs = [reach(before, self, name) for name in shown.columns]
         lows, highs = (np.stack([run[side] for run in runs], axis=1) for side in (0, 1))
-        order = np.lexsort([*highs.T[::-1], *lows.T[::-1]])
+        values = [column.rank("dense").fill_null(0).to_numpy() for column in as_keys(shown.written(shown.stand_ins))]
+        order = np.lexsort([*values[::-1], *highs.T[::-1], *lows.T[::-1]])
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.arange(len(order))
         groups = place[self.groups]
@@ -342,6 +355,7 @@ class Generalized(Form):
             shown=replace(
                 shown,
                 labels={name: shown.labels[name].gather(order) for name in shown.columns},
+                stand_ins={name: values[order] for name, values in shown.stand_ins.items()},
                 lows=lows[order],
                 highs=highs[order],
                 group_of=np.where(shown.group_of == WITHHELD, WITHHELD, place[shown.group_of]),
@@ -356,7 +370,7 @@ class Generalized(Form):
     @classmethod
     def read_back(cls, files: PublishedFiles) -> tuple[Form, list[str]]:
         """Read groups as what shows the same labels; sets of names that are no neighbours are read as all between."""
-        counted = count_lines(files.data, files.schema)
+        counted = with_labels(count_lines(files.data, files.schema), files.schema, files.meanings)
         tally = files.known if files.known is not None else tally_of_nobody(trees_of_labels(files, counted))
         known = files.known is not None
         lines = read_labels(counted, files.schema, tally, known=known, ours=known and bool(files.summary))
@@ -364,6 +378,7 @@ class Generalized(Form):
         told = files.summary.get("labels")
         written = next((one for one in get_args(Shown) if one == told), written)
         rows = int(lines.counts.sum()) if files.rows_in is None else files.rows_in
+        lines = replace(lines, shown=replace(lines.shown, levels=shared_levels(files.summary, lines.shown.columns)))
         form = cls(files.schema, tally, lines.shown, lines.groups, lines.sensitive, lines.counts, rows, written)
         for name in files.schema.weights:
             shown = read_weights(name, counted[name], files.data.texts)
@@ -379,6 +394,12 @@ class Generalized(Form):
         if self.written == "tight":
             found.append(
                 "Labels are tight ranges: a range's bounds are values of people in the group, which shows extreme ones."
+            )
+        of_people = sorted(name for name, show in self.schema.show.items() if show == "mean")
+        if of_people:
+            found.append(
+                "Means of groups tell their sums: whoever knows all people of a group but one can work out the last "
+                f"one's value: {', '.join(of_people)}."
             )
         made_up = sorted(name for name in self.schema.quasi if self.tally.trees[name].from_data)
         if made_up and self.written in ("hierarchy", "level"):
@@ -400,7 +421,7 @@ class Generalized(Form):
         return self.group_regions().of(self.groups)
 
     def lines(self) -> pl.DataFrame:
-        """Return the distinct published rows (labels and sensitive values) with their counts."""
+        """Return the distinct published rows (what they show, and sensitive values) with their counts."""
         return self._rows_of(np.arange(len(self.counts))).with_columns(pl.Series(COUNT, self.counts))
 
     def written_lines(self) -> pl.DataFrame:
@@ -413,12 +434,12 @@ class Generalized(Form):
 
     def _rows_of(self, lines: Ints) -> pl.DataFrame:
         groups = self.groups[lines]
-        quasi = {name: self.shown.labels[name].gather(groups) for name in self.schema.quasi}
+        quasi = self.shown.written(self.schema.quasi)[groups]
         sensitive = {
             name: self.tally.trees[name].values.gather(self.sensitive[lines, place])
             for place, name in enumerate(self.schema.written_values)
         }
-        return pl.DataFrame({**quasi, **sensitive})
+        return pl.DataFrame({**quasi.to_dict(), **sensitive})
 
     def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
         """Yield the published rows, quasi-identifiers and sensitive values only, sorted by what they show."""
@@ -475,6 +496,13 @@ class Generalized(Form):
         place = self.shown.columns.index(name)
         lows, highs = self.shown.lows[:, place], self.shown.highs[:, place]
         return np.asarray((before[highs] - before[lows]) / (highs - lows))
+
+
+def shared_levels(summary: Mapping[str, Any], columns: Sequence[str]) -> tuple[int, ...] | None:
+    """Return the level of each column that all groups share, as a release tells it."""
+    told = summary.get("scheme", {}).get("columns", {})
+    levels = [told.get(name, {}).get("level") for name in columns]
+    return tuple(levels) if levels and all(isinstance(level, int) for level in levels) else None
 
 
 def tree_of_lists(lists: pl.Series) -> Tree:

@@ -7,6 +7,9 @@ analyst who opens the files counts as the publisher does (`label_reader.py`).
                                                                     "<20": [{"below": 20}], "25": [{"value": 25}]},
                                       "assumed": {"from": 15, "below": 35}}}}
 
+Where a column shows numbers in place of labels, `shown` tells how, in which columns, and which label each of them
+stands for: `{"as": "mean", "columns": ["age"], "values": [[24.2, "[20, 30)"]]}`.
+
 A label stands for any of its pieces. An open end reaches as far as `assumed`, and `*`, which is an empty piece, is all
 of that: in columns of names, any of the names in the list there. Dates are written in ISO form. Where characters of a
 code are masked, `hidden` is how many.
@@ -63,23 +66,39 @@ def describe_labels(form: Form, hierarchies: Mapping[str, Hierarchy]) -> dict[st
     """Return what all labels of a form stand for, as plain values."""
     known = len(form.tally) > 0
     columns = {
-        name: _describe(
+        name: describe_column(
             name, labels.unique().sort(), tree, hierarchies.get(name), known=known, items=name in form.schema.items
         )
         for name, (tree, labels) in form.shown_labels().items()
     }
+    if form.labelled is not None:
+        shown = form.labelled.shown
+        for name, values in shown.stand_ins.items():
+            columns[name]["shown"] = {
+                "as": form.schema.show[name],
+                "columns": values.columns,
+                "values": _values_and_labels(values, shown.labels[name]),
+            }
     return {"format": FORMAT, "columns": columns}
 
 
 def describe_items(name: str, labels: pl.Series, hierarchy: Hierarchy | None) -> dict[str, Any]:
     """Return what labels of items stand for, by the hierarchy and their texts alone."""
     tree, _ = Exact().build(name, labels.unique().sort())
-    return _describe(name, labels.unique().sort(), tree, hierarchy, known=True, items=True)
+    return describe_column(name, labels.unique().sort(), tree, hierarchy, known=True, items=True)
 
 
-def _describe(
-    name: str, labels: pl.Series, tree: Tree, hierarchy: Hierarchy | None, *, known: bool, items: bool
+def _values_and_labels(values: pl.DataFrame, labels: pl.Series) -> list[list[Any]]:
+    """Return each distinct row of numbers with the label that it stands for, in an order that only these give."""
+    texts = [column.dt.to_string("iso") if column.dtype.is_temporal() else column for column in values.get_columns()]
+    found = pl.DataFrame([*texts, labels.alias("\0label")]).unique().sort(pl.all(), nulls_last=False)
+    return [list(row) for row in found.iter_rows()]
+
+
+def describe_column(
+    name: str, labels: pl.Series, tree: Tree, hierarchy: Hierarchy | None, *, known: bool, items: bool = False
 ) -> dict[str, Any]:
+    """Return what some labels of a column stand for."""
     texts = [str(label) for label in labels.drop_nulls().to_list()]
     kind = "names" if items else _kind(tree, texts, known=known)
     declared = None if hierarchy is None else _declared(name, hierarchy)

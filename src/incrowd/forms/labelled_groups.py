@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -11,20 +11,30 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Bools, Codes, Ints
 from incrowd.core.labelled import ShownGroups
 from incrowd.core.recoding import WITHHELD, Recoding
+from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally, group_tuples
-from incrowd.hierarchies.naming import Pieces, name_runs
+from incrowd.forms.stand_ins import means_of, stand_ins_of
+from incrowd.hierarchies.labels import ANY
+from incrowd.hierarchies.naming import Named, Pieces, name_runs
+from incrowd.hierarchies.tree import MISSING, Tree
 
 
 def show_groups(
-    tally: Tally, recoding: Recoding, *, present: Mapping[str, Bools] | None = None, wider: bool = False
+    tally: Tally,
+    recoding: Recoding,
+    *,
+    present: Mapping[str, Bools] | None = None,
+    wider: bool = False,
+    schema: Schema | None = None,
 ) -> ShownGroups:
     """Label every group, and join those that look the same.
 
     Labels name no value of a column but those that are `present`, by default all of them, and so may stand for less
-    than the runs; `wider` ones stand for all of them.
+    than the runs; `wider` ones stand for all of them. Where the schema says that columns show numbers in place of
+    labels, groups are what shows the same numbers; means are then those of the method's groups, or, where that is to be
+    `wider`, of all who have the same labels.
     """
     lows, highs = recoding.lows.copy(), recoding.highs.copy()
-    label_codes = np.empty(lows.shape, dtype=np.int32)
     labels: dict[str, pl.Series] = {}
     torn: dict[str, tuple[Ints, Pieces]] = {}
     less = False
@@ -44,22 +54,90 @@ def show_groups(
         less |= named.less
         if named.pieces is not None and named.piece_of is not None:
             torn[name] = (named.piece_of, named.pieces)
-        label_codes[:, place] = _number_labels(labels[name], lows[:, place], highs[:, place])
-    sizes = [int(label_codes[:, place].max(initial=0)) + 1 for place in range(len(recoding.columns))]
-    merged, first = group_tuples(label_codes, sizes)
+    by_labels = [labels[name].alias("label").to_frame() for name in recoding.columns]
+    merged, first = _join_alike(by_labels, lows, highs)
+    stand_ins: dict[str, pl.DataFrame] = {}
+    split = False
+    if schema is not None and schema.show:
+        for name, show in schema.show.items():
+            place, tree = recoding.columns.index(name), tally.trees[name]
+            means = np.zeros(0)
+            if show == "mean" and wider:
+                means = means_of(tally, name, recoding, _placed(merged, recoding), len(first))[merged]
+            elif show == "mean":
+                means = means_of(tally, name, recoding, recoding.groups, len(lows))
+            stand_ins[name] = stand_ins_of(name, show, tree, labels[name], schema.quasi.get(name), means)
+            named = Named(labels[name], lows[:, place], highs[:, place], *torn.pop(name, (None, None)))
+            named = _one_label_each(stand_ins[name], named, tree, None if present is None else present[name])
+            labels[name], lows[:, place], highs[:, place] = named.labels, named.lows, named.highs
+            if named.pieces is not None and named.piece_of is not None:
+                torn[name] = (named.piece_of, named.pieces)
+        of_columns = [
+            stand_ins.get(name, of_labels) for name, of_labels in zip(recoding.columns, by_labels, strict=True)
+        ]
+        number = len(first)
+        merged, first = _join_alike(of_columns, lows, highs)
+        split = len(first) > number
     merged_lows, merged_highs = lows[first], highs[first]
     np.minimum.at(merged_lows, merged, lows)
     np.maximum.at(merged_highs, merged, highs)
-    group_of = np.where(recoding.published, merged[recoding.groups], WITHHELD) if len(merged) else recoding.groups
     return ShownGroups(
         recoding.columns,
         {name: series.gather(first) for name, series in labels.items()},
         merged_lows,
         merged_highs,
-        group_of,
+        _placed(merged, recoding),
         {name: (piece_of[first], pieces) for name, (piece_of, pieces) in torn.items()},
         less,
+        {name: values[first] for name, values in stand_ins.items()},
+        split,
+        recoding.levels,
     )
+
+
+def _placed(merged: Ints, recoding: Recoding) -> Ints:
+    """Return each part's group among those that were joined."""
+    if not len(merged):
+        return recoding.groups
+    return np.where(recoding.published, merged[recoding.groups], WITHHELD)
+
+
+def _join_alike(shown: Sequence[pl.DataFrame], lows: Codes, highs: Codes) -> tuple[Ints, Ints]:
+    """Return which group each of the method's is to a reader of some columns, and the first that is each of these."""
+    codes = np.empty(lows.shape, dtype=np.int32)
+    for place, column in enumerate(shown):
+        codes[:, place] = _number_shown(column, lows[:, place], highs[:, place])
+    return group_tuples(codes, [int(codes[:, place].max(initial=0)) + 1 for place in range(len(shown))])
+
+
+def _one_label_each(values: pl.DataFrame, named: Named, tree: Tree, present: Bools | None) -> Named:
+    """Give groups that show the same numbers one label, which holds all that theirs held.
+
+    Two ranges may have one middle. Then the label is the range from the first to the last of what they hold.
+    """
+    labels, lows, highs = named.labels, named.lows.copy(), named.highs.copy()
+    if not len(labels):
+        return named
+    number = _number_shown(values, lows, highs)
+    pairs = pl.DataFrame({"number": number, "label": labels}).unique()
+    several = pairs.group_by("number").len().filter(pl.col("len") > 1)["number"].to_numpy()
+    doubtful = np.isin(number, several)
+    if not doubtful.any():
+        return named
+    if named.pieces is not None and named.piece_of is not None:  # sets become ranges, so that all are of one kind
+        doubtful |= (np.diff(named.pieces.offsets) > 1)[named.piece_of]
+    low, high = np.full(number.max() + 1, tree.size, dtype=np.int32), np.zeros(number.max() + 1, dtype=np.int32)
+    np.minimum.at(low, number, lows)
+    np.maximum.at(high, number, highs)
+    whole = np.zeros(len(low), dtype=bool)
+    whole[number[labels.eq_missing(ANY).to_numpy()]] = True
+    whole |= (low == MISSING) & (high > 1)
+    low = np.where(whole, np.minimum(low, 1), low)[number[doubtful]].astype(np.int32)
+    high = np.where(whole, tree.size, high)[number[doubtful]].astype(np.int32)
+    ranges = name_runs(tree, low, high, present=present)
+    lows[doubtful], highs[doubtful] = ranges.lows, ranges.highs
+    texts = ranges.labels.scatter(np.flatnonzero(whole[number[doubtful]]), ANY)
+    return Named(labels.clone().scatter(np.flatnonzero(doubtful), texts), lows, highs)
 
 
 def present_values(tally: Tally, recoding: Recoding) -> dict[str, Bools]:
@@ -77,10 +155,11 @@ def present_values(tally: Tally, recoding: Recoding) -> dict[str, Bools]:
     return found
 
 
-def _number_labels(labels: pl.Series, lows: Codes, highs: Codes) -> NDArray[np.int64]:
-    """Number labels by the order of their codes; labels that read the same get one number."""
-    frame = pl.DataFrame({"label": labels, "low": lows, "high": highs})
-    ranked = frame.group_by("label").agg(pl.min("low"), pl.max("high")).sort("low", "high", "label")
-    numbered = ranked.select("label").with_row_index("number")
-    found = frame.join(numbered, on="label", how="left", nulls_equal=True, maintain_order="left")
+def _number_shown(shown: pl.DataFrame, lows: Codes, highs: Codes) -> NDArray[np.int64]:
+    """Number what a column shows by the order of its codes; what reads the same gets one number."""
+    keys = [f"key {place}" for place in range(shown.width)]
+    frame = pl.DataFrame(dict(zip(keys, shown.get_columns(), strict=True)) | {"low": lows, "high": highs})
+    ranked = frame.group_by(keys).agg(pl.min("low"), pl.max("high")).sort("low", "high", *keys)
+    numbered = ranked.select(keys).with_row_index("number")
+    found = frame.join(numbered, on=keys, how="left", nulls_equal=True, maintain_order="left")
     return found["number"].to_numpy().astype(np.int64)

@@ -44,7 +44,7 @@ def read_by(form: Labelled, trees: Mapping[str, Tree]) -> Generalized:
     return Generalized(
         form.schema,
         replace(form.tally, trees={**own, **known}),
-        ShownGroups(shown.columns, shown.labels, lows, highs, shown.group_of),
+        replace(shown, lows=lows, highs=highs, torn={}, less=False),
         form.groups,
         form.sensitive,
         form.counts,
@@ -133,6 +133,7 @@ def joined(form: Labelled, other: Labelled, groups: Ints, partners: Ints, sensit
             lows,
             highs,
             np.zeros(0, dtype=np.int64),
+            stand_ins={name: values[was] for name, values in shown.stand_ins.items()},
         ),
         lines[line][:, 0].astype(np.int64),
         np.ascontiguousarray(lines[line][:, 1:]),

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Codes
-from incrowd.core.labelled import Labelled, ShownGroups
+from incrowd.core.labelled import Labelled
 from incrowd.core.tally import Tally
 from incrowd.errors import UnreadableLabel
 from incrowd.forms.generalized import Generalized
@@ -62,7 +62,7 @@ def among_outsiders(form: Labelled, unlisted: Mapping[str, pl.Series]) -> AmongO
         form=replace(
             made.form,
             tally=made.truth(form.tally),
-            shown=ShownGroups(shown.columns, shown.labels, lows, highs, shown.group_of),
+            shown=replace(shown, lows=lows, highs=highs, torn={}, less=False),
         ),
     )
 

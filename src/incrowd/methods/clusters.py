@@ -22,6 +22,7 @@ from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import RecipeError
+from incrowd.forms.stand_ins import group_means
 from incrowd.hierarchies.tree import MISSING, Tree
 from incrowd.methods.grouping import Grouper
 from incrowd.methods.mondrian import Mondrian
@@ -126,23 +127,29 @@ def recode_safe(
     size: int,
     labels: Labels,
     progress: Progress,
+    means: tuple[str, ...] = (),
 ) -> Recoding:
     """Join clusters that fail a model, or have fewer than `size` rows, to others until none does; show what is left.
 
     Each failing cluster joins the one with which it adds least to rows × span, round by round. Where that would compare
     too many pairs, only those numbered next to it are looked at: these come from the same block. Clusters that would
-    look the same are one, as they are to the reader. All rows in one cluster must satisfy the models.
+    look the same are one, as they are to the reader, who may see `means` of some columns. All rows in one cluster must
+    satisfy the models.
     """
     from incrowd.kernels import clustering  # Numba takes long to import
 
-    failing_at_first = 0
+    failing_at_first, every = 0, np.arange(len(tally))
     while True:
         distinct, cluster_of = np.unique(cluster_of, return_inverse=True)
         clusters = len(distinct)
         lows, highs = _runs(points, cluster_of, clusters, labels)
-        alike, first = group_tuples(
-            np.concatenate(_as_read(points, lows, highs, labels), axis=1), [tree.size + 1 for tree in points.trees] * 2
-        )
+        seen = [*_as_read(points, lows, highs, labels)]
+        sizes = [tree.size + 1 for tree in points.trees] * 2
+        for name in means:
+            found = group_means(tally, name, every, tally.counts, cluster_of[points.point_of], clusters)
+            seen.append(np.unique(found, return_inverse=True)[1].astype(np.int32)[:, None])
+            sizes.append(clusters)
+        alike, first = group_tuples(np.concatenate(seen, axis=1), sizes)
         if len(first) < clusters:
             cluster_of = first[alike][cluster_of]
             continue

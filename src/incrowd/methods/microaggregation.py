@@ -21,6 +21,7 @@ from incrowd.core.method import Method, require_possible
 from incrowd.core.model import Model
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
+from incrowd.core.show import Show
 from incrowd.core.tally import Tally
 from incrowd.methods.clusters import Labels, Points, recode_safe, require_labels
 from incrowd.methods.grouping import Grouper
@@ -38,6 +39,9 @@ class Microaggregation(Method):
         column, the lowest node of its hierarchy that covers the cluster. "tight" shows the range or set from the
         smallest to the largest of its own values, and so the values of extreme people: the audit flags it.
 
+    Columns of numbers and dates are published as the mean of the cluster; `show="label"` publishes labels instead.
+    Clusters that have the same labels and different means stay apart.
+
     Rows with the same quasi-identifiers are never split up. With `group_size` rows or more they are a cluster of their
     own; a cluster of others grows by whole points, to fewer than 2 × `group_size` rows. More than 30,000 points are
     first cut into blocks of at most 10,000 by Mondrian's relaxed cuts, and clustered block by block. A cluster that
@@ -49,6 +53,7 @@ class Microaggregation(Method):
     group_size: int | None = None
     labels: Labels = "hierarchy"
     name: ClassVar[str] = "microaggregation"
+    shows: ClassVar[Show] = "mean"
 
     def __post_init__(self) -> None:
         if self.group_size is not None:
@@ -82,5 +87,6 @@ class Microaggregation(Method):
 
         cluster_of = points.cluster(schema, progress, cluster_block)
         return recode_safe(
-            points, cluster_of, tally, grouper, require, size=size, labels=self.labels, progress=progress
-        )
+            points, cluster_of, tally, grouper, require, size=size, labels=self.labels, progress=progress,
+            means=tuple(name for name, show in schema.show.items() if show == "mean"),
+        )  # fmt: skip

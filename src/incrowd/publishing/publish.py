@@ -39,6 +39,7 @@ from incrowd.core.sampling import as_rate, draw_sample
 from incrowd.core.schema import HOUSEHOLD, Schema
 from incrowd.core.set_method import SetMethod
 from incrowd.core.set_model import SetModel, split_models
+from incrowd.core.show import ALL, Asked
 from incrowd.core.solutions import Solutions
 from incrowd.core.tally import Tally
 from incrowd.core.weights import WeightedTuples
@@ -50,12 +51,15 @@ from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.ledger import Ledger
 from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.private import PrivateMethod
+from incrowd.methods.scheme import Scheme
 from incrowd.methods.sets.occurrence_recoding import OccurrenceRecoding
 from incrowd.publishing.in_ledger import outcome, recorded
 from incrowd.publishing.items import ShownItems, require_recodable, show_items
 from incrowd.publishing.noisy_counts import SEEDED, noisy_counts_of, refuse_for_noisy_counts
 from incrowd.publishing.people_promises import refuse_unbounded_method
 from incrowd.publishing.release import Release
+from incrowd.publishing.scheme import with_scheme
+from incrowd.publishing.showing import refuse_show, settled_show
 from incrowd.publishing.table import Table
 from incrowd.publishing.weights import cannot_be_weighed, refuse_weights
 
@@ -67,6 +71,7 @@ def publish(
     method: AnyMethod | None = None,
     form: Showing | None = None,
     items: SetMethod | None = None,
+    show: Asked = None,
     sample: float | Fraction = 1,
     seed: int | None = None,
     pseudonym_key: PseudonymKey | None = None,
@@ -82,6 +87,9 @@ def publish(
     method : finds who hides together (default: `Mondrian()`).
     form : how they are shown (default: the method's own, which is generalized values for most).
     items : how sets of items are made safe, within the groups that the method finds (default: `OccurrenceRecoding()`).
+    show : what quasi-identifiers that are numbers or dates are published as: "label", "midpoint" (of what it stands
+        for), "bounds" (its ends, in two columns) or "mean" (of the group); for all of them, or by column:
+        `{"age": "mean"}` (default: the method's own, which is "label" for most and "mean" for microaggregation).
     sample : below 1, each row is taken with that probability, independently, and the rest is not published. Where the
         schema has a person column, people are taken, with all their rows; under differential privacy, rows.
     seed : makes chance repeatable: the same table gives the same release (default: the operating system's chance).
@@ -100,12 +108,15 @@ def publish(
     """
     required = tuple(require) if isinstance(require, Sequence) else (require,)
     models, of_sets = split_models(required)
-    method = method or Mondrian()
+    method = with_scheme(method or Mondrian())
+    if isinstance(method, Scheme) and method.groups is not None and show is None:
+        show = {ALL: "label", **method.groups.show}
     if seed is not None:
         require_whole("publish", "seed", seed, at_least=0)
     _refuse_impossible(table, models, method, form)
     _refuse_impossible_households(table.schema, models, method, form)
     _refuse_impossible_sets(table, of_sets, method, items)
+    refuse_show(show, table.schema, method, form)
     rate, rng = as_rate(sample), randomness(seed)
     promise = _promised(method, form, rate, rng)
     models += tuple(model for model in method.guarantees if model not in models)
@@ -114,7 +125,7 @@ def publish(
     key = None if method.private else pseudonym_key or (PseudonymKey.new() if table.schema.keyed else None)
     population = None if method.private or table.population is None else table.population.source
     recoder = (items or OccurrenceRecoding()) if of_sets else None
-    job = _Job(table, models, method, form, rate, rng, key, progress, of_sets, recoder)
+    job = _Job(table, models, method, form, rate, rng, key, progress, of_sets, recoder, show)
     with recorded(ledger, table, models, method, rate, promise, seeded=seed is not None) as entry:
         made = job.run()
         release = Release(
@@ -139,6 +150,7 @@ def publish(
             event_tables=table.engine.events if isinstance(table.engine, LinkedEngine) else {},
             split=table.engine.split if isinstance(table.engine, LinkedEngine) else None,
             entry=entry,
+            method_numbers=made.numbers,
             solutions=None if made.explored is None else made.explored.table(),
         )
         if entry is not None:
@@ -245,6 +257,7 @@ class _Made:
     event_sets: ItemSets | None = None
     explored: Solutions | None = None
     of_people: Callable[[], tuple[Form, tuple[str, ...]] | None] | None = None
+    numbers: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,6 +274,7 @@ class _Job:
     progress: Progress
     set_models: tuple[SetModel, ...] = ()
     set_method: SetMethod | None = None
+    show: Asked = None
 
     def run(self) -> _Made:
         """Count the table and make the release of it; a table that is too large is left to its engine."""
@@ -310,6 +324,8 @@ class _Job:
         method, schema, people = cast("Method", self.method), self.table.schema, counted.people
         if people is not None and len(people) < counted.tally.rows:
             self._refuse_several_rows(people)
+        if self.form is None or self.form == ShowGeneralized():
+            schema = replace(schema, show=settled_show(self.show, schema, method, counted.tally.trees))
         everybody = counted.tally if people is None else people.tally
         drawn = None if self.rate == 1 else draw_sample(everybody, self.rate, self.rng)
         tally = everybody if drawn is None else drawn.tally
@@ -335,8 +351,11 @@ class _Job:
             rows_tally = people.each_entry if found_again else counted.tally
             rows_in = int(people.rows_each[placed.part_of < drawn_parts].sum())
         showing = self.form or recoding.form or ShowGeneralized()
-        form = showing.show(rows_tally, schema, recoding, rows_in=rows_in, rng=self.rng)
         own = recoding.form or ShowGeneralized()
+        if schema.show and showing.name != ShowGeneralized.name:
+            refuse_show(self.show, schema, method, showing)
+            schema = replace(schema, show={})
+        form = showing.show(rows_tally, schema, recoding, rows_in=rows_in, rng=self.rng)
         try:
             guarantees = self._verified(form, tally, placed, own=own)
         except (ConformanceError, Unsatisfiable):
@@ -380,7 +399,9 @@ class _Job:
         if numbers is not None and placed is not None:
             of_people = partial(form.of_people, placed, people_in=tally.rows)  # made when it is attacked
         event_sets = None if linked is None or shown_items is None else shown_items.sets.sets
-        return _Made(form, guarantees, rows, told, numbers, lost, linked, event_sets, recoding.explored, of_people)
+        return _Made(
+            form, guarantees, rows, told, numbers, lost, linked, event_sets, recoding.explored, of_people, recoding.told
+        )
 
     def _shown_items(self, form: Form, items: ItemsOfPeople, people: PlacedPeople) -> ShownItems:
         """Recode people's sets within the groups that a reader sees."""
@@ -463,7 +484,8 @@ class _Job:
 
     def _in_parts(self, found: TallyTooLarge) -> MadeInParts:
         table = self.table
-        if table.schema.household or table.schema.weight:  # parts are counted in people who all weigh the same
+        # Parts are counted in people who all weigh the same, and are written as labels.
+        if table.schema.household or table.schema.weight or self.show not in (None, "label"):
             raise found
         task = PartsTask(
             table.schema, self.models, self.method, self.form, self.rate, table.population is not None, self.key,

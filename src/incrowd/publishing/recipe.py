@@ -11,16 +11,17 @@ from incrowd.common.surface import written_in
 from incrowd.core.families import registered
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.sampling import as_rate
+from incrowd.core.show import Show
 from incrowd.engines import open_in_session
 from incrowd.errors import RecipeError
 from incrowd.ledger import Ledger
 from incrowd.publishing.linked import read_tables, split_rows
 from incrowd.publishing.publish import publish
 from incrowd.publishing.recipe_format import (
-    ROLES,
     SQLITE,
     RecipeFields,
     TableFields,
+    by_role,
     is_relative_sqlite,
     is_remote,
 )
@@ -39,7 +40,7 @@ class Recipe(RecipeFields):
         location, options, population = self._opened(session)
         table = read(
             location,
-            **_roles(self.roles),
+            **by_role(self.roles),
             item_separator=self.item_separator,
             others=self.others,  # type: ignore[arg-type]
             hierarchies=self.hierarchies,
@@ -64,7 +65,7 @@ class Recipe(RecipeFields):
             location, options = open_in_session(session, self._located_absolutely(described.source)), {}
         return read(
             location,
-            **_roles(described.roles),
+            **by_role(described.roles),
             others=described.others,  # type: ignore[arg-type]
             hierarchies=described.hierarchies,
             dates=described.dates,
@@ -112,11 +113,15 @@ class Recipe(RecipeFields):
         self,
         *,
         seed: int | None = None,
+        show: Mapping[str, Show] | None = None,
         ledger: Ledger | None = None,
         progress: Progress = silent,
         session: object | None = None,
     ) -> Release:
-        """Make the release, in a session of another engine where one is given, under the recipe's ledger or another."""
+        """Make the release, in a session of another engine where one is given, under the recipe's ledger or another.
+
+        `show` adds to what the recipe says.
+        """
         if ledger is None and self.ledger is not None:
             ledger = Ledger(self.base / self.ledger)
         table = self.table(session)  # first: where it cannot be opened, no key is made
@@ -128,28 +133,10 @@ class Recipe(RecipeFields):
             method=self.method,
             form=self.form,
             items=self.item_method,
+            show={**self.show, **(show or {})} or None,
             sample=as_rate(self.sample),
             seed=self.seed if seed is None else seed,
             pseudonym_key=key,
             ledger=ledger,
             progress=progress,
         )
-
-
-def _roles(roles: Mapping[str, str]) -> dict[str, Any]:
-    """Return columns by role, as `read` takes them."""
-    named: dict[str, list[str]] = {role: [] for role in ROLES}
-    for name, role in roles.items():
-        named[role].append(name)
-    return {
-        "quasi": named["quasi"],
-        "sensitive": named["sensitive"],
-        "items": named["items"],
-        "person": [*named["person"], *named["person-pseudonym"], *named["person-household"]],
-        "household": [*named["household"], *named["person-household"]],
-        "identifiers": named["identifier"],
-        "pseudonyms": [*named["person-pseudonym"], *named["pseudonym"]],
-        "keep": named["keep"],
-        "drop": named["drop"],
-        "weight": next(iter(named["weight"]), None),
-    }

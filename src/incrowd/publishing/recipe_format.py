@@ -24,6 +24,7 @@ from incrowd.core.recoding import Showing
 from incrowd.core.sampling import as_rate
 from incrowd.core.schema import Schema
 from incrowd.core.set_method import SetMethod
+from incrowd.core.show import ALL, Show, require_show
 from incrowd.core.source import Origin
 from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import IncrowdError, RecipeError, did_you_mean
@@ -39,7 +40,7 @@ ROLES = (
 )  # fmt: skip
 _KEYS = (
     "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
-    "each_row_a_person", "items", "tables", "split", "ledger",
+    "each_row_a_person", "items", "tables", "split", "ledger", "show",
     "compare",  # other ways to publish the same table: see planning/compare/candidates.py
 )  # fmt: skip
 _SOURCE_KEYS = ("path", "url", "table", "query", "separator", "quote", "encoding", "missing", "exact_text")
@@ -193,6 +194,42 @@ def roles_in(schema: Schema) -> dict[str, str]:
     }
 
 
+def by_role(roles: Mapping[str, str]) -> dict[str, Any]:
+    """Return columns by role, as `read` takes them."""
+    named: dict[str, list[str]] = {role: [] for role in ROLES}
+    for name, role in roles.items():
+        named[role].append(name)
+    return {
+        "quasi": named["quasi"],
+        "sensitive": named["sensitive"],
+        "items": named["items"],
+        "person": [*named["person"], *named["person-pseudonym"], *named["person-household"]],
+        "household": [*named["household"], *named["person-household"]],
+        "identifiers": named["identifier"],
+        "pseudonyms": [*named["person-pseudonym"], *named["pseudonym"]],
+        "keep": named["keep"],
+        "drop": named["drop"],
+        "weight": next(iter(named["weight"]), None),
+    }
+
+
+def reading_of(
+    roles: Mapping[str, str],
+    hierarchies: Mapping[str, Hierarchy],
+    dates: Mapping[str, DateTreatment],
+    **others: Any,
+) -> dict[str, Any]:
+    """Return the keywords of `read` for tables with these columns; columns that are not named are dropped."""
+    read_alike = {name: role for name, role in roles.items() if role != "drop"}
+    return {
+        **by_role(read_alike),
+        "hierarchies": dict(hierarchies),
+        "dates": dict(dates),
+        "others": "drop",
+        **others,
+    }
+
+
 def _role_of_person(name: str, schema: Schema) -> str:
     if name in schema.household:
         return "person-household"
@@ -200,9 +237,12 @@ def _role_of_person(name: str, schema: Schema) -> str:
 
 
 def columns_to_dict(
-    roles: Mapping[str, str], hierarchies: Mapping[str, Hierarchy], dates: Mapping[str, DateTreatment]
+    roles: Mapping[str, str],
+    hierarchies: Mapping[str, Hierarchy],
+    dates: Mapping[str, DateTreatment],
+    show: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return columns with their roles, hierarchies and treatments of dates, as tables of a recipe."""
+    """Return columns with their roles, hierarchies, treatments of dates and what they show, as tables of a recipe."""
     columns: dict[str, Any] = {}
     for name, role in roles.items():
         columns[name] = {"role": role}
@@ -211,6 +251,8 @@ def columns_to_dict(
             columns[name]["hierarchy"] = hierarchy_to_dict(hierarchy)
         if name in dates:
             columns[name]["date"] = {"kind": dates[name].name, **dates[name].to_recipe()}
+        if show is not None and name in show:
+            columns[name]["show"] = show[name]
     return columns
 
 
@@ -240,6 +282,8 @@ class RecipeFields:
     dates: Mapping[str, DateTreatment] = field(default_factory=dict)
     ledger: str | None = None
     """The directory of the ledger that releases are written down in."""
+    show: Mapping[str, Show] = field(default_factory=dict)
+    """What columns of numbers show in place of labels; `*` are all that are not named."""
     base: Path = field(default_factory=Path)
     """The directory that relative paths start from."""
 
@@ -297,7 +341,9 @@ class RecipeFields:
         separator = items.pop("separator", None)
         if separator is not None:
             _require_texts("[items]", {"separator": separator})
-        roles, hierarchies, dates = read_columns(_table("columns", data.get("columns", {})), base)
+        columns = _table("columns", data.get("columns", {}))
+        roles, hierarchies, dates = read_columns(columns, base)
+        for_all = {ALL: require_show("the recipe", data["show"])} if "show" in data else {}
         models = data.get("models", [])
         method = make_registered("methods", data["method"], base=base) if "method" in data else Mondrian()
         if not isinstance(models, list) or not (models or method.promises_privacy or method.guarantees):
@@ -325,6 +371,7 @@ class RecipeFields:
                 for name, described in _table("tables", data.get("tables", {})).items()
             },
             dates=dates,
+            show={**for_all, **read_show(columns)},
             base=base,
         )
 
@@ -364,12 +411,15 @@ class RecipeFields:
             split=release.split,
             others="drop" if release.split else None,  # what is dropped is in neither table
             dates=dates,
+            show={**({} if release.method.shows == "label" else {ALL: "label"}), **schema.show},
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as nested tables."""
-        columns = columns_to_dict(self.roles, self.hierarchies, self.dates)
+        columns = columns_to_dict(self.roles, self.hierarchies, self.dates, self.show)
         data: dict[str, Any] = {"incrowd": VERSION}
+        if ALL in self.show and ALL not in self.roles:
+            data["show"] = self.show[ALL]
         if self.others is not None:
             data["others"] = self.others
         if self.each_row_a_person:
@@ -435,6 +485,7 @@ class RecipeFields:
             population=moved_source(self.population),
             output=output,
             pseudonym_key=key,
+            method=self.method.seen_from(moved),
             base=directory,
         )
 
@@ -505,7 +556,7 @@ def read_columns(
     dates: dict[str, DateTreatment] = {}
     for name, described in columns.items():
         column = {"role": described} if isinstance(described, str) else _table(f"columns.{name}", described)
-        _refuse_unknown(f"column '{name}'", column, ("role", "hierarchy", "date"))
+        _refuse_unknown(f"column '{name}'", column, ("role", "hierarchy", "date", "show"))
         role = column.get("role")
         if role not in ROLES:
             raise RecipeError(f"column '{name}': its role is one of {', '.join(ROLES)}, not {role!r}.")
@@ -525,6 +576,17 @@ def read_columns(
         except IncrowdError as error:
             raise RecipeError(f"column '{name}': {error}") from error
     return roles, hierarchies, dates
+
+
+def read_show(columns: Mapping[str, Any]) -> dict[str, Show]:
+    """Read what columns show in place of labels, of those that say so."""
+    found = {}
+    for name, described in columns.items():
+        if isinstance(described, Mapping) and "show" in described:
+            if described.get("role") != "quasi":
+                raise RecipeError(f"column '{name}': show is for quasi-identifiers, which are published as labels.")
+            found[name] = require_show(f"column '{name}'", described["show"])
+    return found
 
 
 def _table(name: str, value: object) -> dict[str, Any]:

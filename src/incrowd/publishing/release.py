@@ -42,6 +42,7 @@ from incrowd.core.tally import Tally
 from incrowd.errors import ConformanceError, QueryError, did_you_mean, escaped
 from incrowd.forms.label_meanings import describe_items, describe_labels
 from incrowd.forms.label_reader import LabelReader
+from incrowd.forms.told_scheme import told_scheme
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.values import natural_kind
 from incrowd.ledger import OpenEntry
@@ -51,10 +52,12 @@ from incrowd.publishing.in_ledger import record_saved
 from incrowd.publishing.notebook import release_html
 from incrowd.publishing.one_of_a_kind import MOST_ROWS, KindsOfRows, OneOfAKind
 from incrowd.publishing.opening.claims import Claim
-from incrowd.publishing.recipe_format import LinkedSource, recipe_of
+from incrowd.publishing.recipe_format import LinkedSource, reading_of, recipe_of, roles_in
 from incrowd.publishing.remaking import made_again, why_not_remade, without
 from incrowd.publishing.saving import Format, save, save_recipe
+from incrowd.publishing.scheme import ReleaseScheme
 from incrowd.publishing.spoken_of import what_is_left_out
+from incrowd.publishing.types import Cast, casts_of, typed
 from incrowd.publishing.weights import weight_warnings
 from incrowd.report.numbers import number
 from incrowd.sources import open_table, reading
@@ -170,6 +173,12 @@ class Release:
     """Columns that are taken not to be published, to tell what they change."""
     passed: list[KindsOfRows] = field(default_factory=list, repr=False)
     """What was noted of its rows when all of them passed by, to be written or attacked."""
+    method_numbers: Mapping[str, int] | None = None
+    """What the method has to tell of what it did, such as why rows are withheld."""
+    told_roles: Mapping[str, Any] | None = None
+    """How tables like the one before are read, where it was read from files that say so."""
+    place: str = ""
+    """The directory that it was read from, if any."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -300,6 +309,24 @@ class Release:
         return {**self.schema.hierarchies, **self.told}
 
     @property
+    def roles(self) -> Mapping[str, Any]:
+        """How tables like the one before are read: keywords of `incrowd.read`."""
+        if self.told_roles is not None:
+            return self.told_roles
+        return reading_of(
+            roles_in(self.schema),
+            self.hierarchies,
+            self.schema.dates,
+            each_row_a_person=self.schema.each_row_a_person,
+            item_separator=self.schema.item_separator,
+        )
+
+    @property
+    def scheme(self) -> ReleaseScheme:
+        """Which levels or cuts each column got; `scheme.apply` gives the rows of another table the same labels."""
+        return ReleaseScheme.of(self)
+
+    @property
     def rows_in(self) -> int:
         """Rows of the table, or of the sample of it that was taken."""
         return self.shown.rows_in
@@ -321,10 +348,24 @@ class Release:
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """Yield the published rows batch by batch, in an order that says nothing about the table's."""
-        yield from map(_own_texts, self.batches_to_write())
+        yield from map(_own_texts, self._batches_as_shown())
 
     def batches_to_write(self) -> Iterator[pl.DataFrame]:
-        """Yield the same for a sink, which writes what is shown and nothing else that lies in the frames' buffers."""
+        """Yield the same for a sink, in the types of the table where values allow that; a sink writes what is shown
+        and nothing else that lies in the frames' buffers.
+        """
+        yield from (typed(batch, self._casts) for batch in self._batches_as_shown())
+
+    @cached_property
+    def _casts(self) -> Mapping[str, Cast]:
+        """How columns become what they were; nothing where it was read from files, which have them as they are."""
+        form = self.shown.counted
+        if self.place or form is None or form.private or form.labelled is None:
+            return {}
+        return casts_of(form.labelled, self.source) if isinstance(self.source, OpenedTable) else {}
+
+    def _batches_as_shown(self) -> Iterator[pl.DataFrame]:
+        """Yield the published rows with labels as texts, and check that they are as many as were verified."""
         published = 0
         kinds = self._kinds_to_note if not self.passed else None
         for batch in self.published.batches():
@@ -340,14 +381,14 @@ class Release:
             )
 
     def to_polars(self) -> pl.DataFrame:
-        """Return the published rows as a Polars frame."""
-        return _own_texts(pl.concat(list(self.batches_to_write())))
+        """Return the published rows as a Polars frame, labels as texts; `data` has the table's own types."""
+        return _own_texts(pl.concat(list(self._batches_as_shown())))
 
     @cached_property
     def data(self) -> Any:
         """The published rows as the kind of frame that was handed in (Polars where it was a file or a database)."""
         frame = self.published.frame()
-        return as_native(self.to_polars(), self.source.native) if frame is None else frame
+        return as_native(typed(self.to_polars(), self._casts), self.source.native) if frame is None else frame
 
     def count(self, query: Query, *, weighted: bool | None = None) -> float:
         """Estimate how many rows satisfy every condition of a query, spreading each group's members evenly.
@@ -552,6 +593,8 @@ class Release:
             **({} if self.weight_numbers is None else {"weights": dict(self.weight_numbers)}),
             "form": self.shown.name,
             **({} if (written := self._labels_written) is None else {"labels": written}),
+            **({} if (scheme := self._told_scheme) is None else {"scheme": scheme}),
+            **({} if self.method_numbers is None else {"method tells": dict(self.method_numbers)}),
             "seeded": self.seeded,
             **({} if self.entry is None else {"ledger": self.entry.mark}),
             "loss": self._losses() if self.promise is None else {},  # losses tell of rows that are not published
@@ -564,6 +607,12 @@ class Release:
         """How its labels are written, where it has any."""
         form = self.shown.counted
         return None if form is None or form.private or form.labelled is None else form.labelled.written
+
+    @property
+    def _told_scheme(self) -> dict[str, Any] | None:
+        """The levels or cuts of each column, where it has labels."""
+        form = self.shown.counted
+        return None if form is None or form.private or form.labelled is None else told_scheme(form.labelled)
 
     def _people_numbers(self, people: PeopleNumbers) -> dict[str, Any]:
         sizes = people.group_sizes
@@ -687,7 +736,7 @@ class Release:
         kept = tuple(name for name in (*self.schema.kept, *self.outside_as_it_is) if name not in self.left_aside)
         if not kept or not self.rows or self.rows > MOST_ROWS or not self.published.shown_at_once:
             return None
-        return KindsOfRows(tuple(self.schema.quasi), kept)
+        return KindsOfRows(self.schema.written_quasi, kept)
 
     def save(
         self,

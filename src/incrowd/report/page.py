@@ -170,7 +170,9 @@ def _about(found: Mapping[str, Any]) -> str:
         if items and "frequent itemsets kept" in items
         else ""
     )
-    return f"{about['form'].capitalize()}, made by {about['method']['name']}; {told}.{known}{hidden}{sets}"
+    recoded = "; ".join(f"{name}: {column['says']}" for name, column in about.get("recoded", {}).items())
+    columns = f" What became of columns: {recoded}." if recoded else ""
+    return f"{about['form'].capitalize()}, made by {about['method']['name']}; {told}.{known}{hidden}{columns}{sets}"
 
 
 def _guaranteed(found: Mapping[str, Any]) -> Raw:

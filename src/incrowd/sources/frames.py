@@ -54,7 +54,9 @@ class PandasFrame(Source):
         frame: Any = location.given
         with needing_extra("pandas", "pandas frames"):  # pandas may be here without PyArrow, which reads its texts
             taken = from_pandas(frame, options.lists)
-        return opened_frame(taken.lazy(), self.name, options)
+        dtypes = [str(frame.iloc[:, at].dtype) for at in range(frame.shape[1])]
+        names = [name for name, dtype in zip(taken.columns, dtypes, strict=True) if dtype == "category"]
+        return opened_frame(taken.lazy(), self.name, options, categorical=names)
 
 
 @dataclass(frozen=True)

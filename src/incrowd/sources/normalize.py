@@ -6,7 +6,7 @@ Missing values have many spellings (NaN, the words that `missing` lists) and zer
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,6 +51,7 @@ def opened_file(
 ) -> OpenedTable:
     """Return a file's table, normalized; `found` is how it turned out to be written, `unchanged` watches the file."""
     where, found = str(path), dict(found or {})
+    categorical = _categorical(frame, where)
     frame = normalized(frame, options, where=where)
     description = {"path": where, **found, **_told_missing(options)}
     found_out = tuple(key for key in found if options.dialect.get(key) is None)
@@ -58,7 +59,7 @@ def opened_file(
     # What was found out must be true of one and the same file.
     if unchanged is not None:
         unchanged()
-    opened = OpenedTable(frame, columns, "file", description, in_memory, found_out)
+    opened = OpenedTable(frame, columns, "file", description, in_memory, found_out, categorical=categorical)
     return opened if in_memory or unchanged is None else replace(opened, require_unchanged=unchanged)
 
 
@@ -69,10 +70,24 @@ def opened_answer(frame: pl.DataFrame, url: str, options: ReadOptions, *, where:
     return OpenedTable(lazy, tuple(lazy.collect_schema().names()), "sql", description, in_memory=True)
 
 
-def opened_frame(frame: pl.LazyFrame, native: str, options: ReadOptions, *, in_memory: bool = True) -> OpenedTable:
-    """Return a frame of the caller's, normalized."""
-    lazy = normalized(frame, options, where=f"the {native} frame")
-    return OpenedTable(lazy, tuple(lazy.collect_schema().names()), native, {"frame": native}, in_memory)
+def opened_frame(
+    frame: pl.LazyFrame,
+    native: str,
+    options: ReadOptions,
+    *,
+    in_memory: bool = True,
+    categorical: Iterable[str] = (),
+) -> OpenedTable:
+    """Return a frame of the caller's, normalized; `categorical` are columns that were categories before."""
+    where = f"the {native} frame"
+    of_categories = _categorical(frame, where) | frozenset(categorical)
+    lazy = normalized(frame, options, where=where)
+    columns = tuple(lazy.collect_schema().names())
+    return OpenedTable(lazy, columns, native, {"frame": native}, in_memory, categorical=of_categories)
+
+
+def _categorical(frame: pl.LazyFrame, where: str) -> frozenset[str]:
+    return frozenset(name for name, dtype in _schema(frame, where).items() if dtype in _LABELS)
 
 
 def _told_missing(options: ReadOptions) -> dict[str, object]:

@@ -45,6 +45,7 @@ with needing_extra("testing", "conformance checks"):
         check_method,
         check_metric,
         check_model,
+        check_shows,
         check_sink,
     )
     from incrowd.testing.everything import check_registered
@@ -59,5 +60,6 @@ __all__ = [
     "check_metric",
     "check_model",
     "check_registered",
+    "check_shows",
     "check_sink",
 ]

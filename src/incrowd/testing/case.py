@@ -33,8 +33,8 @@ class Case:
         )
 
     def publish(self, method: Method, require: Sequence[Model], *, seed: int = 0) -> Release:
-        """Publish the table."""
-        return publish(self.table(), require, method=method, seed=seed)
+        """Publish the table, with labels; `numbers.py` looks at what else may be shown."""
+        return publish(self.table(), require, method=method, show="label", seed=seed)
 
     def hierarchy(self, name: str) -> Hierarchy:
         """Return a quasi-identifier's hierarchy."""

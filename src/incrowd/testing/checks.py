@@ -25,6 +25,7 @@ from incrowd.testing import claims, growing, measures, promises, showings, strat
 from incrowd.testing.case import Attempt, Case
 from incrowd.testing.expecting import expect
 from incrowd.testing.naive import Definition, Members
+from incrowd.testing.numbers import holds_however_shown
 
 _FEW = 20
 """With fewer columns than this, there may by chance be none of a kind."""
@@ -55,6 +56,24 @@ def check_method(
             promise(attempt)
 
     _run(keeps_its_promises)
+    expect(released, f"not one of {examples} tables could be published", method)
+
+
+def check_shows(method: Method, *, examples: int = 10, shrink: bool = True) -> None:
+    """Check that what a method publishes satisfies the models also where numbers are shown in place of labels.
+
+    Midpoints, bounds and means are published of this many generated tables. Raises `AssertionError` with the smallest
+    table found on which that is not so, or with the first one if it is not to `shrink`.
+    """
+    released = 0
+
+    @_settings(examples, shrink=shrink)
+    @given(case=strategies.cases(), data=st.data())
+    def holds(case: Case, data: st.DataObject) -> None:
+        nonlocal released
+        released += holds_however_shown(case, method, data.draw(strategies.requirements(case), label="require"))
+
+    _run(holds)
     expect(released, f"not one of {examples} tables could be published", method)
 
 

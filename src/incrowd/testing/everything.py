@@ -18,6 +18,7 @@ from incrowd.testing.checks import (
     check_method,
     check_metric,
     check_model,
+    check_shows,
     check_sink,
 )
 
@@ -76,6 +77,7 @@ def _method(method: Any, examples: int, shrink: bool) -> bool:
     if _SMALL.publish(method, [BucketSize(2), DistinctLDiversity(2)]).form.labelled is None:
         return False
     check_method(method, examples=examples, shrink=shrink)
+    check_shows(method, examples=max(examples // 2, 2), shrink=shrink)
     return True
 
 

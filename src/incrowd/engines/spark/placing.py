@@ -57,7 +57,7 @@ class Placing:
         placed = self._dealt(rows) if self._groups is None else self._looked_up(rows, self._groups)
         shown = {
             **self._found_again,
-            **{name: f"q{place}" for place, name in enumerate(schema.quasi)},
+            **{name: f"q{place}" for place, name in enumerate(schema.written_quasi)},
             **{name: f"s{place}" for place, name in enumerate(schema.written_values)},
             **dict.fromkeys(schema.weights, "weight"),
         }
@@ -118,10 +118,8 @@ class Placing:
         return placed.join(lookup_frame(self.source.session, labels), on="group")
 
     def _labels(self, groups: Ints) -> pl.DataFrame:
-        shown = self.form.shown.labels
-        return pl.DataFrame(
-            {f"q{place}": shown[name].gather(groups) for place, name in enumerate(self.form.schema.quasi)}
-        )
+        shown = self.form.shown.written(self.form.schema.quasi)[groups]
+        return shown.rename({name: f"q{place}" for place, name in enumerate(shown.columns)})
 
     def _secrets(self, tuples: Ints) -> pl.DataFrame:
         tally = self.form.tally

@@ -18,11 +18,13 @@ from incrowd.core.source import OpenedTable
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import EmptyTable, SchemaError
 from incrowd.forms.reading.foreign_labels import standard_labels
+from incrowd.forms.reading.stand_ins import number_stand_ins
 from incrowd.forms.reading.trees import tree_of_labels
 from incrowd.forms.verify import COUNT
 from incrowd.hierarchies.meaning import label_masks
 from incrowd.hierarchies.naming import Pieces
 from incrowd.hierarchies.tree import Tree
+from incrowd.hierarchies.values import as_short_text
 from incrowd.sources.reading import reading
 
 
@@ -44,7 +46,7 @@ class ReadLines:
 
 def count_lines(published: OpenedTable, schema: Schema) -> pl.DataFrame:
     """Count the distinct published rows."""
-    counted_by = (*schema.tallied, *schema.weights)
+    counted_by = (*schema.written_quasi, *schema.sensitive, *schema.weights)
     for name in counted_by:
         if name not in published.columns:
             raise SchemaError(f"the published table has no column '{name}', which the description names.")
@@ -56,20 +58,31 @@ def count_lines(published: OpenedTable, schema: Schema) -> pl.DataFrame:
         counted = lines.collect(engine="streaming")
     if not counted.height:
         raise EmptyTable("the published table has columns but no rows.")
-    return counted
+    return labels_as_text(counted, schema)
+
+
+def labels_as_text(rows: pl.DataFrame, schema: Schema) -> pl.DataFrame:
+    """Return rows whose labels are texts, also where a file holds single values as numbers or dates."""
+    names = [name for name in schema.quasi if name not in schema.show and rows[name].dtype != pl.String]
+    return rows.with_columns([as_short_text(rows[name].alias("")).alias(name) for name in names])
 
 
 def read_labels(counted: pl.DataFrame, schema: Schema, tally: Tally, *, known: bool, ours: bool = False) -> ReadLines:
     """Read the labels of distinct rows by the trees of a tally, which is the table's own where that is `known`.
 
-    `ours` says that the labels were written here, by these trees.
+    `ours` says that the labels were written here, by these trees. Where the schema says that numbers are shown in place
+    of labels, rows are as `with_labels` returns them.
     """
     columns = tuple(sorted(schema.quasi))
     numbers, lows, highs, widened = [], [], [], []
     label_lists: dict[str, pl.Series] = {}
     torn: dict[str, Pieces] = {}
+    stand_ins: dict[str, pl.DataFrame] = {}
     for name in columns:
-        label_of, labels = number_labels(counted[name])
+        if name in schema.show:
+            label_of, labels, stand_ins[name] = number_stand_ins(counted, name, schema)
+        else:
+            label_of, labels = number_labels(counted[name])
         low, high, pieces = runs_of_labels(name, tally.trees[name], labels, ours=ours)
         if known and not tally.has_missing(name):  # then `*` is any of the known values
             low = np.where(high - low > 1, np.maximum(low, 1), low).astype(np.int32)
@@ -89,6 +102,7 @@ def read_labels(counted: pl.DataFrame, schema: Schema, tally: Tally, *, known: b
         _matrix([high[label_codes[first, place]] for place, high in enumerate(highs)], len(first)),
         np.zeros(0, dtype=np.int64),
         {name: (label_codes[first, columns.index(name)].astype(np.int64), pieces) for name, pieces in torn.items()},
+        stand_ins={name: values[label_codes[first, columns.index(name)]] for name, values in stand_ins.items()},
     )
     secrets = [codes_of_labels(name, tally.trees[name], counted[name]) for name in schema.sensitive]
     sensitive = _matrix(secrets, counted.height)

@@ -22,12 +22,13 @@ from typing import Any
 from incrowd.core.families import make_registered
 from incrowd.core.model import Model
 from incrowd.core.schema import Schema
+from incrowd.core.show import Show
 from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import RecipeError
 from incrowd.hierarchies.automatic import Automatic
 from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.hierarchy import Hierarchy
-from incrowd.publishing.recipe_format import make_model, read_columns
+from incrowd.publishing.recipe_format import make_model, read_columns, read_show
 
 _READING = ("separator", "quote", "encoding", "missing", "exact_text")
 
@@ -63,6 +64,8 @@ class Description:
     """Whether cells that a spreadsheet would run were made plain text."""
     dates: Mapping[str, DateTreatment] = field(default_factory=dict)
     """What became of columns of dates."""
+    show: Mapping[str, Show] = field(default_factory=dict)
+    """What columns show in place of labels."""
 
     @classmethod
     def load(cls, path: str | Path) -> Description:
@@ -114,6 +117,7 @@ class Description:
             split=data.get("split") if isinstance(data.get("split"), str) else None,
             is_recipe="incrowd" in data,
             dates=dates,
+            show={name: show for name, show in read_show(columns).items() if show != "label"},
             spreadsheet_safe=bool(_output(data.get("output", {})).get("spreadsheet_safe", False)),
         )
 
@@ -175,6 +179,7 @@ class Description:
             {name: self.hierarchies.get(name, Automatic()) for name in named["quasi"]},
             {name: self.hierarchies.get(name, Exact()) for name in named["sensitive"]},
             weight=next((name for name, role in self.roles.items() if role == "weight"), None),
+            show={name: show for name, show in self.show.items() if name in named["quasi"]},
         )
 
 

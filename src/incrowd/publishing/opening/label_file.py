@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from incrowd.core.show import SHOWS
 from incrowd.errors import SourceError
 from incrowd.forms.label_meanings import ALPHABETS, FORMAT, LARGEST
 
@@ -44,6 +45,8 @@ def _is_column(told: object) -> bool:
     if not isinstance(told, Mapping) or told.get("kind") not in _KINDS or not isinstance(told.get("labels"), Mapping):
         return False
     kind, assumed = told["kind"], told.get("assumed")
+    if "shown" in told and not _is_shown(told["shown"]):
+        return False
     if kind == "names":
         if not isinstance(assumed, list) or not all(isinstance(name, str) for name in assumed):
             return False
@@ -60,6 +63,22 @@ def _is_column(told: object) -> bool:
     return masked and all(
         isinstance(pieces, list) and all(_is_piece(piece, kind, masked=mask is not None) for piece in pieces)
         for pieces in told["labels"].values()
+    )
+
+
+def _is_shown(shown: object) -> bool:
+    """Whether it tells what is shown in place of labels: numbers or dates, each with its label."""
+    if not isinstance(shown, Mapping) or shown.get("as") not in SHOWS:
+        return False
+    columns, values = shown.get("columns"), shown.get("values")
+    if not isinstance(columns, list) or not isinstance(values, list) or not all(isinstance(c, str) for c in columns):
+        return False
+    return all(
+        isinstance(entry, list)
+        and len(entry) == len(columns) + 1
+        and all(value is None or type(value) in (int, float, str) for value in entry)
+        and (entry[-1] is None or isinstance(entry[-1], str))
+        for entry in values
     )
 
 

@@ -45,6 +45,7 @@ from incrowd.publishing.opening.items import judge_claims_of_sets, sets_in_files
 from incrowd.publishing.opening.label_file import read_meanings
 from incrowd.publishing.opening.people import crowds_in_files, tells_of_people
 from incrowd.publishing.opening.summary import SUMMARY, read_summary, require_agreement, require_people
+from incrowd.publishing.recipe_format import reading_of
 from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table
 from incrowd.sources import open_source, open_table, read_rows
@@ -158,6 +159,11 @@ def open_release(
         told_items=() if described.items not in files.data.columns else (described.items,),
         item_separator=described.item_separator,
         told_dates=_told_dates(files, described),
+        told_roles=reading_of(
+            described.roles, described.hierarchies, described.dates, item_separator=described.item_separator
+        ),
+        place=str(place),
+        method_numbers=summary.get("method tells"),
         told_households=HouseholdFacts(described.household, described.person),
         told_tables=_event_tables(files, described, original),
         told_rows=_rows_of_original(original, described),
@@ -231,6 +237,7 @@ def _files(
         slices=described.slices,
         known=known,
         rows_in=rows_in,
+        meanings=read_meanings(place, described.schema.show) if described.schema.show else None,
         external=None if external is None else open_table(external, ReadOptions(lists=None)),
     )
 
@@ -329,7 +336,7 @@ def _outside(files: PublishedFiles, form: Form, described: Description) -> tuple
     """Return the columns that are written beside labels and sensitive values, whatever the description says of them."""
     if form.labelled is None:  # other forms have columns of their own, and none is kept beside them
         return ()
-    spoken_of = {*form.schema.tallied, *form.schema.weights, described.items}
+    spoken_of = {*form.schema.written_quasi, *form.schema.tallied, *form.schema.weights, described.items}
     found = [name for name in files.data.columns if name not in spoken_of]
     for name, table in described.tables.items():
         linked = files.others[name].columns if name in files.others else ()

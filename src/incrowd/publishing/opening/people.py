@@ -14,6 +14,8 @@ from incrowd.core.people import number_in_all
 from incrowd.core.source import OpenedTable
 from incrowd.core.tally import Tally
 from incrowd.forms.people_crowds import crowds_of_people
+from incrowd.forms.reading.labels import labels_as_text
+from incrowd.forms.reading.stand_ins import shown_columns, with_labels
 from incrowd.forms.verify import COUNT, read_regions
 from incrowd.sources import reading
 
@@ -38,9 +40,10 @@ def crowds_in_files(
     if not person or not set(person) <= set(files.data.columns):
         return None
     schema = files.schema
-    columns = cs.by_name(*schema.tallied, *also, *person)
+    columns = cs.by_name(*schema.written_quasi, *schema.sensitive, *also, *person)
     with reading(files.data):
         counted = files.data.frame.group_by(columns).agg(pl.len().alias(COUNT)).collect(engine="streaming")
+    counted = with_labels(labels_as_text(counted, schema), schema, files.meanings)
     quasi, sensitive = tuple(schema.quasi), tuple(schema.sensitive)
     regions = None if before is None else read_regions(counted, quasi, before)
     linked = {name: _distinct(files.others[name], (*person, *columns)) for name, columns in events.items()}
@@ -51,7 +54,13 @@ def crowds_in_files(
         for column in columns
     }
     return crowds_of_people(
-        counted, (*quasi, *also), sensitive, person_of[""], before=before, stands_for=regions, events=values
+        counted,
+        (*quasi, *shown_columns(schema), *also),
+        sensitive,
+        person_of[""],
+        before=before,
+        stands_for=regions,
+        events=values,
     )
 
 

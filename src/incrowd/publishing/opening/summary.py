@@ -115,6 +115,13 @@ def _require_sound(path: Path, summary: object) -> None:
         for key in ("total before", "total as published", "share of the total that is not published"):
             if not _is_number(weights.get(key)):
                 _refuse(path, f"weights: {key}", "a number")
+    if "scheme" in told:
+        for name, column in _table(
+            path, "scheme: columns", _table(path, "scheme", told["scheme"]).get("columns")
+        ).items():
+            _whole(
+                path, f"scheme: the level of {name}", _table(path, "each column of the scheme", column).get("level", 0)
+            )
     _require_sound_loss(path, _table(path, "loss", told.get("loss", {})))
     warnings = told.get("warnings", [])
     if not isinstance(warnings, list) or not all(isinstance(text, str) for text in warnings):

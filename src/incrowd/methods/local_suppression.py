@@ -1,0 +1,109 @@
+"""Local suppression: values stay as they are, and single cells are suppressed where people would stand out.
+
+Sets of columns are tried in the order of what their cells cost: people who are enough once these columns are left out
+are a group, and the rest go on to the next set (`recode_leftovers.py`, with hierarchies that know a value and `*`
+alone). Groups that still fail a model join others. To suppress the fewest cells is NP-hard (Meyerson & Williams 2004);
+`tests/methods/test_local_suppression.py` holds the number against the smallest one on small tables. Cost: 2 to the
+power of the number of columns × remaining distinct tuples, which fall off quickly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+import numpy as np
+
+from incrowd.common.parameters import require_number
+from incrowd.common.progress import Progress
+from incrowd.core.method import Method, require_possible
+from incrowd.core.model import Model, for_each_group
+from incrowd.core.recoding import Recoding
+from incrowd.core.schema import Schema
+from incrowd.core.tally import Tally
+from incrowd.errors import RecipeError
+from incrowd.hierarchies.tree import Tree
+from incrowd.methods.deadline import Deadline
+from incrowd.methods.grouping import Grouper
+from incrowd.methods.lattice import Lattice
+from incrowd.methods.losses import level_loss
+from incrowd.methods.recode_leftovers import recode_locally
+
+SUPPRESSED = "cells suppressed"
+
+
+@dataclass(frozen=True)
+class LocalSuppression(Method):
+    """Values as they are, with few single cells suppressed, which are published as `*`.
+
+    Parameters
+    ----------
+    importance : how much a suppressed cell of each column costs (default: 1 for columns that are not named); cells of
+        columns that cost more are suppressed less.
+    max_withheld : the share of rows that may be withheld, from 0 to 1 (default: 0). A withheld row costs as much as
+        all of its cells.
+
+    `*` counts as a value of its own: a person hides among those who show the same values and the same `*`. Other tools
+    let a missing value match every value, and so count more people; an adversary who knows that somebody's cell was
+    suppressed need not believe that. Every guarantee here is of the stricter kind. A value that is missing in the table
+    is a value like any other, and not `*`.
+
+    >>> import polars as pl
+    >>> import incrowd as ic
+    >>> frame = pl.DataFrame({"age": [30, 30, 30, 41], "sex": ["F", "F", "M", "M"]})
+    >>> release = ic.publish(ic.read(frame, quasi=["age", "sex"]), ic.KAnonymity(2), method=LocalSuppression())
+    >>> release.to_polars().sort("age", "sex").rows()
+    [('*', 'M'), ('*', 'M'), ('30', 'F'), ('30', 'F')]
+
+    Reference: Meyerson & Williams (2004); Templ, Kowarik & Meindl (2015).
+    """
+
+    importance: Mapping[str, float] = field(default_factory=dict)
+    max_withheld: float = 0.0
+    name: ClassVar[str] = "local-suppression"
+
+    def __post_init__(self) -> None:
+        for column, weight in self.importance.items():
+            require_number(self.name, f"the importance of {column}", weight, above=0)
+        require_number(self.name, "max_withheld", self.max_withheld, at_least=0)
+        if self.max_withheld > 1:
+            raise RecipeError(f"{self.name}: max_withheld is a share of the rows, from 0 to 1.")
+
+    def search(
+        self,
+        tally: Tally,
+        schema: Schema,
+        require: Sequence[Model],
+        *,
+        rng: np.random.Generator,
+        progress: Progress,
+    ) -> Recoding:
+        """Return groups that share values, or `*`. Deterministic: `rng` is not used."""
+        columns, sensitive = tuple(sorted(schema.quasi)), tuple(sorted(schema.sensitive))
+        require_possible(require, Grouper(tally, sensitive).whole())
+        flat = {name: _value_or_anything(tally.trees[name]) for name in columns}
+        lattice = Lattice(
+            replace(tally, trees={**tally.trees, **flat}),
+            columns,
+            sensitive,
+            require,
+            weights=self.importance,
+            cells=level_loss,
+        )
+        recoding = recode_locally(
+            lattice,
+            for_each_group(require),
+            most_withheld=int(self.max_withheld * tally.rows),
+            deadline=Deadline(None),
+            progress=progress,
+        )
+        there = recoding.published
+        suppressed = (recoding.highs - recoding.lows > 1).sum(axis=1)[recoding.groups[there]]
+        return replace(recoding, told={SUPPRESSED: int((suppressed * recoding.counts[there]).sum())})
+
+
+def _value_or_anything(tree: Tree) -> Tree:
+    """Return a tree in which a value is itself or anything."""
+    ends = [0, -1] if tree.height else [0]
+    return replace(tree, nodes=np.ascontiguousarray(tree.nodes[ends]), names=tuple(tree.names[at] for at in ends))
