@@ -10,6 +10,10 @@ from incrowd.errors import MissingExtra
 
 EXTRAS = {
     "pandas": ("pandas", "pyarrow"),
+    "excel": ("fastexcel", "xlsxwriter"),
+    "statistics": ("pyreadstat",),
+    "duckdb": ("duckdb",),
+    "zstd": ("zstandard",),
     "postgresql": ("adbc_driver_postgresql", "pyarrow"),
     "experiments": ("altair", "sklearn", "vl_convert"),
     "spark": ("pyspark", "pandas", "pyarrow"),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, Self
 
 import polars as pl
 
 from incrowd.common.registry import Named
+from incrowd.core.codebook import Codebook
 
 
 class Sink(Named, Protocol):
@@ -23,6 +24,15 @@ class Sink(Named, Protocol):
     """Whether a cell may be a list; otherwise lists are written as texts."""
     suffixes: ClassVar[tuple[str, ...]]
     """How the names of such files may end: a table that came from one of these is published in this kind."""
+
+    extra: ClassVar[str | None] = None
+    """The extra of incrowd that must be installed to write such files."""
+    names_are_words: ClassVar[bool] = False
+    """Whether a column's name must be a word: a letter, then letters, digits and underscores, at most 32 of them."""
+
+    def with_codebook(self, codebook: Codebook | None) -> Self:
+        """Return a sink that also writes what the table's own file says of its columns, where it can hold that."""
+        return self
 
     def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
         """Write all batches into one new file; `separator` is for kinds that have one."""

@@ -52,7 +52,7 @@ def opened_file(
     """Return a file's table, normalized; `found` is how it turned out to be written, `unchanged` watches the file."""
     where, found = str(path), dict(found or {})
     frame = normalized(frame, options, where=where)
-    description = {"path": where, **found, **_told_missing(options)}
+    description = {"path": where, **found, **told_missing(options)}
     found_out = tuple(key for key in found if options.dialect.get(key) is None)
     columns = tuple(frame.collect_schema().names())
     # What was found out must be true of one and the same file.
@@ -65,7 +65,7 @@ def opened_file(
 def opened_answer(frame: pl.DataFrame, url: str, options: ReadOptions, *, where: str) -> OpenedTable:
     """Return a database's answer, normalized; it is in memory. The `url` must hold no password."""
     lazy = normalized(frame.lazy(), options, where=where)
-    description = {"url": url, "query": options.query, **_told_missing(options)}
+    description = {"url": url, "query": options.query, **told_missing(options)}
     return OpenedTable(lazy, tuple(lazy.collect_schema().names()), "sql", description, in_memory=True)
 
 
@@ -75,7 +75,8 @@ def opened_frame(frame: pl.LazyFrame, native: str, options: ReadOptions, *, in_m
     return OpenedTable(lazy, tuple(lazy.collect_schema().names()), native, {"frame": native}, in_memory)
 
 
-def _told_missing(options: ReadOptions) -> dict[str, object]:
+def told_missing(options: ReadOptions) -> dict[str, object]:
+    """Return the words for missing, as a description tells them."""
     return {"missing": list(options.missing)} if options.missing else {}
 
 

@@ -1,0 +1,43 @@
+"""Stata, with labels of variables and of values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import ClassVar, Self
+
+import polars as pl
+
+from incrowd.common.extras import needing_extra
+from incrowd.core.codebook import Codebook
+from incrowd.core.sink import Sink
+from incrowd.publishing.sinks.held_types import Held
+from incrowd.publishing.sinks.labelled import as_arguments, columns_to_write
+
+_HELD = Held("a Stata file", first_date=date(1, 1, 1), times=True, booleans=False)
+_TAKEN = ("column_labels", "variable_value_labels", "variable_format")
+
+
+@dataclass(frozen=True)
+class DtaSink(Sink):
+    """A file of Stata."""
+
+    codebook: Codebook | None = None
+    name: ClassVar[str] = "dta"
+    suffixes: ClassVar[tuple[str, ...]] = (".dta",)
+    extra: ClassVar[str | None] = "statistics"
+    names_are_words: ClassVar[bool] = True
+
+    def with_codebook(self, codebook: Codebook | None) -> Self:
+        """Write what the table's own file says of its columns."""
+        return replace(self, codebook=codebook)
+
+    def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
+        """Write all rows at once."""
+        with needing_extra("statistics", "files of Stata"):
+            import pyreadstat
+        columns = columns_to_write(batches, self.codebook, _HELD, values_have_labels=True)
+        frame, said = as_arguments(columns)
+        pyreadstat.write_dta(frame, str(path), **{key: said[key] for key in _TAKEN})

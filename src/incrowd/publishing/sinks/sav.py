@@ -1,0 +1,41 @@
+"""SPSS, with labels of variables and of values, and codes for missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import ClassVar, Self
+
+import polars as pl
+
+from incrowd.common.extras import needing_extra
+from incrowd.core.codebook import Codebook
+from incrowd.core.sink import Sink
+from incrowd.publishing.sinks.held_types import Held
+from incrowd.publishing.sinks.labelled import as_arguments, columns_to_write
+
+_HELD = Held("an SPSS file", first_date=date(1583, 1, 1), times=True, booleans=False)
+
+
+@dataclass(frozen=True)
+class SavSink(Sink):
+    """A file of SPSS."""
+
+    codebook: Codebook | None = None
+    name: ClassVar[str] = "sav"
+    suffixes: ClassVar[tuple[str, ...]] = (".sav", ".zsav", ".por")
+    extra: ClassVar[str | None] = "statistics"
+    names_are_words: ClassVar[bool] = True
+
+    def with_codebook(self, codebook: Codebook | None) -> Self:
+        """Write what the table's own file says of its columns."""
+        return replace(self, codebook=codebook)
+
+    def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
+        """Write all rows at once."""
+        with needing_extra("statistics", "files of SPSS"):
+            import pyreadstat
+        frame, said = as_arguments(columns_to_write(batches, self.codebook, _HELD, values_have_labels=True))
+        pyreadstat.write_sav(frame, str(path), row_compress=True, **said)
