@@ -21,7 +21,7 @@ def publish(
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="New directory for the release (default: the recipe's own).")
     ] = None,
-    format: Annotated[str | None, typer.Option(help="csv, parquet or arrow (default: as the source).")] = None,
+    format: Annotated[str | None, typer.Option(help="csv, parquet, arrow, xlsx, sav, dta or xpt (default: as the source).")] = None,
     seed: Annotated[
         int | None,
         typer.Option(min=0, help="Make chance repeatable, for tests only (default: the system's randomness)."),

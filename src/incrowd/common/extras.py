@@ -40,6 +40,11 @@ def require_extra(extra: str, what: str) -> None:
         raise MissingExtra(extra, what, missing)
 
 
+def has_extra(extra: str) -> bool:
+    """Whether all that an extra brings is installed."""
+    return _first_missing(extra) is None
+
+
 def _first_missing(extra: str) -> str | None:
     return next((name for name in EXTRAS[extra] if not _is_there(name)), None)
 

@@ -90,6 +90,8 @@ class Codebook:
     """What is said of each column of a file."""
 
     variables: Mapping[str, Variable]
+    program: str = ""
+    """Whose file it is: other programs have other formats, and other ways to declare what is missing."""
 
     def of(self, name: str) -> Variable:
         """Return what is said of a column, or nothing."""
@@ -106,7 +108,7 @@ def shared(books: Iterable[Codebook | None]) -> Codebook | None:
         for name, said in first.variables.items()
         if all(other is not None and other.variables.get(name) == said for other in others)
     }
-    return Codebook(alike)
+    return Codebook(alike, first.program)
 
 
 def _within(code: Code, first: Code, last: Code) -> bool:

@@ -124,6 +124,10 @@ def check(
     encoding: str | None = None,
     missing: Sequence[str] = (),
     exact_text: bool = False,
+    sheet: str | int | None = None,
+    header_row: int | None = None,
+    value_labels: str | None = None,
+    missing_codes: str | None = None,
 ) -> Check:
     """Read off what a table achieves; a missing value is a value like any other.
 
@@ -164,9 +168,20 @@ def check(
         return _check_release(Path(str(source)), models, original)
     if original is not None and items is None:
         items, item_separator = next(iter(original.schema.items), None), original.schema.item_separator
-    opened = open_table(
-        source, ReadOptions(query, separator, quote, encoding, missing, exact_text, lists=None if items else ())
+    options = ReadOptions(
+        query,
+        separator,
+        quote,
+        encoding,
+        missing,
+        exact_text,
+        lists=None if items else (),
+        sheet=sheet,
+        header_row=header_row,
+        value_labels=value_labels,
+        missing_codes=missing_codes,
     )
+    opened = open_table(source, options)
     if original is not None:
         quasi = original.schema.quasi if quasi is None else quasi
         sensitive = original.schema.sensitive if sensitive is None else sensitive

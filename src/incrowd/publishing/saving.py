@@ -22,8 +22,9 @@ from incrowd.core.release_directory import new_directory
 from incrowd.core.sink import Sink
 from incrowd.errors import FormulaWarning, OutputError
 from incrowd.publishing.recipe_format import Publication, recipe_of
+from incrowd.sources.folder import members
 
-Format = Literal["csv", "parquet", "arrow"] | str
+Format = Literal["csv", "parquet", "arrow", "xlsx", "sav", "dta", "xpt"] | str
 
 
 class Savable(Publication, Protocol):
@@ -104,7 +105,8 @@ def save(
         return elsewhere  # type: ignore[return-value]  # a place that is none of this machine's is a text
     directory = Path(directory)
     chosen = format or natural_format(release)
-    sink: Sink = registered("sinks")[chosen]()
+    kind: Sink = registered("sinks")[chosen]()
+    sink = kind.with_codebook(release.source.codebook)
     with new_directory(directory, force=force) as place:
         batches = _reporting(release, progress)
         if not sink.takes_lists:
@@ -115,7 +117,8 @@ def save(
         tables |= {name: table.rows.batches() for name, table in texts.linked.items()}
         for name, batches in tables.items():
             others = _for_spreadsheets(batches, sink, texts)
-            sink.write(others, place / f"{name}.{chosen}", separator=texts.separator)
+            told = release.event_tables[name].source.codebook if name in release.event_tables else None
+            kind.with_codebook(told or release.source.codebook).write(others, place / f"{name}.{chosen}", separator=texts.separator)
         (place / "recipe.toml").write_text(texts.recipe(chosen, directory), encoding="utf-8")
         if texts.labels is not None:
             (place / "labels.json").write_text(texts.labels, encoding="utf-8")
@@ -168,8 +171,11 @@ def _warn(texts: ReleaseTexts) -> None:
 def natural_format(release: Savable) -> str:
     """Return the format of the files that the table came from; CSV for anything else."""
     path = Path(str(release.source.description.get("path", "")))
-    if path.name and path.is_dir():  # only Parquet is read several files at once
-        return "parquet"
+    if path.name and not path.is_file():
+        inside = members(path)
+        path = next((file for file in inside if file.suffix.lower() == ".parquet"), inside[0] if inside else path)
+    if path.suffix.lower() in (".gz", ".zst"):
+        path = path.with_suffix("")
     kinds = registered("sinks").items()
     return next((name for name, kind in kinds if path.suffix.lower() in kind.suffixes), "csv")
 

@@ -44,7 +44,7 @@ def open_labelled(
     unchanged = watch(path, *([] if catalogue is None else [catalogue]))
     frame, told, catalogued = _read(path, kind, catalogue, options.encoding, program, user_missing=codes_for_missing)
     refuse_duplicates(told.column_names, str(path))
-    book = _codebook(told, catalogued)
+    book = _codebook(told, catalogued, program)
     by_codes, values_too = options.value_labels == "codes", options.missing_codes == "values"
     columns = [
         _column(frame[name], told.readstat_variable_types.get(name), book.of(name), by_codes, values_too)
@@ -90,7 +90,7 @@ def _why(error: Exception) -> str:
     return ".  Hint: it is damaged, or of a version that is not supported."
 
 
-def _codebook(told: Any, catalogued: Mapping[str, Mapping[Code, str]]) -> Codebook:
+def _codebook(told: Any, catalogued: Mapping[str, Mapping[Code, str]], program: str) -> Codebook:
     variables = {}
     for name, label in zip(told.column_names, told.column_labels, strict=True):
         is_text = told.readstat_variable_types.get(name) == "string"
@@ -106,7 +106,7 @@ def _codebook(told: Any, catalogued: Mapping[str, Mapping[Code, str]]) -> Codebo
             told.variable_measure.get(name),
             tags,
         )
-    return Codebook(variables)
+    return Codebook(variables, program)
 
 
 def _runs(declared: Iterable[Any]) -> MissingCodes:

@@ -45,6 +45,9 @@ from incrowd.publishing.opening.summary import read_summary, require_agreement, 
 from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table
 from incrowd.sources import open_source, open_table, read_rows
+from incrowd.sources.excel import ExcelWorkbook
+from incrowd.sources.spss import SpssFile
+from incrowd.sources.stata import StataFile
 
 
 @dataclass(frozen=True)
@@ -229,7 +232,7 @@ def _require_tables(
 def _open(path: Path, described: Description) -> OpenedTable:
     if path.suffix.lower() != ".csv":
         lists = () if described.items is None else (described.items,)
-        return open_table(str(path), ReadOptions(lists=lists))
+        return open_table(str(path), ReadOptions(lists=lists, **_labelled(path, described)))
     opened = open_source(str(path), **described.reading)  # a CSV has no lists
     if not described.spreadsheet_safe:
         return opened
@@ -256,9 +259,17 @@ def _open_original(original: object, described: Description, *, private: bool) -
 
 
 def _opened_original(original: object, described: Description) -> OpenedTable:
-    is_file = isinstance(original, (str, Path)) and Path(original).suffix.lower() == ".csv"
-    told = described.reading if is_file else {}
+    told: Mapping[str, Any] = {}
+    if isinstance(original, (str, Path)):
+        suffix = Path(original).suffix.lower()
+        told = described.reading if suffix == ".csv" else _labelled(Path(original), described)
+        told = described.sheet if suffix in ExcelWorkbook.suffixes else told
     return open_table(original, ReadOptions(**told, lists=None))
+
+
+def _labelled(path: Path, described: Description) -> Mapping[str, Any]:
+    """Return how values with labels are shown, of a file that may have labels."""
+    return described.labelled if path.suffix.lower() in (*SpssFile.suffixes, *StataFile.suffixes) else {}
 
 
 def _rows_of_original(original: object, described: Description) -> OpenedTable | None:

@@ -24,6 +24,8 @@ class Held:
 
     noun: str
     """What messages call such files."""
+    program: str
+    """The program that they belong to."""
     first_date: date
     times: bool
     """Whether a time of the day is one."""

@@ -46,7 +46,15 @@ def columns_to_write(
     frame = pl.concat(list(batches))
     _require_words(frame.columns, held.noun)
     book = Codebook({}) if codebook is None else codebook
-    return [_written(values, book.of(values.name), held, values_have_labels) for values in frame.get_columns()]
+    said = {name: book.of(name) if book.program == held.program else _elsewhere(book.of(name)) for name in frame.columns}
+    return [_written(values, said[values.name], held, values_have_labels) for values in frame.get_columns()]
+
+
+def _elsewhere(said: Variable) -> Variable:
+    """Return what another program can be told: its formats are others, and it would take codes for missing as values."""
+    ordinary = said.ordinary
+    named = said.is_named or len(ordinary) < FEWEST_LABELS
+    return Variable(said.label, ordinary if named else {})
 
 
 def _require_words(names: list[str], noun: str) -> None:

@@ -17,7 +17,7 @@ from incrowd.hierarchies.values import as_text
 from incrowd.publishing.sinks.held_types import Held
 
 # Excel takes 1900 for a leap year, so the days before its March are counted in two ways.
-_HELD = Held("an Excel workbook", first_date=date(1900, 3, 1), times=False, booleans=True)
+_HELD = Held("an Excel workbook", program="Excel", first_date=date(1900, 3, 1), times=False, booleans=True)
 _MOST_ROWS, _MOST_COLUMNS, _LONGEST_TEXT = 1_048_575, 16_384, 32_767
 _ROWS_AT_ONCE = 10_000
 _BLANK = " "

@@ -16,7 +16,7 @@ from incrowd.core.sink import Sink
 from incrowd.publishing.sinks.held_types import Held
 from incrowd.publishing.sinks.labelled import as_arguments, columns_to_write
 
-_HELD = Held("a SAS file", first_date=date(1583, 1, 1), times=True, booleans=False)
+_HELD = Held("a SAS file", program="SAS", first_date=date(1583, 1, 1), times=True, booleans=False)
 
 
 @dataclass(frozen=True)
