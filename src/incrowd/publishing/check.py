@@ -35,6 +35,7 @@ from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from incrowd.models.recursive_l_diversity import RecursiveLDiversity
 from incrowd.models.sets.exposure import exposure
 from incrowd.models.sets.km_anonymity import KmAnonymity
+from incrowd.publishing.databases.releases import is_release_in_database, release_directory
 from incrowd.publishing.opening.claims import Claim, judge_claims, judge_claims_of_people
 from incrowd.publishing.opening.items import sets_of_rows
 from incrowd.publishing.opening.open_release import open_release, publishes_all
@@ -159,6 +160,8 @@ def check(
         require_member("set_models", one)
     if original is not None and not (original.schema.person or original.schema.each_row_a_person):
         refuse_repeated(original.engine.repeated(original.schema.naming))
+    if is_release_in_database(source):
+        source = release_directory(str(source))
     if is_saved_release(source):
         if quasi or sensitive or person or household or items:
             raise SchemaError(
@@ -345,7 +348,9 @@ def _check_claim(claim: Claim) -> ModelCheck:
 
 
 def is_saved_release(source: object) -> bool:
-    """Whether a source is the directory of a release."""
+    """Whether a source is the directory of a release, or one in a database."""
+    if is_release_in_database(source):
+        return True
     return isinstance(source, (str, Path)) and is_there(Path(source) / "summary.json")
 
 

@@ -21,6 +21,7 @@ from incrowd.core.items import lists_as_text
 from incrowd.core.release_directory import new_directory
 from incrowd.core.sink import Sink
 from incrowd.errors import FormulaWarning, OutputError
+from incrowd.publishing.databases.releases import is_database, new_release, shown
 from incrowd.publishing.recipe_format import Publication, recipe_of
 from incrowd.sources.folder import members
 
@@ -81,7 +82,7 @@ def save(
 ) -> Path:
     """Write `data.FORMAT`, `recipe.toml`, `labels.json` if there are labels, and `summary.json`.
 
-    The format is the source's own by default.
+    The format is the source's own by default. In a database, all of this are tables.
     """
     if format is not None and format not in formats():
         raise OutputError(f"unknown format '{format}'.  Hint: it is one of {', '.join(formats())}.")
@@ -99,6 +100,10 @@ def save(
         None if (labels := release.label_meanings) is None else json.dumps(labels, ensure_ascii=False) + "\n",
         spreadsheet_safe=spreadsheet_safe,
     )
+    if isinstance(directory, str) and is_database(directory):
+        if format is not None:
+            raise OutputError("a database has tables and no files.  Hint: leave the format out.")
+        return _save_to_database(release, directory, texts, force=force, progress=progress)  # type: ignore[return-value]
     elsewhere = release.published.save(texts, directory, format=format, force=force, progress=progress)
     if elsewhere is not None:
         _warn(texts)
@@ -125,6 +130,20 @@ def save(
         (place / "summary.json").write_text(texts.full_summary, encoding="utf-8")
     _warn(texts)
     return directory / f"data.{chosen}"
+
+
+def _save_to_database(
+    release: Savable, place: str, texts: ReleaseTexts, *, force: bool, progress: Progress
+) -> str:
+    """Write all tables of a release, and the texts beside them, in one transaction."""
+    tables = {name: iter([table]) for name, table in texts.tables.items()}
+    tables |= {name: table.rows.batches() for name, table in texts.linked.items()}
+    with new_release(place, force=force) as new:
+        for name, batches in {"data": _reporting(release, progress), **tables}.items():
+            new.write(name, (lists_as_text(batch, texts.item_separator) for batch in batches))
+        labels = {} if texts.labels is None else {"labels.json": texts.labels}
+        new.write_files({"recipe.toml": texts.recipe("parquet", None), **labels, "summary.json": texts.summary})
+    return shown(place)
 
 
 def require_own_place(path: Path, directory: Path | None = None) -> None:

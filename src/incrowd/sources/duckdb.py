@@ -25,7 +25,7 @@ CLOSED = {
 }
 _MAGIC, _MAGIC_AT = b"DUCK", 8
 _PLAIN = re.compile(
-    r"(BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\(.*\)|VARCHAR|DATE|TIME|TIMESTAMP.*|UUID|ENUM\(.*\))"
+    r"(BOOLEAN|U?(TINY|SMALL|BIG|HUGE)INT|U?INTEGER|FLOAT|DOUBLE|DECIMAL\(.*\)|VARCHAR|DATE|TIME(_NS)?|TIMESTAMP.*|UUID|ENUM\(.*\))"
     r"(\[\d*\])?"
 )
 
@@ -55,13 +55,13 @@ class DuckdbFile(Source):
 
 
 @dataclass(frozen=True)
-class _Stream:
-    """An answer as Arrow's stream and nothing else: Polars remembers classes, and DuckDB complains at the end of it."""
+class ArrowStream:
+    """Rows as Arrow's stream and nothing else: Polars remembers classes, and DuckDB complains of that at the end."""
 
-    answer: Any
+    rows: Any
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        return self.answer.__arrow_c_stream__(requested_schema)
+        return self.rows.__arrow_c_stream__(requested_schema)
 
 
 def path_of(url: str) -> Path:
@@ -93,7 +93,7 @@ def fetch(path: Path, query: str | None) -> tuple[pl.DataFrame, str]:
             # As part of another query it can be nothing but a query.
             answer = connection.sql(f"SELECT * FROM ({statement(asked, where)}\n) AS answer")
             _require_plain(answer, where)
-            return pl.DataFrame(_Stream(answer)), asked
+            return pl.DataFrame(ArrowStream(answer)), asked
         except duckdb.Error as error:
             raise SourceError(f"{where}: {_explain(error, duckdb)}") from None
 

@@ -36,6 +36,7 @@ from incrowd.engines.local import LocalEngine
 from incrowd.errors import SchemaError, SourceError, escaped
 from incrowd.forms.generalized import Generalized
 from incrowd.hierarchies.public import public_tree
+from incrowd.publishing.databases.releases import is_release_in_database, release_directory
 from incrowd.publishing.opening.claims import judge_claims, judge_claims_of_people, with_weights
 from incrowd.publishing.opening.description import Description
 from incrowd.publishing.opening.items import judge_claims_of_sets, sets_of_linked
@@ -92,9 +93,10 @@ def open_release(
     """Read a release from a directory of our own, or from any file with a `description` of its columns.
 
     The values that labels stand for are those of the `original` or the `external` table, or whatever the hierarchies
-    and labels name. What the release is said to satisfy is checked again on what is in the file.
+    and labels name. What the release is said to satisfy is checked again on what is in the file. A release in a
+    database is its URL, `#` and the release's name.
     """
-    place = Path(place)
+    place = release_directory(str(place)) if is_release_in_database(place) else Path(place)
     _require_there(place)
     described = _described(place, description)
     if described.split is not None and (data := _file(place, "data")) is not None:
