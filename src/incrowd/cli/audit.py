@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from incrowd.core.risk import Risk
     from incrowd.publishing.release import Release
 
-_RELEASE = typer.Argument(help="A release's directory, a release in a database, or any published file (with --description).")
+_RELEASE = typer.Argument(
+    help="A release's directory, a release in a database, or any published file (with --description)."
+)
 _ORIGINAL = typer.Option("--original", help="The table that the release was made from: only it tells who is right.")
 _EXTERNAL = typer.Option("--external", help="A table about people that an adversary may have.")
 _EARLIER = typer.Option("--earlier", help="Another release about overlapping people; repeat.")

@@ -59,7 +59,9 @@ def check(
     exact_text: Annotated[
         bool, typer.Option("--exact-text", help="Tell texts apart that differ in spaces around them, or in Unicode.")
     ] = False,
-    sheet: Annotated[str | None, typer.Option(help="Sheet of a workbook, by name or number (default: found out).")] = None,
+    sheet: Annotated[
+        str | None, typer.Option(help="Sheet of a workbook, by name or number (default: found out).")
+    ] = None,
     header_row: Annotated[
         int | None, typer.Option(min=1, help="Row of a workbook that names the columns (default: the first).")
     ] = None,

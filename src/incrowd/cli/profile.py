@@ -24,7 +24,13 @@ _SUFFIXES = {
 
 
 def profile(
-    file: Annotated[str, typer.Argument(help="A file (CSV, Parquet, Arrow, Excel, SPSS, Stata, SAS, DuckDB), a folder, or a URL.", show_default=False)],
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="A file (CSV, Parquet, Arrow, Excel, SPSS, Stata, SAS, DuckDB), a folder, or a URL.",
+            show_default=False,
+        ),
+    ],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The recipe to write (default: FILE's name and .recipe.toml, here)."),
@@ -37,7 +43,9 @@ def profile(
     exact_text: Annotated[
         bool, typer.Option("--exact-text", help="Tell texts apart that differ in spaces around them, or in Unicode.")
     ] = False,
-    sheet: Annotated[str | None, typer.Option(help="Sheet of a workbook, by name or number (default: found out).")] = None,
+    sheet: Annotated[
+        str | None, typer.Option(help="Sheet of a workbook, by name or number (default: found out).")
+    ] = None,
     header_row: Annotated[
         int | None, typer.Option(min=1, help="Row of a workbook that names the columns (default: the first).")
     ] = None,

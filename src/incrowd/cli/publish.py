@@ -27,7 +27,9 @@ def publish(
             "recipe's own).",
         ),
     ] = None,
-    format: Annotated[str | None, typer.Option(help="csv, parquet, arrow, xlsx, sav, dta or xpt (default: as the source).")] = None,
+    format: Annotated[
+        str | None, typer.Option(help="csv, parquet, arrow, xlsx, sav, dta or xpt (default: as the source).")
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(min=0, help="Make chance repeatable, for tests only (default: the system's randomness)."),
@@ -94,6 +96,7 @@ def publish(
         safe = spreadsheet_safe or bool(loaded.output.get("spreadsheet_safe", False))
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always", FormulaWarning)
+            data: str | Path
             if directory == PIPE:
                 data = save_to_pipe(release, format=chosen, spreadsheet_safe=safe, progress=progress)
             else:

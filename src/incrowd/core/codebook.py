@@ -37,8 +37,6 @@ class Variable:
     """How the program shows it, where it is a number or a date."""
     measure: str | None = None
     """Whether it is nominal, ordinal or a scale, where the program knows that."""
-    tags: Mapping[str, str] = field(default_factory=dict)
-    """What the program's own letters for missing values mean: Stata's `.a`."""
 
     def means_missing(self, code: Code) -> bool:
         """Whether a code means missing."""

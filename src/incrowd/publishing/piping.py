@@ -19,10 +19,14 @@ def save_to_pipe(
 ) -> str:
     """Write the published rows to standard output when they are all made; return what stands for it."""
     if release.tables_of_form or release.linked:
-        raise OutputError("this release has several tables, and a pipe takes one.  Hint: name a directory with --output.")
+        raise OutputError(
+            "this release has several tables, and a pipe takes one.  Hint: name a directory with --output."
+        )
     with tempfile.TemporaryDirectory(prefix="incrowd-") as place:  # only its owner may look into it
         chosen = format or "csv"
-        data = release.save(Path(place) / "release", format=chosen, spreadsheet_safe=spreadsheet_safe, progress=progress)
+        data = release.save(
+            Path(place) / "release", format=chosen, spreadsheet_safe=spreadsheet_safe, progress=progress
+        )
         with data.open("rb") as file:
             shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.buffer.flush()

@@ -123,7 +123,9 @@ def save(
         for name, batches in tables.items():
             others = _for_spreadsheets(batches, sink, texts)
             told = release.event_tables[name].source.codebook if name in release.event_tables else None
-            kind.with_codebook(told or release.source.codebook).write(others, place / f"{name}.{chosen}", separator=texts.separator)
+            kind.with_codebook(told or release.source.codebook).write(
+                others, place / f"{name}.{chosen}", separator=texts.separator
+            )
         (place / "recipe.toml").write_text(texts.recipe(chosen, directory), encoding="utf-8")
         if texts.labels is not None:
             (place / "labels.json").write_text(texts.labels, encoding="utf-8")
@@ -132,9 +134,7 @@ def save(
     return directory / f"data.{chosen}"
 
 
-def _save_to_database(
-    release: Savable, place: str, texts: ReleaseTexts, *, force: bool, progress: Progress
-) -> str:
+def _save_to_database(release: Savable, place: str, texts: ReleaseTexts, *, force: bool, progress: Progress) -> str:
     """Write all tables of a release, and the texts beside them, in one transaction."""
     tables = {name: iter([table]) for name, table in texts.tables.items()}
     tables |= {name: table.rows.batches() for name, table in texts.linked.items()}

@@ -80,9 +80,9 @@ def read(
 
     Parameters
     ----------
-    source : a CSV, Parquet, Arrow, Excel, SPSS, Stata, SAS or DuckDB file, a folder of files of one kind, "-" for what is
-        piped in, a database URL with a `query`, the address of an object store (`s3://…`), a pandas, Polars or PyArrow
-        frame, or a frame of a cluster's (`incrowd list sources` and `incrowd list engines` tell all kinds).
+    source : a CSV, Parquet, Arrow, Excel, SPSS, Stata, SAS or DuckDB file, a folder of files of one kind, "-" for what
+        is piped in, a database URL with a `query`, the address of an object store (`s3://…`), a pandas, Polars or
+        PyArrow frame, or a frame of a cluster's (`incrowd list sources` and `incrowd list engines` tell all kinds).
     quasi : columns that outsiders may know, and so must be hidden in a crowd.
     sensitive : columns that must not be learnt about a person.
     items : the column of sets of items (what somebody bought, the diagnoses of a patient), of which outsiders may know

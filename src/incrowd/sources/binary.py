@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import unicodedata
 
 KINDS = {
     b"PK\x03\x04": "a ZIP archive.  Hint: unpack it.",
@@ -28,6 +29,8 @@ LOOKED_AT = 4096
 _TEXT_CONTROLS = b"\t\n\v\f\r\x1a\x1b"
 _CONTROLS = bytes(byte for byte in range(32) if byte not in _TEXT_CONTROLS)
 _FEWEST, _LARGEST_SHARE = 8, 0.05
+_ODD = ("Cc", "Cn", "Co", "Cs")
+"""Kinds of characters that no text has: controls, and those without a meaning."""
 _PACKED = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 _MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 
@@ -64,8 +67,10 @@ def _controls(head: bytes) -> int:
 
 
 def _looks_like_utf16(head: bytes) -> bool:
-    """Whether zeros stand at every second place only, and no other control character does at all, as in UTF-16."""
-    pairs = head[: len(head) // 2 * 2]
-    sides = pairs[::2], pairs[1::2]
-    few, many = sorted(sides, key=lambda side: side.count(0))
-    return few.count(0) == 0 and many.count(0) > 0 and _controls(few) == 0
+    """Whether the bytes are characters that people write, and lines or separators among them, if read as UTF-16."""
+    for encoding in ("utf-16-le", "utf-16-be"):
+        text = head[: len(head) // 2 * 2].decode(encoding, errors="ignore")
+        odd = sum(unicodedata.category(letter) in _ODD and letter not in "\t\r\n" for letter in text)
+        if text and odd <= _LARGEST_SHARE * len(text) and any(mark in text for mark in "\n,;\t"):
+            return True
+    return False

@@ -18,7 +18,7 @@ from incrowd.sources.stamps import watch
 
 PREFIX = "duckdb:///"
 # A query must not read other files, nor write any, nor fetch code.
-CLOSED = {
+_CLOSED: dict[str, Any] = {
     "enable_external_access": "false",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -81,7 +81,7 @@ def fetch(path: Path, query: str | None) -> tuple[pl.DataFrame, str]:
 
     where = str(path)
     try:
-        connection = duckdb.connect(where, read_only=True, config=CLOSED)
+        connection = duckdb.connect(where, read_only=True, config=_CLOSED)
     except duckdb.Error as error:
         locked = isinstance(error, duckdb.IOException) and "lock" in str(error)
         why = "it is in use by another program." if locked else "it is damaged, or of another version."

@@ -105,7 +105,9 @@ def _head(book: Any, sheet: str, skipped: int, rows: int) -> pl.DataFrame:
 def _rows(book: Any, sheet: str, header_row: int | None, where: str) -> pl.DataFrame:
     """Return what stands below the row of names: the one that is stated, or the first that holds anything."""
     head = _head(book, sheet, *((0, _LOOKED_AT) if header_row is None else (header_row - 1, 1)))
-    filled = head.with_row_index("\0row").filter(~pl.all_horizontal(cs.exclude("\0row").is_null())) if head.width else head
+    filled = (
+        head.with_row_index("\0row").filter(~pl.all_horizontal(cs.exclude("\0row").is_null())) if head.width else head
+    )
     if not filled.height:
         named = "the first rows name" if header_row is None else f"row {header_row} names"
         raise EmptyTable(f"{where}: {named} no columns.  Hint: state the row that does with header_row=.")

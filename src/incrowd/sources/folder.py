@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import polars as pl
+import polars.selectors as cs
 
 from incrowd.core.codebook import shared
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
@@ -19,7 +20,7 @@ from incrowd.errors import SourceError
 from incrowd.sources.normalize import require_readable_name
 
 _BESIDE = (".", "_")
-"""What the names of files begin with that are no tables: those of the system, and marks of programs that write folders."""
+"""What the names of files begin with that are no tables: those of the system, and marks that programs leave."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +46,7 @@ class FolderOfFiles(Source):
         columns = tables[0].columns
         for file, table in zip(files[1:], tables[1:], strict=True):
             _require_same(file, table, files[0], tables[0])
-        try:
-            frame = pl.concat([table.frame.select(columns) for table in tables], how="vertical_relaxed")
-            frame.collect_schema()
-        except pl.exceptions.PolarsError:
-            raise SourceError(f"{path}: a column is of another type in some of the files.") from None
-
+        frame = pl.concat(_alike([table.frame.select(columns) for table in tables], path), how="vertical_relaxed")
         stated = {**tables[0].description, "path": str(path)}
 
         def require_unchanged() -> None:
@@ -98,3 +94,27 @@ def _require_same(file: Path, table: OpenedTable, first: Path, expected: OpenedT
     if different:
         listed = ", ".join(f"'{name}'" for name in different)
         raise SourceError(f"{file}: its columns are not those of {first}; they differ in {listed}.")
+
+
+def _alike(frames: Sequence[pl.LazyFrame], path: Path) -> list[pl.LazyFrame]:
+    """Return frames whose columns are of one type, or all numbers; one without any value may be of any type."""
+    schemas = [frame.collect_schema() for frame in frames]
+    changed = list(frames)
+    for name in schemas[0]:
+        kinds = {schema[name] for schema in schemas}
+        if len(kinds) == 1 or all(kind.is_numeric() for kind in kinds):
+            continue
+        filled = [at for at, frame in enumerate(frames) if not _is_empty(frame, name)]
+        wanted = {schemas[at][name] for at in filled}
+        if len(wanted) > 1:
+            raise SourceError(f"{path}: column '{name}' is of another type in some of the files.")
+        one = next(iter(wanted), schemas[0][name])
+        changed = [
+            frame.with_columns(cs.by_name(name).as_expr().cast(one)) if at not in filled else frame
+            for at, frame in enumerate(changed)
+        ]
+    return changed
+
+
+def _is_empty(frame: pl.LazyFrame, name: str) -> bool:
+    return bool(frame.select(cs.by_name(name).is_null().all()).collect(engine="streaming").item())

@@ -73,9 +73,14 @@ def _read(
         "xpt": pyreadstat.read_xport,
     }
     asked: dict[str, Any] = {"user_missing": True} if user_missing else {}
+    if kind == "por":
+        if encoding is not None:
+            raise SourceError(f"{path}: a portable file has no encoding, so encoding= cannot be used.")
+    else:
+        asked["encoding"] = encoding
     try:
-        frame, told = readers[kind](str(path), output_format="polars", encoding=encoding, **asked)
-        labels = {} if catalogue is None else pyreadstat.read_sas7bcat(str(catalogue))[1].value_labels
+        frame, told = readers[kind](str(path), output_format="polars", **asked)
+        labels: Any = {} if catalogue is None else pyreadstat.read_sas7bcat(str(catalogue))[1].value_labels
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, OverflowError, LookupError) as error:
         raise SourceError(f"{path}: the file of {program} cannot be read{_why(error)}") from None
     return frame, told, labels
@@ -96,15 +101,13 @@ def _codebook(told: Any, catalogued: Mapping[str, Mapping[Code, str]], program: 
         is_text = told.readstat_variable_types.get(name) == "string"
         labels: dict[Code, str] = dict(told.variable_value_labels.get(name, {}))
         labels |= catalogued.get(told.variable_to_label.get(name, ""), {})
-        # Letters that label a number's missing values are the program's own (Stata's .a).
-        tags = {} if is_text else {str(code): text for code, text in labels.items() if isinstance(code, str)}
         variables[name] = Variable(
             label or None,
+            # Letters among a number's codes are the program's own missing values (Stata's .a).
             {code: text for code, text in labels.items() if is_text or not isinstance(code, str)},
             _runs(told.missing_ranges.get(name, [])),
             None if is_text else told.original_variable_types.get(name),
             told.variable_measure.get(name),
-            tags,
         )
     return Codebook(variables, program)
 
@@ -135,5 +138,7 @@ def _without(values: pl.Series, missing: MissingCodes) -> pl.Series:
     for first, last in missing:
         comparable = isinstance(first, str) == (values.dtype == pl.String)
         if comparable and (values.dtype.is_numeric() or values.dtype == pl.String):
-            frame = frame.with_columns(pl.when(~cs.by_name("code").as_expr().is_between(first, last)).then("code"))
+            frame = frame.with_columns(
+                pl.when(~cs.by_name("code").as_expr().is_between(pl.lit(first), pl.lit(last))).then("code")
+            )
     return frame.to_series().alias(values.name)

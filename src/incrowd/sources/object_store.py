@@ -25,7 +25,9 @@ class ObjectStore(Source):
     """Parquet or Arrow files of an object store: one, or all that match a pattern."""
 
     name: ClassVar[str] = "object-store"
-    accepts: ClassVar[str] = "the address of a Parquet or Arrow file in an object store, such as s3://bucket/people.parquet"
+    accepts: ClassVar[str] = (
+        "the address of a Parquet or Arrow file in an object store, such as s3://bucket/people.parquet"
+    )
     schemes: ClassVar[tuple[str, ...]] = (
         "s3", "s3a", "gs", "gcs", "az", "azure", "abfs", "abfss", "adl", "hf", "http", "https",
     )  # fmt: skip

@@ -17,7 +17,7 @@ from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import SourceError
 from incrowd.sources.binary import LOOKED_AT, kind_of
 from incrowd.sources.normalize import require_readable_name
-from incrowd.sources.piped import PIPE, piped
+from incrowd.sources.piped import PIPE, is_pipe, piped
 
 _SPELT = {"spss": "SPSS", "sas": "SAS", "duckdb": "DuckDB"}
 
@@ -39,11 +39,11 @@ def open_source(
     """Open a table; raises `SourceError` where it cannot be read, without quoting what is in it.
 
     `source` is a path (CSV, also compressed; Parquet; Arrow; Excel; SPSS, Stata, SAS; DuckDB; a folder or a pattern of
-    such files), `-` for what is piped in, the URL of a database (`sqlite:///` or `postgresql://`, with `query`: a SELECT
-    or a table's name) or of an object store (`s3://`), or a Polars, pandas or PyArrow frame; plugins may add others. The
-    keywords are those of `ReadOptions`. Rows are read when the frame is collected, except those of a database, of Excel
-    and of statistics programs, and those of a CSV file that is compressed, not in UTF-8, or oddly quoted, which come
-    into memory now.
+    such files), `-` for what is piped in, the URL of a database (`sqlite:///` or `postgresql://`, with `query`: a
+    SELECT or a table's name) or of an object store (`s3://`), or a Polars, pandas or PyArrow frame; plugins may add
+    others. The keywords are those of `ReadOptions`. Rows are read when the frame is collected, except those of a
+    database, of Excel and of statistics programs, and those of a CSV file that is compressed, not in UTF-8, or oddly
+    quoted, which come into memory now.
     """
     options = ReadOptions(
         query,
@@ -71,7 +71,7 @@ def open_table(given: object, options: ReadOptions) -> OpenedTable:
     except OSError as error:
         raise SourceError(f"{given}: the file cannot be read ({error.strerror}).") from None
     told: dict[str, object] = {"exact_text": True} if options.exact_text else {}
-    if given == PIPE:
+    if is_pipe(given):
         told["path"] = PIPE
     return replace(opened, texts=options.texts, description={**opened.description, **told})
 
@@ -92,7 +92,7 @@ def locate(given: object) -> Location:
         return Location(given, scheme=url[1].lower())
     if not isinstance(given, (str, PathLike)):
         return Location(given)
-    path = piped() if given == PIPE else Path(given)
+    path = piped() if is_pipe(given) else Path(given)
     if path.is_dir() or (glob.has_magic(str(path)) and not path.exists()):
         return Location(given, path)
     if not path.exists():

@@ -16,6 +16,11 @@ PIPE = "-"
 """What stands for standard input, or output, in place of a path."""
 
 
+def is_pipe(given: object) -> bool:
+    """Whether what was given stands for standard input."""
+    return isinstance(given, str) and given == PIPE
+
+
 @cache
 def piped() -> Path:
     """Return the path of a file that holds what is piped in; the second time, of the same one."""
@@ -31,7 +36,7 @@ def piped() -> Path:
 
 def _in_memory() -> Path:
     """Return the path of a new file in memory; where the system has none, of one that nobody else may read."""
-    if sys.platform == "linux":
+    if Path("/proc/self/fd").is_dir():
         return Path(f"/proc/self/fd/{os.memfd_create('incrowd')}")
     place = tempfile.mkdtemp(prefix="incrowd-")  # only its owner may look into it
     atexit.register(shutil.rmtree, place, ignore_errors=True)

@@ -17,5 +17,7 @@ def as_whole(values: pl.Series) -> pl.Series:
     if not values.dtype.is_float():
         return values
     known = values.drop_nulls()
-    whole = len(known) > 0 and bool((known.is_finite() & (known == known.floor()) & (known.abs() <= _EXACT_BELOW)).all())
+    whole = len(known) > 0 and bool(
+        (known.is_finite() & (known == known.floor()) & (known.abs() <= _EXACT_BELOW)).all()
+    )
     return values.cast(pl.Int64) if whole else values

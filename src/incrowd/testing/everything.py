@@ -36,7 +36,8 @@ def check_registered(
 
     `families` are those to look at (default: all that have a suite), `examples` how many tables each part is tried on,
     and `only` picks classes. What needs more than the suite's tables have is left out: models of labels, private
-    methods, methods that show another form than labels, and sinks whose extra is not installed. Raises `AssertionError` that names the part which fails.
+    methods, methods that show another form than labels, and sinks whose extra is not installed. Raises
+    `AssertionError` that names the part which fails.
 
     >>> check_registered(["sinks"], examples=2, only=lambda sink: sink.extra is None)
     {'sinks': ['ArrowSink()', 'CsvSink()', 'ParquetSink()']}

@@ -10,11 +10,10 @@ from typing import ClassVar, Self
 
 import polars as pl
 
-from incrowd.common.extras import needing_extra
 from incrowd.core.codebook import Codebook
 from incrowd.core.sink import Sink
 from incrowd.publishing.sinks.held_types import Held
-from incrowd.publishing.sinks.labelled import as_arguments, columns_to_write
+from incrowd.publishing.sinks.labelled import as_arguments, columns_to_write, through_pyreadstat
 
 _HELD = Held("a Stata file", program="Stata", first_date=date(1, 1, 1), times=True, booleans=False)
 _TAKEN = ("column_labels", "variable_value_labels", "variable_format")
@@ -36,8 +35,7 @@ class DtaSink(Sink):
 
     def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
         """Write all rows at once."""
-        with needing_extra("statistics", "files of Stata"):
-            import pyreadstat
         columns = columns_to_write(batches, self.codebook, _HELD, values_have_labels=True)
         frame, said = as_arguments(columns)
-        pyreadstat.write_dta(frame, str(path), **{key: said[key] for key in _TAKEN})
+        with through_pyreadstat(_HELD.noun) as pyreadstat:
+            pyreadstat.write_dta(frame, str(path), **{key: said[key] for key in _TAKEN})

@@ -75,4 +75,3 @@ def _texts(values: pl.Series, noun: str) -> pl.Series:
     if values.str.contains("\0", literal=True).any():
         raise OutputError(f"column '{values.name}' holds a text with a zero byte, which {noun} cannot hold.")
     return values
-

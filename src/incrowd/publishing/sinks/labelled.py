@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
 
+from incrowd.common.extras import needing_extra
 from incrowd.core.codebook import FEWEST_LABELS, Code, Codebook, MissingCodes, Variable
 from incrowd.errors import OutputError
 from incrowd.hierarchies.values import as_text
@@ -46,12 +48,14 @@ def columns_to_write(
     frame = pl.concat(list(batches))
     _require_words(frame.columns, held.noun)
     book = Codebook({}) if codebook is None else codebook
-    said = {name: book.of(name) if book.program == held.program else _elsewhere(book.of(name)) for name in frame.columns}
+    said = {
+        name: book.of(name) if book.program == held.program else _elsewhere(book.of(name)) for name in frame.columns
+    }
     return [_written(values, said[values.name], held, values_have_labels) for values in frame.get_columns()]
 
 
 def _elsewhere(said: Variable) -> Variable:
-    """Return what another program can be told: its formats are others, and it would take codes for missing as values."""
+    """Return what another program can be told: it has other formats, and would take codes for missing as values."""
     ordinary = said.ordinary
     named = said.is_named or len(ordinary) < FEWEST_LABELS
     return Variable(said.label, ordinary if named else {})
@@ -61,8 +65,8 @@ def _require_words(names: list[str], noun: str) -> None:
     odd = [name for name in names if not _WORD.fullmatch(name)]
     if odd:
         raise OutputError(
-            f"{noun} cannot hold a column named '{odd[0]}': a name is a letter, then letters, digits and underscores, at "
-            "most 32.  Hint: rename it, or choose another format."
+            f"{noun} cannot hold a column named '{odd[0]}': a name is a letter, then letters, digits and underscores, "
+            "at most 32.  Hint: rename it, or choose another format."
         )
     lower = [name.lower() for name in names]
     twice = [name for name in names if lower.count(name.lower()) > 1]
@@ -86,8 +90,10 @@ def _written(values: pl.Series, said: Variable, held: Held, labels: bool) -> Wri
 
 
 def _short_enough(texts: pl.Series, noun: str) -> pl.Series:
-    if int(texts.str.len_bytes().max() or 0) > _LONGEST_TEXT:  # type: ignore[call-overload]
-        raise OutputError(f"column '{texts.name}' holds texts of more than {_LONGEST_TEXT:,} bytes, too long for {noun}.")
+    if (texts.str.len_bytes() > _LONGEST_TEXT).any():
+        raise OutputError(
+            f"column '{texts.name}' holds texts of more than {_LONGEST_TEXT:,} bytes, too long for {noun}."
+        )
     return texts
 
 
@@ -155,6 +161,17 @@ def _number(text: str) -> float | None:
 
 def _spelt(code: Code) -> str:
     return code if isinstance(code, str) else str(as_text(pl.Series([float(code)]))[0])
+
+
+@contextmanager
+def through_pyreadstat(noun: str) -> Iterator[Any]:
+    """Give pyreadstat, and make its errors ours: its own may quote a value."""
+    with needing_extra("statistics", f"{noun.partition(' ')[2]}s"):
+        import pyreadstat
+    try:
+        yield pyreadstat
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError) as error:
+        raise OutputError(f"{noun} cannot be written ({type(error).__name__}).") from None
 
 
 def as_arguments(columns: list[Written]) -> tuple[pl.DataFrame, dict[str, Any]]:

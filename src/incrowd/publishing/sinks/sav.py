@@ -10,11 +10,10 @@ from typing import ClassVar, Self
 
 import polars as pl
 
-from incrowd.common.extras import needing_extra
 from incrowd.core.codebook import Codebook
 from incrowd.core.sink import Sink
 from incrowd.publishing.sinks.held_types import Held
-from incrowd.publishing.sinks.labelled import as_arguments, columns_to_write
+from incrowd.publishing.sinks.labelled import as_arguments, columns_to_write, through_pyreadstat
 
 _HELD = Held("an SPSS file", program="SPSS", first_date=date(1583, 1, 1), times=True, booleans=False)
 
@@ -35,7 +34,6 @@ class SavSink(Sink):
 
     def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
         """Write all rows at once."""
-        with needing_extra("statistics", "files of SPSS"):
-            import pyreadstat
         frame, said = as_arguments(columns_to_write(batches, self.codebook, _HELD, values_have_labels=True))
-        pyreadstat.write_sav(frame, str(path), row_compress=True, **said)
+        with through_pyreadstat(_HELD.noun) as pyreadstat:
+            pyreadstat.write_sav(frame, str(path), row_compress=True, **said)

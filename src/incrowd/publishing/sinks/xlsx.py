@@ -36,6 +36,7 @@ class XlsxSink(Sink):
         """Write all rows into one sheet."""
         with needing_extra("excel", "Excel workbooks"):
             import xlsxwriter
+            from xlsxwriter.exceptions import FileCreateError
             from xlsxwriter.worksheet import Worksheet
 
         class Exact(Worksheet):  # type: ignore[misc, unused-ignore]
@@ -49,18 +50,25 @@ class XlsxSink(Sink):
         _require_room(frame)
         # Beside the file, in a place that vanishes with it: rows are kept there until the sheet is whole.
         options = {"constant_memory": True, "tmpdir": str(path.parent)}
-        with xlsxwriter.Workbook(path, options) as book:
-            sheet = book.add_worksheet("data", worksheet_class=Exact)
-            writers = [_writer(sheet, dtype, book) for dtype in frame.dtypes]
-            for place, name in enumerate(frame.columns):
-                sheet.write_string(0, place, name)
-            row = 1
-            for piece in frame.iter_slices(_ROWS_AT_ONCE):
-                for cells in piece.iter_rows():
-                    for place, cell in enumerate(cells):
-                        if cell is not None:
-                            writers[place](row, place, cell)
-                    row += 1
+        try:
+            with xlsxwriter.Workbook(path, options) as book:
+                _fill(book.add_worksheet("data", worksheet_class=Exact), frame, book)
+        except FileCreateError as error:
+            raise OutputError(f"the workbook cannot be written ({type(error.args[0]).__name__}).") from None
+
+
+def _fill(sheet: Any, frame: pl.DataFrame, book: Any) -> None:
+    """Write the names of columns, and row after row: Excel's format is one of rows."""
+    writers = [_writer(sheet, dtype, book) for dtype in frame.dtypes]
+    for place, name in enumerate(frame.columns):
+        sheet.write_string(0, place, name)
+    row = 1
+    for piece in frame.iter_slices(_ROWS_AT_ONCE):
+        for cells in piece.iter_rows():
+            for place, cell in enumerate(cells):
+                if cell is not None:
+                    writers[place](row, place, cell)
+            row += 1
 
 
 def _writer(sheet: Any, dtype: pl.DataType, book: Any) -> Any:
@@ -83,15 +91,17 @@ def _with_blanks(frame: pl.DataFrame) -> pl.DataFrame:
         return frame
     at = next((place for place, dtype in enumerate(frame.dtypes) if dtype == pl.String), 0)
     texts = as_text(frame.to_series(at))
-    return frame.with_columns(pl.select(pl.when(empty).then(pl.lit(_BLANK)).otherwise(texts)).to_series().alias(texts.name))
+    return frame.with_columns(
+        pl.select(pl.when(empty).then(pl.lit(_BLANK)).otherwise(texts)).to_series().alias(texts.name)
+    )
 
 
 def _require_room(frame: pl.DataFrame) -> None:
     if frame.height > _MOST_ROWS or frame.width > _MOST_COLUMNS:
         raise OutputError(
-            f"an Excel sheet holds {_MOST_ROWS:,} rows and {_MOST_COLUMNS:,} columns, and there are {frame.height:,} and "
-            f"{frame.width:,}.  Hint: choose another format, such as parquet."
+            f"an Excel sheet holds {_MOST_ROWS:,} rows and {_MOST_COLUMNS:,} columns, and there are "
+            f"{frame.height:,} and {frame.width:,}.  Hint: choose another format, such as parquet."
         )
     for column in frame.get_columns():
-        if column.dtype == pl.String and int(column.str.len_chars().max() or 0) > _LONGEST_TEXT:  # type: ignore[call-overload]
+        if column.dtype == pl.String and (column.str.len_chars() > _LONGEST_TEXT).any():
             raise OutputError(f"column '{column.name}' holds texts of more than {_LONGEST_TEXT:,} characters.")

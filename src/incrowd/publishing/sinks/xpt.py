@@ -10,11 +10,10 @@ from typing import ClassVar, Self
 
 import polars as pl
 
-from incrowd.common.extras import needing_extra
 from incrowd.core.codebook import Codebook
 from incrowd.core.sink import Sink
 from incrowd.publishing.sinks.held_types import Held
-from incrowd.publishing.sinks.labelled import as_arguments, columns_to_write
+from incrowd.publishing.sinks.labelled import as_arguments, columns_to_write, through_pyreadstat
 
 _HELD = Held("a SAS file", program="SAS", first_date=date(1583, 1, 1), times=True, booleans=False)
 
@@ -35,7 +34,6 @@ class XptSink(Sink):
 
     def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
         """Write all rows at once."""
-        with needing_extra("statistics", "files of SAS"):
-            import pyreadstat
         frame, said = as_arguments(columns_to_write(batches, self.codebook, _HELD, values_have_labels=False))
-        pyreadstat.write_xport(frame, str(path), column_labels=said["column_labels"])
+        with through_pyreadstat(_HELD.noun) as pyreadstat:
+            pyreadstat.write_xport(frame, str(path), column_labels=said["column_labels"])
