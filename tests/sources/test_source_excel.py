@@ -145,7 +145,7 @@ def test_a_damaged_workbook_is_called_that(workbook: Write) -> None:
 
 @pytest.mark.parametrize("options", [{"sheet": True}, {"sheet": 1.5}, {"header_row": 0}, {"header_row": "1"}])
 def test_odd_options(workbook: Write, options: dict[str, Any]) -> None:
-    with pytest.raises(SourceError, match="sheet=|header_row="):
+    with pytest.raises(SourceError, match=r"sheet=|header_row="):
         open_source(workbook({"a": PEOPLE}), **options)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import polars as pl
@@ -90,6 +90,10 @@ class Codebook:
     variables: Mapping[str, Variable]
     program: str = ""
     """Whose file it is: other programs have other formats, and other ways to declare what is missing."""
+    missing_are_values: bool = False
+    """Whether codes that mean missing were read as values."""
+    by_codes: bool = False
+    """Whether values were read as codes, and not by their labels."""
 
     def of(self, name: str) -> Variable:
         """Return what is said of a column, or nothing."""
@@ -106,7 +110,7 @@ def shared(books: Iterable[Codebook | None]) -> Codebook | None:
         for name, said in first.variables.items()
         if all(other is not None and other.variables.get(name) == said for other in others)
     }
-    return Codebook(alike, first.program)
+    return replace(first, variables=alike)
 
 
 def _within(code: Code, first: Code, last: Code) -> bool:

@@ -44,8 +44,8 @@ def open_labelled(
     unchanged = watch(path, *([] if catalogue is None else [catalogue]))
     frame, told, catalogued = _read(path, kind, catalogue, options.encoding, program, user_missing=codes_for_missing)
     refuse_duplicates(told.column_names, str(path))
-    book = _codebook(told, catalogued, program)
     by_codes, values_too = options.value_labels == "codes", options.missing_codes == "values"
+    book = replace(_codebook(told, catalogued, program), missing_are_values=values_too, by_codes=by_codes)
     columns = [
         _column(frame[name], told.readstat_variable_types.get(name), book.of(name), by_codes, values_too)
         for name in told.column_names

@@ -51,7 +51,13 @@ def columns_to_write(
     said = {
         name: book.of(name) if book.program == held.program else _elsewhere(book.of(name)) for name in frame.columns
     }
-    return [_written(values, said[values.name], held, values_have_labels) for values in frame.get_columns()]
+    values_too = book.missing_are_values and book.program == held.program
+    as_codes = values_have_labels and not book.by_codes  # what was read as codes is read as codes again
+    return [
+        (_coded(values, said[values.name], values_too) if as_codes else None)
+        or _written(values, said[values.name], held, values_have_labels)
+        for values in frame.get_columns()
+    ]
 
 
 def _elsewhere(said: Variable) -> Variable:
@@ -79,8 +85,7 @@ def _written(values: pl.Series, said: Variable, held: Held, labels: bool) -> Wri
         return Written(values.cast(pl.Int32), said.label, _TRUTH, measure="nominal")
     plain = held.column(values)
     if plain.dtype == pl.String:
-        coded = _coded(plain, said) if labels and said.labels else None
-        return coded or Written(_short_enough(plain, held.noun), said.label)
+        return Written(_short_enough(plain, held.noun), said.label)
     if not plain.dtype.is_numeric():
         return Written(plain, said.label, format=said.format)
     if plain.dtype == pl.Int64 and bool((plain.drop_nulls().abs() <= _LARGEST).all()):
@@ -99,19 +104,29 @@ def _short_enough(texts: pl.Series, noun: str) -> pl.Series:
 
 def _labels_of(codes: pl.Series, said: Variable) -> dict[Code, str]:
     """Return the labels of codes that are there, and of those that mean missing."""
-    there = set(codes.unique().cast(pl.Float64).to_list()) if codes.dtype.is_numeric() else set(codes.unique())
-    return {code: text for code, text in said.labels.items() if code in there or said.means_missing(code)}
+    there = set(codes.unique().cast(pl.Float64).to_list())
+    kept = {code: text for code, text in said.labels.items() if code in there or said.means_missing(code)}
+    return _whole(kept) if codes.dtype.is_integer() else kept
 
 
-def _coded(texts: pl.Series, said: Variable) -> Written | None:
-    """Return texts as the codes that they were, with labels; None where the texts say more by themselves."""
-    shown = said.texts(missing_too=True)
+def _whole(labels: Mapping[Code, str]) -> dict[Code, str]:
+    """Return labels of whole numbers as such: a column of these takes no others."""
+    return {
+        int(code): text for code, text in labels.items() if float(code).is_integer() and abs(float(code)) <= _LARGEST
+    }
+
+
+def _coded(texts: pl.Series, said: Variable, values_too: bool) -> Written | None:
+    """Return texts as the codes that they were, with labels; None where there are none, or texts say more."""
+    if texts.dtype != pl.String or not said.labels:
+        return None
+    shown = said.texts(missing_too=values_too)
     code_of = {text: code for code, text in shown.items()}
     found: list[str] = texts.unique().drop_nulls().sort().to_list()
     as_texts = any(isinstance(code, str) for code in said.labels)
     coding = _text_codes(found, code_of, said) if as_texts else _number_codes(found, code_of, said)
-    if coding is None:
-        return None
+    if coding is None or (not values_too and any(said.means_missing(code) for code in coding.values())):
+        return None  # it would be read as another value, or as missing
     labels = {code: said.labels.get(code, text) for text, code in coding.items() if _spelt(code) != text}
     ordinary = [code for code in labels if not said.means_missing(code)]
     if len(ordinary) < FEWEST_LABELS:  # it would be read as a number again
@@ -122,7 +137,7 @@ def _coded(texts: pl.Series, said: Variable) -> Written | None:
     codes = pl.DataFrame({"text": texts}).join(key, on="text", how="left", maintain_order="left")["code"]
     if not as_texts and all(float(code).is_integer() and abs(float(code)) <= _LARGEST for code in coding.values()):
         codes = codes.cast(pl.Int32)
-        labels = {int(code): text for code, text in labels.items() if float(code).is_integer()}
+        labels = _whole(labels)
     measure = said.measure if said.measure in ("nominal", "ordinal") else "nominal"
     return Written(codes.alias(texts.name), said.label, labels, said.missing, measure=measure)
 
@@ -138,9 +153,8 @@ def _number_codes(found: list[str], code_of: Mapping[str, Code], said: Variable)
     start = max(_LEAST_NEW_CODE, 10 ** len(str(int(largest))))
     new = [text for text in found if text not in coding]
     coding |= {text: start + place for place, text in enumerate(new, start=1)}
-    if any(said.means_missing(coding[text]) for text in new) or len(set(coding.values())) < len(coding):
-        return None
-    return coding
+    mistaken = any(said.means_missing(coding[text]) for text in new)
+    return None if mistaken or len(set(coding.values())) < len(coding) else coding
 
 
 def _text_codes(found: list[str], code_of: Mapping[str, Code], said: Variable) -> dict[str, Code] | None:
