@@ -51,7 +51,9 @@ def measure(console: Console, rows: int, place: Path) -> None:
     found = {
         "SPSS, written": (
             seconds(lambda: pyreadstat.write_sav(codes, str(sav), variable_value_labels=labels, row_compress=True)),
-            seconds(lambda: sinks["sav"]().with_codebook(book).write(iter([frame]), place / "b.sav", separator=",")),
+            seconds(
+                lambda: sinks["sav"]().write_labelled(iter([frame]), place / "b.sav", separator=",", codebook=book)
+            ),
         ),
         "SPSS, read": (
             seconds(lambda: pyreadstat.read_sav(str(sav), apply_value_formats=True)),

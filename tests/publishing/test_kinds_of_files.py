@@ -205,7 +205,7 @@ def test_generated_cells_are_read_back_whatever_the_labels(
     book = Codebook({"a": Variable("a label", labels, missing if kind == "sav" else ())}, program)
     frame = pl.DataFrame({"a": pl.Series(cells, dtype=pl.String), "b": [1] * len(cells)})
     path = tmp_path / f"a.{kind}"
-    registered("sinks")[kind]().with_codebook(book).write(iter([frame]), path, separator=",")
+    registered("sinks")[kind]().write_labelled(iter([frame]), path, separator=",", codebook=book)
     read = read_rows(open_source(path))
     # Labels that are the same for two codes were shown with their code, so these cells are none of them.
     assert as_text(read["a"]).to_list() == cells

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Protocol
 
 import polars as pl
 
@@ -30,10 +30,12 @@ class Sink(Named, Protocol):
     names_are_words: ClassVar[bool] = False
     """Whether a column's name must be a word: a letter, then letters, digits and underscores, at most 32 of them."""
 
-    def with_codebook(self, codebook: Codebook | None) -> Self:
-        """Return a sink that also writes what the table's own file says of its columns, where it can hold that."""
-        return self
-
     def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
         """Write all batches into one new file; `separator` is for kinds that have one."""
         ...
+
+    def write_labelled(
+        self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str, codebook: Codebook | None
+    ) -> None:
+        """Write the same with what the table's own file says of its columns, where such files can hold that."""
+        self.write(batches, path, separator=separator)

@@ -110,22 +110,21 @@ def save(
         return elsewhere  # type: ignore[return-value]  # a place that is none of this machine's is a text
     directory = Path(directory)
     chosen = format or natural_format(release)
-    kind: Sink = registered("sinks")[chosen]()
-    sink = kind.with_codebook(release.source.codebook)
+    sink: Sink = registered("sinks")[chosen]()
+    codebook = release.source.codebook
     with new_directory(directory, force=force) as place:
         batches = _reporting(release, progress)
         if not sink.takes_lists:
             batches = (lists_as_text(batch, texts.item_separator) for batch in batches)
         rows = _for_spreadsheets(batches, sink, texts)
-        sink.write(rows, place / f"data.{chosen}", separator=texts.separator)
+        sink.write_labelled(rows, place / f"data.{chosen}", separator=texts.separator, codebook=codebook)
         tables = {name: iter([table]) for name, table in texts.tables.items()}
         tables |= {name: table.rows.batches() for name, table in texts.linked.items()}
         for name, batches in tables.items():
             others = _for_spreadsheets(batches, sink, texts)
             told = release.event_tables[name].source.codebook if name in release.event_tables else None
-            kind.with_codebook(told or release.source.codebook).write(
-                others, place / f"{name}.{chosen}", separator=texts.separator
-            )
+            target = place / f"{name}.{chosen}"
+            sink.write_labelled(others, target, separator=texts.separator, codebook=told or codebook)
         (place / "recipe.toml").write_text(texts.recipe(chosen, directory), encoding="utf-8")
         if texts.labels is not None:
             (place / "labels.json").write_text(texts.labels, encoding="utf-8")

@@ -56,10 +56,19 @@ def _is_sure(magic: bytes, head: bytes) -> bool:
 
 
 def _is_binary(head: bytes) -> bool:
-    controls = _controls(head)
+    """Whether bytes are no text: many zeros, or many control characters among bytes that are not UTF-8."""
+    controls = _controls(head) if not _is_utf8(head) else head.count(0)
     if controls < _FEWEST or controls <= _LARGEST_SHARE * len(head):
         return False
     return not (head.startswith(_MARKS) or _looks_like_utf16(head))
+
+
+def _is_utf8(head: bytes) -> bool:
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be cut
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _controls(head: bytes) -> int:

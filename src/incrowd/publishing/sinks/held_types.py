@@ -31,6 +31,8 @@ class Held:
     """Whether a time of the day is one."""
     booleans: bool
     """Whether true and false are values of their own."""
+    longest_labelled: int = 0
+    """How long the name of a column may be whose values have labels; 0 where none have."""
 
     def column(self, values: pl.Series) -> pl.Series:
         """Return a column as it can be written: Boolean, Int64, Float64, Date, Datetime, Time or String."""

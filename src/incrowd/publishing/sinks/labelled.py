@@ -41,9 +41,7 @@ class Written:
     measure: str | None = None
 
 
-def columns_to_write(
-    batches: Iterator[pl.DataFrame], codebook: Codebook | None, held: Held, *, values_have_labels: bool
-) -> list[Written]:
+def columns_to_write(batches: Iterator[pl.DataFrame], codebook: Codebook | None, held: Held) -> list[Written]:
     """Return all columns; such files are written at once, so all rows come into memory."""
     frame = pl.concat(list(batches))
     _require_words(frame.columns, held.noun)
@@ -52,12 +50,13 @@ def columns_to_write(
         name: book.of(name) if book.program == held.program else _elsewhere(book.of(name)) for name in frame.columns
     }
     values_too = book.missing_are_values and book.program == held.program
-    as_codes = values_have_labels and not book.by_codes  # what was read as codes is read as codes again
-    return [
-        (_coded(values, said[values.name], values_too) if as_codes else None)
-        or _written(values, said[values.name], held, values_have_labels)
-        for values in frame.get_columns()
-    ]
+    written = []
+    for values in frame.get_columns():
+        labels = len(values.name) <= held.longest_labelled
+        as_codes = labels and not book.by_codes  # what was read as codes is read as codes again
+        coded = _coded(values, said[values.name], values_too) if as_codes else None
+        written.append(coded or _written(values, said[values.name], held, labels))
+    return written
 
 
 def _elsewhere(said: Variable) -> Variable:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import polars as pl
 
@@ -22,18 +22,19 @@ _HELD = Held("a SAS file", program="SAS", first_date=date(1583, 1, 1), times=Tru
 class XptSink(Sink):
     """A transport file of SAS, version 8."""
 
-    codebook: Codebook | None = None
     name: ClassVar[str] = "xpt"
     suffixes: ClassVar[tuple[str, ...]] = (".xpt", ".sas7bdat")
     extra: ClassVar[str | None] = "statistics"
     names_are_words: ClassVar[bool] = True
 
-    def with_codebook(self, codebook: Codebook | None) -> Self:
-        """Write what the table's own file says of its columns."""
-        return replace(self, codebook=codebook)
-
     def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
         """Write all rows at once."""
-        frame, said = as_arguments(columns_to_write(batches, self.codebook, _HELD, values_have_labels=False))
+        self.write_labelled(batches, path, separator=separator, codebook=None)
+
+    def write_labelled(
+        self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str, codebook: Codebook | None
+    ) -> None:
+        """Write all rows, and what is said of their columns."""
+        frame, said = as_arguments(columns_to_write(batches, codebook, _HELD))
         with through_pyreadstat(_HELD.noun) as pyreadstat:
             pyreadstat.write_xport(frame, str(path), column_labels=said["column_labels"])
