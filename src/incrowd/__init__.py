@@ -27,6 +27,7 @@ _HOMES = {
     "compare": "planning.compare",
     "Guarantee": "core.model",
     "Hierarchy": "hierarchies.hierarchy",
+    "Ledger": "ledger",
     "Method": "core.method",
     "Model": "core.model",
     "PrivateTable": "publishing.private_table",

@@ -17,6 +17,7 @@
     ├── ConformanceError         a method published what its models forbid: a fault, never a user's mistake
     ├── OutputError              the release cannot be written where it was asked to go
     ├── MissingExtra             a package is not installed that not everybody needs; also an ImportError
+    ├── LedgerError              a ledger cannot be used, or was tampered with
     └── BudgetSpent              a question would cost more privacy than is left
 
 and warns of:
@@ -37,7 +38,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from itertools import accumulate
 
+_LONGEST_LIST = 1200
 LONGEST_NAME = 64
 """A name of a column that is longer is not quoted: it may be a whole record."""
 
@@ -194,6 +197,10 @@ class MissingExtra(IncrowdError, ImportError):
         return type(self), (self.extra, self.what, self.package)
 
 
+class LedgerError(IncrowdError):
+    """A ledger is not there, cannot be used, or was changed by somebody else than incrowd."""
+
+
 class BudgetSpent(IncrowdError):
     """A question would cost more privacy than is left; nothing was computed from the table for it."""
 
@@ -207,7 +214,7 @@ class FormulaWarning(UserWarning):
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:
-    """Return a hint that names the nearest known words, or all of them when there are few.
+    """Return a hint that names the nearest known words, or all of them.
 
     >>> did_you_mean("agge", ["age", "sex"])
     "  Hint: did you mean 'age'?"
@@ -217,9 +224,21 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
     if near:
         return "  Hint: did you mean " + " or ".join(f"'{name}'" for name in near) + "?"
     if known:
-        shown = ", ".join(f"'{name}'" for name in known[:12])
-        return f"  Hint: there are {shown}" + (", …" if len(known) > 12 else "") + "."
+        return f"  Hint: there are {_quoted(known)}."
     return ""
+
+
+def _quoted(names: Sequence[str]) -> str:
+    """Return all names in quotes; where they would fill a screen, those that do not, and how many more there are.
+
+    >>> _quoted(["age", "sex"]), _quoted(["x" * 500] * 9)[-12:]
+    ("'age', 'sex'", ' and 7 more')
+    """
+    shown = [f"'{name}'" for name in names]
+    ends = list(accumulate(len(text) + 2 for text in shown))
+    fit = max(sum(end <= _LONGEST_LIST for end in ends), 1)
+    more = f" and {len(shown) - fit} more" if fit < len(shown) else ""
+    return ", ".join(shown[:fit]) + more
 
 
 def looks_like_data(names: Iterable[str]) -> bool:
@@ -231,14 +250,14 @@ def looks_like_data(names: Iterable[str]) -> bool:
     return any(len(name) > LONGEST_NAME or not name.strip() or _LOOKS_LIKE_DATA.search(name) for name in names)
 
 
-def some_columns(names: Sequence[str], *, of: Iterable[str], most: int = 5) -> str:
-    """Return some names of a table's columns, to follow a colon; or what else may be said of them.
+def some_columns(names: Sequence[str], *, of: Iterable[str]) -> str:
+    """Return names of a table's columns, to follow a colon; or what else may be said of them.
 
     `of` are the names of all columns: where one of them looks like data, none is quoted.
     """
     if looks_like_data(of):
         return "names that look like data, and are not quoted; is there a header?"
-    return ", ".join(f"'{name}'" for name in names[:most]) + (", …" if len(names) > most else "")
+    return _quoted(names)
 
 
 def similar_columns(wrong: str, columns: Iterable[str]) -> str:

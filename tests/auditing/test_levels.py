@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
+import numpy as np
 import polars as pl
 import pytest
 
 import incrowd as ic
 from incrowd.attacks.linkage import Linkage
 from incrowd.auditing import Audit
+from incrowd.auditing.run import aim, attack_all
 from incrowd.common.percents import percent
-from incrowd.core.risk import Risk, risk_of
+from incrowd.common.progress import silent
+from incrowd.core.attack import Attack
+from incrowd.core.risk import Risk, Threat, risk_of
+from incrowd.core.target import Target
 from tests.auditing.audit_cases import write
 from tests.cli.command import incrowd
 
@@ -104,3 +111,24 @@ def test_numbers_that_round_to_all_or_nothing_say_so() -> None:
 def test_levels(value: float, exposed: int, level: str) -> None:
     risk: Risk = risk_of(Linkage(), value=value, baseline=0.0, people=10_000, says="", exposed=exposed)
     assert risk.level == level
+
+
+@dataclass(frozen=True)
+class _ExposesByKeptColumns(Attack):
+    """Is right a little more often by labels alone, and sure of half of all people who are known by more."""
+
+    name: ClassVar[str] = "exposes-by-kept-columns"
+    threat: ClassVar[Threat] = "linkability"
+
+    def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
+        if target.beside:
+            return risk_of(self, value=0.55, baseline=0.4, people=1000, says="", exposed=500)
+        return risk_of(self, value=0.6, baseline=0.4, people=1000, says="")
+
+
+def test_of_several_adversaries_the_one_who_exposes_people_counts() -> None:
+    frame = ic.datasets.census(60)
+    release = ic.publish(ic.read(frame, quasi=["age"], keep=["sex"], others="drop"), ic.KAnonymity(5), seed=1)
+    target, _ = aim(release, seed=0)
+    (risk,), _ = attack_all(target, [_ExposesByKeptColumns()], seed=0, progress=silent)
+    assert (risk.exposed, risk.level) == (500, "high")

@@ -150,3 +150,58 @@ def test_slices_are_counted_as_written() -> None:
     release = ic.publish(opened(inhabitants()), ic.SlicedDiversity(2), method=ic.Slicing(), seed=0)
     for column in release.audit(learn=False).usefulness["columns"]:
         assert column["total variation"] == pytest.approx(0, abs=1e-12)
+
+
+def _drawn_rows(release: ic.Release, one: str, two: str, seed: int) -> list[tuple[str, str]]:
+    """Draw whole rows of two columns of names from labels, label by label."""
+    rng, found = np.random.default_rng(seed), []
+    for labels in release.to_polars().select(one, two).iter_rows():
+        row = []
+        for name, label in zip((one, two), labels, strict=True):
+            members = (
+                label.strip("{}").split(", ") if label != "*" else release.label_meanings["columns"][name]["assumed"]
+            )
+            row.append(members[rng.integers(len(members))])
+        found.append((row[0], row[1]))
+    return found
+
+
+def _goes_together(rows: int = 300) -> pl.DataFrame:
+    rng = np.random.default_rng(4)
+    one = rng.integers(0, 12, rows)
+    two = np.where(rng.random(rows) < 0.5, one, rng.integers(0, 12, rows))
+    return pl.DataFrame({"one": [f"a{code:02}" for code in one], "two": [f"b{code:02}" for code in two]})
+
+
+def test_associations_are_those_of_whole_rows() -> None:
+    frame = _goes_together()
+    release = ic.publish(ic.read(frame, quasi=["one", "two"]), ic.KAnonymity(15), seed=1)
+    (pair,) = release.audit(learn=False).usefulness["pairs"]
+    drawn = []
+    for seed in range(40):
+        rows = _drawn_rows(release, "one", "two", seed)
+        numbers = {text: place for place, text in enumerate(sorted({text for row in rows for text in row}))}
+        drawn.append(_naive_association([(numbers[one], numbers[two]) for one, two in rows]))
+    assert pair["association after"] == pytest.approx(sum(drawn) / len(drawn), abs=0.02)
+    assert 0.05 < pair["association after"] < pair["association before"]
+    # The planted fault: corrected for chance that a table of expected counts does not have, less is found.
+    spread = expected_pairs(release.form.tally, release.generalized, "one", "two")
+    assert association(spread) < pair["association after"] - 0.03
+
+
+def test_independent_columns_stay_independent() -> None:
+    rng = np.random.default_rng(5)
+    frame = pl.DataFrame({name: rng.choice([f"{name}{code}" for code in range(8)], 2000) for name in ("one", "two")})
+    release = ic.publish(ic.read(frame, quasi=["one", "two"]), ic.KAnonymity(50), seed=1)
+    (pair,) = release.audit(learn=False).usefulness["pairs"]
+    assert pair["association after"] < 0.05
+
+
+def test_exact_rows_keep_their_associations() -> None:
+    frame = _goes_together()
+    release = ic.publish(ic.read(frame, quasi=["one", "two"]), ic.BucketSize(1), seed=1)
+    (pair,) = release.audit(learn=False).usefulness["pairs"]
+    form = release.generalized
+    assert (form.shown.highs - form.shown.lows == 1).all()
+    assert pair["association after"] == pytest.approx(pair["association before"])
+    assert AssociationKept().measure(release.form.tally, form) == pytest.approx(1.0)

@@ -176,3 +176,24 @@ def test_withheld_people_are_not_found_by_what_is_kept(tmp_path: Path) -> None:
     )
     assert release.withheld == 1
     assert risk(release.audit(learn=False), "linkage").value == pytest.approx(2 / 3)
+
+
+def test_rows_are_read_once_for_files_and_warnings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What kept columns single out is noted while rows are written or attacked, and is what a second look finds."""
+    frame = patients().select(*QUASI, "ill", "zip")
+    release, again = publish(frame), publish(frame)
+    reads = []
+    kind = type(release.published)
+    make = kind.batches
+    monkeypatch.setattr(kind, "batches", lambda rows: reads.append(1) or make(rows))
+    release.save(tmp_path / "out", format="csv")
+    assert len(reads) == 1
+    assert release.warnings == again.warnings
+    opened = ic.open_release(tmp_path / "out", original=frame)
+    reads.clear()
+    kind = type(opened.published)
+    look = kind.batches
+    monkeypatch.setattr(kind, "batches", lambda rows: reads.append(1) or look(rows))
+    opened.audit(learn=False)
+    assert len(reads) == 1
+    assert opened.warnings == again.warnings

@@ -24,7 +24,6 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # What a command that is shown ends with, if not in 0: its exit code and what it says.
 ENDS_IN = {
     "incrowd experiment sattar": (3, "pip install 'incrowd[experiments]'"),
-    "incrowd advise patients.recipe.toml": (3, 'name = "local-recoding"'),  # which is what README says it is for
 }
 ENGINE = (3, "pip install 'incrowd[spark]'")
 # Takes a minute as it stands.

@@ -144,6 +144,9 @@ def test_mistakes_are_explained(arguments: tuple[str, ...], code: int, said: str
     assert "Traceback" not in done.err
 
 
-def test_a_recipe_needs_an_epsilon_and_a_delta(recipe: Path) -> None:
-    assert incrowd("plan", recipe).code == 2
+def test_a_recipe_is_planned_for_what_is_usual(recipe: Path) -> None:
+    done = incrowd("plan", recipe, "--epsilon", "2")
+    assert done.code == 0
+    assert "δ = 1e-6 is assumed" in done.out
+    assert "ε" not in done.out.partition("is assumed")[0].rpartition("Note:")[2]
     assert incrowd("plan", recipe.with_name("absent.toml"), "--epsilon", "1", "--delta", "1e-6").code == 3

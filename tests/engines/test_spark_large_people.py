@@ -195,3 +195,33 @@ def test_everybody_has_one_row(spark: SparkSession) -> None:
         assert release.to_polars().group_by(QUASI).len()["len"].min() >= 5
     finally:
         spark.conf.unset(NAME)
+
+
+def test_who_lacks_a_value_once_has_the_others(spark: SparkSession, table: Any) -> None:
+    """Shares in groups and in the table are those of people with a value: a gap beside it makes nobody lack it."""
+    from incrowd.engines.spark.arrow_batches import to_spark
+
+    gaps = (pl.col("who") % 3 == 0) & (pl.col("nth") == 0) & (pl.col("times") > 1) | (pl.col("who") % 41 == 0)
+    frame = FRAME.with_columns(illness=pl.when(~gaps).then(pl.concat_str(pl.lit("i"), pl.col("row") % 3)))
+    given = ic.read(
+        to_spark(spark, frame), quasi=QUASI, sensitive=["illness"], person="pid", keep=["row"], others="drop"
+    )
+    release = ic.publish(given, [ic.KAnonymity(20), ic.BasicBetaLikeness(2.0)])
+    assert release.shown.counted is None, "no driver saw the tally"
+    value_of = dict(frame.select("row", "illness").iter_rows())
+    who_of = dict(frame.select("row", "who").iter_rows())
+    groups: dict[Any, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
+    everybody: dict[int, set[str]] = defaultdict(set)
+    for row in pl.DataFrame(release.to_polars()).iter_rows(named=True):
+        if value_of[row["row"]] is not None:
+            groups[tuple(row[name] for name in QUASI)][who_of[row["row"]]].add(value_of[row["row"]])
+            everybody[who_of[row["row"]]].add(value_of[row["row"]])
+    shares = shares_of(everybody)
+    gains = [(share / shares[value]) - 1 for group in groups.values() for value, share in shares_of(group).items()]
+    assert release.guarantees[1].achieved == pytest.approx(max(gains))
+
+
+def shares_of(people: dict[int, set[str]]) -> dict[str, float]:
+    """Return the share of those who have a value, of all who have any."""
+    found = Counter(value for values in people.values() for value in values)
+    return {value: number / len(people) for value, number in found.items()}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from datetime import date
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,7 @@ import incrowd as ic
 from incrowd.errors import OutputError, SchemaError, SourceError, TallyTooLarge
 from tests.engines.summaries import told
 from tests.engines.test_engines import sorted_rows
+from tests.publishing.linked_files import require_hidden
 from tests.publishing.test_linked import PEOPLE, made_up_tables
 
 if TYPE_CHECKING:
@@ -87,27 +86,7 @@ def test_a_naive_adversary_who_joins_the_files_that_spark_wrote(spark: SparkSess
 
     people, visits, bought = rows("data"), rows("visits"), rows("bought")
     assert (len(people), len(visits)) == (PEOPLE, 1500)
-    group_of = {row["pid"]: (row["age"], row["sex"]) for row in people}
-    assert len(group_of) == PEOPLE
-    members = Counter(group_of.values())
-    assert min(members.values()) >= 8
-    held: dict[tuple, set[str]] = defaultdict(set)
-    for row in visits:
-        held[group_of[row["pid"]], "disease", row["disease"]].add(row["pid"])
-    for row in people:
-        held[group_of[row["pid"]], "blood", row["blood"]].add(row["pid"])
-    assert max(len(who) / members[group] for (group, _, _), who in held.items()) <= 1 / 1.4
-    sets: dict[str, set[str]] = defaultdict(set)
-    for row in bought:
-        sets[row["pid"]].add(row["item"])
-    known = Counter(
-        (group_of[pid], together)
-        for pid, labels in sets.items()
-        for size in (1, 2)
-        for together in combinations(sorted(labels), size)
-    )
-    assert min(known.values()) >= 3
-    assert not set(group_of) & set(TABLES["people"]["pid"])
+    require_hidden(people, visits, bought, keys=TABLES["people"]["pid"], k=8, share=1 / 1.4, shown_by=3)
     if form == "parquet":
         found = {model.statement: model.satisfied for model in ic.check(tmp_path / "out").models}
         assert found == {str(model): True for model in MODELS}

@@ -16,7 +16,18 @@ from incrowd.experiments.diffgen_claims import (
     RAW,
     UNCLIPPED,
 )
-from tests.experiments.planted import Line, holding, judge, results, runs
+from tests.experiments.planted import (
+    Line,
+    Planted,
+    failing,
+    holding,
+    judge,
+    require_all_planted,
+    require_failing,
+    require_holding,
+    results,
+    runs,
+)
 
 BOUNDS: list[Line] = [
     ("bounds", "Adult", 10, RAW, "", ACCURACY, 0.82),
@@ -57,7 +68,7 @@ def utilities(better: str, worse: str, high: float, low: float) -> list[Line]:
 
 FALLS, FLAT, RISES = {4: 0.79, 10: 0.80, 16: 0.74}, {4: 0.79, 10: 0.79, 16: 0.79}, {4: 0.78, 10: 0.80, 16: 0.81}
 
-PLANTED: dict[str, tuple[list[Line], dict[str, list[Line]]]] = {
+PLANTED: Planted = {
     "Choosing by information gain is not as good": (
         utilities("max", "infogain", 0.80, 0.77),
         {
@@ -110,24 +121,21 @@ PLANTED: dict[str, tuple[list[Line], dict[str, list[Line]]]] = {
         {"worse": utilities("gini", "max", 0.79, 0.81), "alike": utilities("gini", "max", 0.793, 0.79)},
     ),
 }
-FAILING = [(text, why) for text, (_, planted) in PLANTED.items() for why in planted]
+FAILING = failing(PLANTED)
 
 
 def test_every_claim_has_results_for_which_it_fails() -> None:
-    found = [claim.text for claim in CLAIMS if sum(part in claim.text for part in PLANTED) != 1]
-    assert found == []
-    assert len(PLANTED) == len(CLAIMS)
+    require_all_planted(CLAIMS, PLANTED)
 
 
 @pytest.mark.parametrize("text", PLANTED)
 def test_it_holds_as_in_the_paper(text: str) -> None:
-    assert holding(CLAIMS, text, results(*PLANTED[text][0])) == "holds"
-    assert holding(CLAIMS, text, results()) == "not measured"
+    require_holding(CLAIMS, PLANTED, text)
 
 
-@pytest.mark.parametrize(("text", "why"), FAILING, ids=[f"{text}: {why}" for text, why in FAILING])
+@pytest.mark.parametrize(("text", "why"), FAILING.values(), ids=FAILING)
 def test_it_fails_where_it_must(text: str, why: str) -> None:
-    assert holding(CLAIMS, text, results(*PLANTED[text][1][why])) == "does not hold"
+    require_failing(CLAIMS, PLANTED, text, why)
 
 
 def test_the_best_of_several_noisy_points_is_no_peak() -> None:

@@ -36,7 +36,17 @@ from incrowd.experiments.tables import census_subject
 from incrowd.metrics.learning import CLASSIFIERS
 from incrowd.metrics.workload.sized import SHARES
 from incrowd.publishing.release import Release
-from tests.experiments.planted import Line, holding, judge, results
+from tests.experiments.planted import (
+    Line,
+    Planted,
+    failing,
+    holding,
+    judge,
+    require_all_planted,
+    require_failing,
+    require_holding,
+    results,
+)
 
 
 def withheld(share: float, broken: float = 0.0, bare: float = 0.4, rows: int = 10) -> list[Line]:
@@ -112,7 +122,7 @@ def seconds(method: str, cost: Callable[[int], float]) -> list[Line]:
 LINEAR = seconds(OURS, lambda rows: rows / 1000)
 
 # For each claim: results as the paper has them, and results for which it must fail, each with why.
-PLANTED: dict[str, tuple[list[Line], dict[str, list[Line]]]] = {
+PLANTED: Planted = {
     "none is withheld": (
         withheld(0.0),
         {
@@ -210,24 +220,21 @@ PLANTED: dict[str, tuple[list[Line], dict[str, list[Line]]]] = {
         },
     ),
 }
-FAILING = [(text, why) for text, (_, planted) in PLANTED.items() for why in planted]
+FAILING = failing(PLANTED)
 
 
 def test_every_claim_has_results_for_which_it_fails() -> None:
-    found = [claim.text for claim in CLAIMS if sum(part in claim.text for part in PLANTED) != 1]
-    assert found == []
-    assert len(PLANTED) == len(CLAIMS)
+    require_all_planted(CLAIMS, PLANTED)
 
 
 @pytest.mark.parametrize("text", PLANTED)
 def test_it_holds_as_in_the_paper(text: str) -> None:
-    assert holding(CLAIMS, text, results(*PLANTED[text][0])) == "holds"
-    assert holding(CLAIMS, text, results()) == "not measured"
+    require_holding(CLAIMS, PLANTED, text)
 
 
-@pytest.mark.parametrize(("text", "why"), FAILING, ids=[f"{text}: {why}" for text, why in FAILING])
+@pytest.mark.parametrize(("text", "why"), FAILING.values(), ids=FAILING)
 def test_it_fails_where_it_must(text: str, why: str) -> None:
-    assert holding(CLAIMS, text, results(*PLANTED[text][1][why])) == "does not hold"
+    require_failing(CLAIMS, PLANTED, text, why)
 
 
 def test_some_tables_only_is_in_part() -> None:

@@ -33,7 +33,17 @@ from incrowd.experiments.slicing.ways import (
     publish_all,
 )
 from incrowd.experiments.tables import census_subject
-from tests.experiments.planted import Line, holding, judge, results
+from tests.experiments.planted import (
+    Line,
+    Planted,
+    failing,
+    holding,
+    judge,
+    require_all_planted,
+    require_failing,
+    require_holding,
+    results,
+)
 
 SETTINGS = {"the paper's buckets": PAPER, "buckets dealt down to ℓ": SLICED, "the recommended setting": RECOMMENDED}
 
@@ -94,9 +104,6 @@ def films(**values: float) -> list[Line]:
         ("ratings", "ratings", 4_500, names[name], "l = 3", EXPLAINED, value)
         for name, value in {"mean": 0.0, **values}.items()
     ]
-
-
-Planted = dict[str, tuple[list[Line], dict[str, list[Line]]]]
 
 
 def of_setting(said: str, method: str) -> Planted:
@@ -183,24 +190,21 @@ PLANTED: Planted = {
     ),
 }
 PLANTED = {text.replace("(buckets dealt", "(the default, buckets dealt"): lines for text, lines in PLANTED.items()}
-FAILING = [(text, why) for text, (_, planted) in PLANTED.items() for why in planted]
+FAILING = failing(PLANTED)
 
 
 def test_every_claim_has_results_for_which_it_fails() -> None:
-    found = [claim.text for claim in CLAIMS if sum(part in claim.text for part in PLANTED) != 1]
-    assert found == []
-    assert len(PLANTED) == len(CLAIMS)
+    require_all_planted(CLAIMS, PLANTED)
 
 
 @pytest.mark.parametrize("text", PLANTED)
 def test_it_holds_where_it_should(text: str) -> None:
-    assert holding(CLAIMS, text, results(*PLANTED[text][0])) == "holds"
-    assert holding(CLAIMS, text, results()) == "not measured"
+    require_holding(CLAIMS, PLANTED, text)
 
 
-@pytest.mark.parametrize(("text", "why"), FAILING, ids=[f"{text}: {why}" for text, why in FAILING])
+@pytest.mark.parametrize(("text", "why"), FAILING.values(), ids=FAILING)
 def test_it_fails_where_it_must(text: str, why: str) -> None:
-    assert holding(CLAIMS, text, results(*PLANTED[text][1][why])) == "does not hold"
+    require_failing(CLAIMS, PLANTED, text, why)
 
 
 def test_the_evidence_says_how_many_buckets_are_matched() -> None:

@@ -194,6 +194,14 @@ def test_odd_parameters(parameters: dict[str, object]) -> None:
         ic.IndividualRisk(**parameters)  # type: ignore[arg-type]
 
 
+def test_a_risk_of_one_promises_nothing_and_says_so() -> None:
+    assert ic.IndividualRisk(1.0).asks_nothing
+    assert not ic.IndividualRisk(0.99).asks_nothing
+    table = ic.read(pl.DataFrame({"age": [30, 31], "w": [5.0, 6.0]}), quasi=["age"], weight="w")
+    release = ic.publish(table, ic.IndividualRisk(1.0), seed=1)
+    assert "Nothing is guaranteed: every table satisfies individual risk of at most 1." in release.warnings
+
+
 def test_it_is_a_value() -> None:
     is_a_value(ic.IndividualRisk(0.2))
     is_a_value(ic.IndividualRisk(0.2, average=True))

@@ -276,3 +276,17 @@ def test_what_cannot_be_promised_is_refused() -> None:
         ic.publish(
             ic.read(moved, person="pid", household="hid", quasi=["age", "city"], sensitive=["ill"]), ic.KAnonymity(2)
         )
+
+
+def test_columns_beside_the_labels_change_nothing_for_the_neighbour(tmp_path: Path) -> None:
+    before = families(7, households=40)
+    roles: dict[str, Any] = {"person": "pid", "household": "hid", "quasi": ["age", "city"], "sensitive": ["ill"]}
+    kept = ic.publish(ic.read(before, keep=["secret"], **roles), ic.KAnonymity(3), seed=1)
+    alone = ic.publish(ic.read(before, drop=["secret"], **roles), ic.KAnonymity(3), seed=1)
+    kept.save(tmp_path / "out", format="csv")
+    again = ic.open_release(tmp_path / "out", original=before)
+    found = [
+        next(one for one in release.audit(learn=False).attacks if one.attack == "household")
+        for release in (alone, kept, again)
+    ]
+    assert found[0].value == found[1].value == pytest.approx(found[2].value)

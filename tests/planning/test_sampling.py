@@ -6,12 +6,13 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.errors import RecipeError
+from incrowd.errors import RecipeError, SchemaError
 from incrowd.hierarchies.categories import Categories
 from incrowd.hierarchies.intervals import Intervals
 from incrowd.metrics.distortion import Distortion
 from incrowd.metrics.ncp import GlobalCertaintyPenalty
-from incrowd.planning.sampling import advise_sampling, not_beaten
+from incrowd.planning.sampling import advise_sampling
+from incrowd.planning.weighing import TOLERANCE, not_beaten, weighed
 
 QUASI = ["age", "sex", "education"]
 
@@ -48,22 +49,65 @@ def test_a_run_is_reused_only_where_it_is_the_same() -> None:
     limits = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
     together = advise_sampling(table, rates=[1], max_distortions=limits, seed=0)
     alone = pl.concat([advise_sampling(table, rates=[1], max_distortions=[limit], seed=0) for limit in limits])
-    assert together.drop("best").equals(alone.drop("best"))
+    told = ("best", "why")
+    assert together.drop(told).equals(alone.drop(told))
     assert together["withheld"].n_unique() > 1
-    assert together.drop("rate", "limit", "best").is_duplicated().any()
+    assert together.drop("rate", "limit", *told).is_duplicated().any()
 
 
-def test_the_best_are_beaten_by_none() -> None:
-    advice = advise_sampling(people(), seed=1)
-    lines = advice.to_dicts()
+def test_the_best_keeps_most_and_is_beaten_by_none() -> None:
+    lines = advise_sampling(people(), seed=1).to_dicts()
+    assert lines[-1]["rate"] == 1
+    most = max(line["published"] * (1 - line["distortion"]) for line in lines)
+    best = [line for line in lines if line["best"]]
+    assert 0 < len(best) < len(lines) / 4
     for one in lines:
-        beaten = any(
-            other["published"] >= one["published"]
+        beaten_by = [
+            f"rate {other['rate']:g}, limit {other['limit']:g}"
+            for other in lines
+            if other["published"] >= one["published"]
             and other["distortion"] <= one["distortion"]
             and (other["published"], other["distortion"]) != (one["published"], one["distortion"])
-            for other in lines
-        )
-        assert one["best"] == (not beaten)
+        ]
+        same = one["why"].startswith("the same as")
+        within = one["published"] * (1 - one["distortion"]) >= most - TOLERANCE
+        assert one["best"] == (within and not beaten_by and not same)
+        if beaten_by and not same:
+            assert any(one["why"].startswith(f"beaten by {name}:") for name in beaten_by)
+
+
+@pytest.mark.parametrize(
+    ("published", "distortion", "best"),
+    [
+        ([0.0, 0.0], [None, None], [False, False]),  # nothing can be published
+        ([0.9], [0.5], [True]),
+        ([1.0, 1.0], [0.2, 0.2], [True, False]),  # a higher limit that changes nothing
+        ([0.8, 0.81], [0.2, 0.21], [True, True]),  # equal within the tolerance: 0.64 and 0.6399
+        ([0.8, 0.5], [0.2, 0.1], [True, False]),
+        ([1.0, 1.0], [1.0, 1.0], [True, False]),  # all is published, and nothing is shown
+    ],
+)
+def test_what_is_marked(published: list[float], distortion: list[float | None], best: list[bool]) -> None:
+    lines = {"rate": [1.0] * len(best), "limit": [0.1, 0.2][: len(best)], "published": published}
+    found = weighed(pl.DataFrame({**lines, "distortion": pl.Series(distortion, dtype=pl.Float64)}))
+    assert found["best"].to_list() == best
+    assert all(found["why"])
+
+
+def test_people_with_several_rows_are_counted_as_people() -> None:
+    rows = ic.datasets.census(400).select("age", "sex", "occupation").with_row_index("pid")
+    visits = pl.concat([rows, rows, rows])
+    roles = {"quasi": ["age", "sex"], "sensitive": ["occupation"]}
+    once = ic.read(rows.drop("pid"), **roles)
+    often = ic.read(visits, person="pid", **roles)
+    asked = {"rates": [1], "max_distortions": [0.3, 0.8], "require": [ic.KAnonymity(5)], "seed": 1}
+    assert advise_sampling(often, **asked).equals(advise_sampling(once, **asked))
+
+
+def test_a_table_that_could_not_be_published_gets_no_advice() -> None:
+    frame = pl.DataFrame({"name": ["a", "b"] * 10, "age": [30, 40] * 10})
+    with pytest.raises(SchemaError, match="names people and repeats"):
+        advise_sampling(ic.read(frame, quasi=["age"], identifiers=["name"]), seed=1)
 
 
 def test_ties_are_all_marked() -> None:

@@ -15,7 +15,7 @@ from incrowd.dp.sampled_suppression import delta_of
 from incrowd.dp.sdgs_parameters import plan, smallest_k
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
 from incrowd.methods.sdgs import SDGS
-from incrowd.planning.sdgs import curve_around, plan_release, smallest_ks
+from incrowd.planning.sdgs import curve_around, plan_release, smallest_ks, to_declare
 
 AGES = ic.Intervals(widths=(10, 20))
 SEXES = ic.Categories.from_tree(["F", "M"])
@@ -98,13 +98,29 @@ def test_rates_that_epsilon_does_not_allow_are_left_out_or_refused() -> None:
         smallest_ks("0.5", "1e-6", [])
 
 
-def test_what_sdgs_would_refuse_is_refused_here() -> None:
-    guessed = ic.read(pl.DataFrame({"age": [1, 2, 3]}), quasi=["age"])
-    with pytest.raises(SchemaError, match="must not look at the table"):
-        plan_release(guessed, epsilon=1, delta="1e-6")
-    kept = ic.read(pl.DataFrame({"age": [1], "id": [1]}), quasi=["age"], keep=["id"], hierarchies={"age": AGES})
-    with pytest.raises(SchemaError, match="outside of it"):
-        plan_release(kept, epsilon=1, delta="1e-6")
+def test_what_sdgs_would_refuse_is_named_before_anybody_tries() -> None:
+    frame = pl.DataFrame({"age": [1, 2, 3], "sex": ["F", "M", "F"], "zip": ["12", "13", "14"], "id": [1, 2, 3]})
+    trees = {"sex": ic.Categories.from_tree(["F", "M"], taken_from="data"), "zip": AGES}
+    guessed = ic.read(frame, quasi=["age", "sex", "zip"], keep=["id"], hierarchies=trees)
+    first, second, third = to_declare(guessed)
+    assert "drop 'id'" in first
+    assert "'sex', which names values of this table" in second
+    assert "'age': it is made from the table" in third
+    with pytest.raises(SchemaError):
+        ic.publish(guessed, method=SDGS(2, epsilon=1), sample=0.5, seed=1)
+    assert to_declare(table(20)) == []
+
+
+def test_a_hierarchy_of_the_table_changes_nothing_of_a_plan() -> None:
+    frame = pl.DataFrame({"sex": ["F", "M"] * 300, "sick": ["flu", "cold", "none"] * 200})
+    found = [
+        plan_release(
+            ic.read(frame, quasi=["sex"], sensitive=["sick"], hierarchies={"sex": tree}), epsilon=1, delta="1e-4"
+        )[0]
+        for tree in (SEXES, ic.Categories.from_tree(["F", "M"], taken_from="data"))
+    ]
+    assert found[0].height
+    assert found[0].equals(found[1])
 
 
 def test_columns_may_have_any_name_and_nothing_may_be_published() -> None:
@@ -123,9 +139,20 @@ def test_the_curve_holds_the_plan_and_nothing_below_the_least_epsilon() -> None:
     assert list(curve.values()) == sorted(curve.values(), reverse=True)
 
 
-def test_a_plan_for_people_with_several_rows_is_refused() -> None:
-    """Its ε would be one of rows."""
+def test_a_plan_for_people_with_several_rows_takes_one_row_of_each() -> None:
+    """Of rows, its ε would be one of rows."""
+    once = pl.DataFrame({"who": range(500), "age": [20 + number % 40 for number in range(500)]})
+    trees = {"age": AGES}
+    alone = plan_release(ic.read(once.drop("who"), quasi=["age"], hierarchies=trees), epsilon=1, delta="1e-4")
+    often = pl.concat([once, once, once])
+    found = plan_release(ic.read(often, quasi=["age"], person="who", hierarchies=trees), epsilon=1, delta="1e-4")
+    assert found[1] == alone[1] == 500
+    assert found[0].height
+    assert found[0].equals(alone[0])
+
+
+def test_a_plan_for_names_that_repeat_is_refused() -> None:
     data = pl.DataFrame({"who": [1, 1, 2], "age": [1, 2, 3]})
-    table = ic.read(data, quasi=["age"], person="who", hierarchies={"age": ic.Intervals(widths=(10,))})
-    with pytest.raises(SchemaError, match="ε divided by the most_rows"):
-        plan_release(table, epsilon=1, delta="1e-6")
+    unknown = ic.read(data, quasi=["age"], identifiers=["who"], hierarchies={"age": AGES})
+    with pytest.raises(SchemaError, match="names people and repeats"):
+        plan_release(unknown, epsilon=1, delta="1e-6")

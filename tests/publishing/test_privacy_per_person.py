@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import pytest
 import incrowd as ic
 from incrowd.common.progress import silent
 from incrowd.common.randomness import randomness
-from incrowd.core.engine import Counted, Engine, OwnedTuples
+from incrowd.core.engine import Counted
 from incrowd.core.sampling import draw_sample
 from incrowd.core.schema import Schema
 from incrowd.dp.amplification import amplified
@@ -25,7 +25,6 @@ from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import noisy_counts
 from incrowd.dp.group_privacy import price_of_person
 from incrowd.dp.sampled_suppression import delta_of
-from incrowd.engines.local import LocalEngine
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
 from incrowd.methods.sdgs import SDGS
 from incrowd.publishing.by_columns import publish_separately
@@ -34,6 +33,7 @@ from incrowd.publishing.people_promises import refuse_unbounded
 from incrowd.publishing.private_table import PrivateTable
 from incrowd.publishing.recipe import Recipe
 from incrowd.testing.mechanism_audit import AuditResult, audit
+from tests.publishing.read_once import ReadOnce, read_once
 
 AGES = ic.Intervals(widths=(5, 50), lower=0, upper=100)
 SEXES = ic.Categories.from_tree(["F", "M"])
@@ -152,7 +152,7 @@ def test_refusals_depend_on_declarations_alone(kind: Callable[..., Any], rows_ea
     """Also where nobody has two rows: one person more, with many, must not change what is done."""
     sample = 0.5 if isinstance(kind(1), SDGS) else 1
     data = frame(rows_each)
-    with pytest.raises(SchemaError, match=r"how many rows of a person.*most_rows=1 keeps.*in a recipe"):
+    with pytest.raises(SchemaError, match=r"how many rows of a person.*most_rows=1 keeps.*most_rows=10 keeps"):
         ic.publish(table(data), method=kind(1), sample=sample)
     for roles in ({"each_row_a_person": True}, {"drop": ["who"]}):
         with pytest.raises(SchemaError, match=r"no column tells whose a row is.*leave out most_rows"):
@@ -320,24 +320,6 @@ def test_questions_cost_a_person_what_they_say() -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class ReadOnce(LocalEngine):
-    """Rows that do not change, so that many runs read and code them once."""
-
-    found: dict[str, Any] = field(default_factory=dict)
-
-    def owned(self, schema: Schema, *, found_again: bool) -> OwnedTuples:
-        if "rows" not in self.found:
-            self.found["rows"] = super().owned(schema, found_again=found_again)
-        rows: OwnedTuples = self.found["rows"]
-        return rows
-
-    def _coded(self, owned: OwnedTuples, schema: Schema, population: Engine | None) -> Any:
-        if "tally" not in self.found:
-            self.found["tally"] = super()._coded(owned, schema, population)
-        return self.found["tally"]
-
-
-@dataclass(frozen=True, eq=False)
 class Untruncated(ReadOnce):
     """What must not be: all rows of everybody are kept."""
 
@@ -357,8 +339,7 @@ def pair(
     tables = {}
     for with_person in (True, False):
         data = pl.DataFrame(rows + [(0, age, "F")] * many * with_person, ["who", "age", "sex"], orient="row")
-        opened = table(data)
-        tables[with_person] = replace(opened, engine=engine(opened.engine.source))  # type: ignore[arg-type]
+        tables[with_person] = read_once(table(data), engine)
     return tables
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,27 @@ def test_the_kind_of_frame_is_the_one_that_came_in() -> None:
     assert isinstance(features, pandas.DataFrame)
     assert isinstance(classes, pandas.Series)
     assert isinstance(release_of(frame).features(frame, target="ill"), pandas.DataFrame)
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas", "pyarrow"])
+def test_scikit_learn_fits_on_every_kind_of_frame(kind: str, tmp_path: Path) -> None:
+    trees = pytest.importorskip("sklearn.tree")
+    pytest.importorskip("pandas")
+    frame = people(120)
+    given = {"polars": frame, "pandas": frame.to_pandas(), "pyarrow": frame.to_arrow()}[kind]
+    release = release_of(given)
+    features, classes, weights = release.training_set("ill", seed=1)
+    assert type(features) is type(given)
+    model = trees.DecisionTreeClassifier(max_depth=2).fit(features, classes, weights)
+    assert len(model.predict(release.features(given, target="ill"))) == frame.height
+    release.save(tmp_path / "out")
+    again = ic.open_release(tmp_path / "out")
+    theirs, labels, weights = again.training_set("ill", seed=1, frame=kind)
+    assert type(theirs) is type(given)
+    assert theirs.equals(features)
+    assert trees.DecisionTreeClassifier(max_depth=2).fit(theirs, labels, weights).get_depth() == model.get_depth()
+    with pytest.raises(QueryError, match="frame"):
+        again.training_set("ill", frame="list")
 
 
 def test_another_table_must_have_the_columns() -> None:

@@ -455,6 +455,13 @@ def test_what_is_no_weight_is_refused(weights: list[object], said: str, tmp_path
         ic.publish(ic.read(tmp_path / "table.csv", quasi=["age"], weight="w"), ic.KAnonymity(2))
 
 
+@pytest.mark.parametrize("person", [{}, {"person": "age"}])
+def test_weights_of_more_people_than_there_can_be_are_refused(person: dict[str, str]) -> None:
+    frame = pl.DataFrame({"age": [30, 31, 31], "sex": ["F"] * 3, "w": [1e300, 2.0, 2.0]})
+    with pytest.raises(SchemaError, match="more people than can be counted"):
+        ic.publish(ic.read(frame, quasi=["sex"], weight="w", others="drop", **person), ic.KAnonymity(2))
+
+
 def test_weights_in_texts(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("age,w\n30,1.50\n30,1.5\n30, 1.5\n31,2e0\n31,2\n31,2.0\n")
     release = ic.publish(ic.read(tmp_path / "table.csv", quasi=["age"], weight="w"), ic.KAnonymity(3))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from html.parser import HTMLParser
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,25 @@ def audits() -> dict[str, Audit]:
     }
 
 
+def with_many_columns(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an audit of as many columns as pages show, with names that are long and have no spaces."""
+    useful = data["usefulness"]
+    names = [f"a_column_whose_name_is_very_long_and_has_no_space_number_{place}" for place in range(12)]
+    columns = [{**useful["columns"][0], "column": name} for name in names]
+    pairs = [{**useful["pairs"][0], "one": one, "two": two} for one, two in combinations(names, 2)]
+    attacks = [{**risk, **({"column": names[0]} if "column" in risk else {})} for risk in data["attacks"]]
+    published = {**data["published"], "files": [
+        {"name": f"{names[0]}.csv", "bytes": 12345678.0, "changed on": "2026-01-01", "sha256": "0123456789abcdef" * 4},
+        {"name": "recipe.toml", "bytes": 321.0, "changed on": "2026-01-01", "sha256": "f" * 64},
+    ]}  # fmt: skip
+    return {
+        **data,
+        "attacks": attacks,
+        "published": published,
+        "usefulness": {**useful, "columns": columns, "pairs": pairs},
+    }
+
+
 def comparison() -> Comparison:
     """Return a comparison of invented outcomes, with a failure, ties and a very long name."""
     rng = np.random.default_rng(5)
@@ -62,8 +82,8 @@ def comparison() -> Comparison:
             rows=1000 - place,
             withheld=None if place % 2 else place,
             risks={"singling out": float(rng.random()), "linkability": 0.25, "inference": float(rng.random())},
-            losses={"queries": float(rng.random()), "columns": float(rng.random()) / 10, "pairs": 0.5},
-            strongest="membership",
+            losses={"queries": float(rng.random()), "columns": float(rng.random()) / 10, "pairs": 0.5, "learning": 0.1},
+            strongest="background-knowledge",
             seconds=0.125 * place,
         )
         for place in range(9)

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from incrowd.report import page
 from tests.report.headless import Browser
-from tests.report.report_cases import Page, audits, comparison
+from tests.report.report_cases import Page, audits, comparison, with_many_columns
 
-WIDTHS = (360, 420, 768, 1280)
-_MEASURE = """
+WIDTHS = (360, 420, 768, 1280, 1600)
+_MEASURE = r"""
 <pre id="found"></pre>
 <script>
 window.onload = () => {
@@ -27,8 +28,20 @@ for (const frame of document.querySelectorAll("iframe")) {
     window: page.documentElement.clientWidth, needed: page.documentElement.scrollWidth,
     paper: getComputedStyle(page.body).backgroundColor, ink: getComputedStyle(page.body).color,
     bar: bar.getBoundingClientRect().width, height: page.documentElement.scrollHeight,
-    clipped: [...page.querySelectorAll(".bar-text, .card p, dd, li")].filter(
-      (it) => it.getBoundingClientRect().right > page.documentElement.clientWidth + 1).length,
+    clipped: [...page.querySelectorAll("main *:not(svg *)")].filter((it) => {
+      const box = it.getBoundingClientRect();
+      return box.width > 0 && (box.right > page.documentElement.clientWidth + 1 || box.left < -1);
+    }).map((it) => it.tagName + "." + it.className),
+    cut: [...page.querySelectorAll("main *:not(svg *)")].filter(
+      (it) => it.scrollWidth > it.clientWidth + 1 && it.clientWidth > 0 && !(it.matches(".bar-track, .stack"))
+    ).map((it) => it.tagName + "." + it.className),
+    hidden: [...page.querySelectorAll("tbody td")].filter((it) => it.getBoundingClientRect().width < 1).length,
+    broken: [...page.querySelectorAll("thead th")].filter((it) => {
+      const range = page.createRange();
+      range.selectNodeContents(it);
+      const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size;
+      return lines > it.textContent.trim().split(/\s+/).length;
+    }).map((it) => it.textContent),
   };
 }
 document.getElementById("found").textContent = JSON.stringify(found);
@@ -41,7 +54,10 @@ document.getElementById("found").textContent = JSON.stringify(found);
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     made = {name: audit.save(folder / f"{name}.html") for name, audit in audits().items()}
-    return {**made, "comparison": comparison().save(folder / "comparison.html")}
+    data = audits()["generalized"].to_dict()
+    wide = folder / "many columns.html"
+    wide.write_text(page(with_many_columns(data)), encoding="utf-8")
+    return {**made, "many columns": wide, "comparison": comparison().save(folder / "comparison.html")}
 
 
 def measured(browser: Browser, pages: dict[str, Path], place: Path, *, dark: bool) -> dict[str, Any]:
@@ -67,11 +83,37 @@ def test_pages_fit_every_window_in_light_and_dark(browser: Browser, pages: dict[
         assert len(found) == len(pages) * len(WIDTHS)
         for name, seen in found.items():
             assert seen["needed"] <= seen["window"], f"{name} is wider than its window: {seen}"
-            assert seen["clipped"] == 0, f"{name}: text beyond the window's edge"
+            assert seen["clipped"] == [], f"{name}: beyond the window's edge"
+            assert seen["cut"] == [], f"{name}: wider than its place, and so cut or to be scrolled"
+            assert seen["hidden"] == 0, f"{name}: cells that are not shown"
+            assert seen["broken"] == [], f"{name}: a column so narrow that words of its title are broken"
             assert seen["bar"] > 0, f"{name}: its first bar or point is not drawn"
             assert seen["height"] > 900
             paper, ink = (sum(map(int, re.findall(r"\d+", seen[part])[:3])) for part in ("paper", "ink"))
             assert (paper < 150 and ink > 550) if dark else (paper > 700 and ink < 150), (name, seen)
+
+
+@pytest.mark.parametrize(
+    ("planted", "found"),
+    [
+        ('<div style="width:2000px">wide</div>', "clipped"),
+        ('<div style="width:100px;overflow:auto"><div style="width:300px">scrolled</div></div>', "cut"),
+        (
+            "<p style='white-space:nowrap;overflow:hidden;text-overflow:ellipsis'>" + "a name " * 400 + "</p>",
+            "cut",
+        ),
+        ("<table><tbody><tr><td style='display:none'>x</td></tr></tbody></table>", "hidden"),
+    ],
+    ids=["wider than the window", "scrolled", "an ellipsis", "a hidden column"],
+)
+def test_what_is_cut_or_hidden_is_found(
+    browser: Browser, pages: dict[str, Path], tmp_path: Path, planted: str, found: str
+) -> None:
+    text = pages["weak"].read_text(encoding="utf-8")
+    changed = tmp_path / "planted.html"
+    changed.write_text(text.replace("<nav>", f"{planted}<nav>", 1), encoding="utf-8")
+    for name, seen in measured(browser, {"planted": changed}, tmp_path, dark=False).items():
+        assert seen[found], name
 
 
 def test_the_browser_reads_what_was_written(browser: Browser, pages: dict[str, Path]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,33 @@ def test_the_verdict_names_promise_attack_and_use() -> None:
         assert found["level"] in said
 
 
+def test_the_recommendation_comes_first_and_says_once_that_it_is_no_law() -> None:
+    for name in FORMS:
+        audit = audits()[name]
+        said = "".join(Page(audit.to_html()).text)
+        assert said.index(audit.recommendation.sentence) < said.index("Guaranteed")
+        assert said.count("not a legal determination") == 1
+        assert list(audit.to_dict())[1] == "recommendation"
+
+
+def test_plain_names_stand_beside_technical_ones() -> None:
+    said = " ".join(Page(pages()["generalized"]).text)
+    for risk in audits()["generalized"].attacks:
+        assert risk.plain_name
+        assert f"{risk.full_name} ({risk.plain_name})" in said
+    for part in ("everybody looks like at least k − 1 others", "discernibility (how many rows look like each row"):
+        assert part in said
+
+
+def test_the_worst_columns_come_first() -> None:
+    text = pages()["generalized"]
+    section = text[text.index('id="columns"') :]
+    listed = audits()["generalized"].usefulness["columns"]
+    worst_first = sorted(listed, key=lambda column: -column["total variation"])
+    places = [section.index(f"<h3>{escape(column['column'])}") for column in worst_first]
+    assert places == sorted(places)
+
+
 def test_an_audit_of_almost_nothing_is_a_page_too() -> None:
     nothing = Audit(
         about={
@@ -165,7 +193,7 @@ def test_colours_belong_to_the_whole_page() -> None:
 def test_elements_are_escaped() -> None:
     assert element("p", "<&>", title='"', hidden=None) == '<p title="&quot;">&lt;&amp;&gt;</p>'
     assert element("br") == "<br>"
-    assert "<td>&lt;b&gt;</td>" in table(["x"], [["<b>"]])
+    assert '<td data-label="x&quot;">&lt;b&gt;</td>' in table(['x"'], [["<b>"]])
 
 
 @pytest.mark.parametrize(

@@ -310,7 +310,7 @@ def test_empty_column_names(file: Write) -> None:
 
 
 def test_wrong_separator(file: Write) -> None:
-    with pytest.raises(SourceError, match=r"single column; it looks separated by a semicolon.*separator=';'"):
+    with pytest.raises(SourceError, match=r'single column; it looks separated by a semicolon.*separator=";"'):
         open_source(file("a;b\n1;2\n"), separator=",")
 
 

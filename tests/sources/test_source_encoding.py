@@ -74,7 +74,7 @@ def test_some_lines_not_utf8_among_many_that_are(file: Write) -> None:
 
 
 def test_stated_utf8_that_is_not(file: Write) -> None:
-    with pytest.raises(SourceError, match=r"line 3 holds bytes that are not UTF-8.*encoding='cp1252'"):
+    with pytest.raises(SourceError, match=r'line 3 holds bytes that are not UTF-8.*encoding="cp1252"'):
         open_source(file(b"a,b\nAnna,Bonn\nJ\xfcrgen,K\xf6ln\n"), encoding="UTF8")
 
 

@@ -39,6 +39,7 @@ class BackgroundKnowledge(Attack):
     statements: int = 1
     column: str | None = None
     name: ClassVar[str] = "background-knowledge"
+    plain_name: ClassVar[str] = "ruling values out, then guessing"
     threat: ClassVar[Threat] = "inference"
     stream: ClassVar[int | None] = 6
     per_column: ClassVar[bool] = True

@@ -48,6 +48,7 @@ class Composition(Attack):
 
     column: str | None = None
     name: ClassVar[str] = "composition"
+    plain_name: ClassVar[str] = "combining several releases"
     threat: ClassVar[Threat] = "inference"
     stream: ClassVar[int | None] = 10
     per_column: ClassVar[bool] = True

@@ -41,6 +41,7 @@ class DeFinetti(Attack):
     rounds: int = 5
     column: str | None = None
     name: ClassVar[str] = "definetti"
+    plain_name: ClassVar[str] = "learning rules from the release itself"
     threat: ClassVar[Threat] = "inference"
     stream: ClassVar[int | None] = 12
     per_column: ClassVar[bool] = True

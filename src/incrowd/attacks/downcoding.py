@@ -47,7 +47,9 @@ class Downcoding(Attack):
 
     max_groups: int = 20_000
     name: ClassVar[str] = "downcoding"
+    plain_name: ClassVar[str] = "making labels more exact"
     threat: ClassVar[Threat] = "inference"
+    reaches_people: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         require_whole(self.name, "max_groups", self.max_groups, at_least=1)

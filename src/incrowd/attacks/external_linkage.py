@@ -42,6 +42,7 @@ class ExternalLinkage(Attack):
     tolerance: float = 0.0
     levels: int = 0
     name: ClassVar[str] = "external-linkage"
+    plain_name: ClassVar[str] = "naming rows with an outside list"
     threat: ClassVar[Threat] = "linkability"
     stream: ClassVar[int | None] = 1
 

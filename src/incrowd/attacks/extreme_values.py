@@ -41,6 +41,7 @@ class ExtremeValues(Attack):
 
     fewer_than: int = 5
     name: ClassVar[str] = "extreme-values"
+    plain_name: ClassVar[str] = "reading off the highest and lowest values"
     threat: ClassVar[Threat] = "singling out"
     knows_kept_columns: ClassVar[bool] = False
     stream: ClassVar[int | None] = 4

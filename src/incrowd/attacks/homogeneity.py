@@ -38,6 +38,7 @@ class Homogeneity(Attack):
 
     column: str | None = None
     name: ClassVar[str] = "homogeneity"
+    plain_name: ClassVar[str] = "all look-alikes have the same value"
     threat: ClassVar[Threat] = "inference"
     stream: ClassVar[int | None] = 5
     per_column: ClassVar[bool] = True

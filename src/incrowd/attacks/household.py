@@ -33,6 +33,7 @@ class HouseholdLinkage(Attack):
     """
 
     name: ClassVar[str] = "household"
+    plain_name: ClassVar[str] = "finding a family through one member"
     threat: ClassVar[Threat] = "linkability"
 
     def lacks(self, target: Target) -> str | None:

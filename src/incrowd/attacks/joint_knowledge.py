@@ -45,6 +45,7 @@ class JointKnowledge(Attack):
 
     column: str | None = None
     name: ClassVar[str] = "joint-knowledge"
+    plain_name: ClassVar[str] = "guessing with general knowledge"
     threat: ClassVar[Threat] = "inference"
     stream: ClassVar[int | None] = 7
     per_column: ClassVar[bool] = True

@@ -18,6 +18,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from incrowd.attacks.beliefs import by_rule
 from incrowd.common.arrays import Bools, Floats, Ints
 from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
@@ -25,11 +26,13 @@ from incrowd.core.dated import DatedRows
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.tally import group_tuples
 from incrowd.core.target import Target
+from incrowd.core.view import EVERY_ROW, SAME_ROOM, TIGHTEST
 
 
 @dataclass(frozen=True)
 class KnownDate(Attack):
-    """Pick one of the histories that a person could have of whom one true date is known, all equally likely.
+    """Pick one of the histories that a person could have of whom one true date is known: any of them, or one whose
+    labels fit most tightly, whichever is right more often.
 
     Parameters
     ----------
@@ -40,6 +43,7 @@ class KnownDate(Attack):
 
     column: str | None = None
     name: ClassVar[str] = "known-date"
+    plain_name: ClassVar[str] = "finding a person by one date"
     threat: ClassVar[Threat] = "linkability"
     knows_kept_columns: ClassVar[bool] = False
 
@@ -57,51 +61,123 @@ class KnownDate(Attack):
         return [dated for dated in target.dated if self.column in (None, dated.column)]
 
     def _try(self, target: Target, dated: DatedRows) -> Risk:
-        found = candidates(target, dated)
-        share = found.published_share(dated.known_share)
-        value, baseline = share * _mean(_inverse(found.with_date)), share * _mean(_inverse(found.without_date))
-        singled, before = (share * _mean(left == 1) for left in (found.with_date, found.without_date))
-        details = {"singled out": singled, "singled out without the date": before}
+        left = candidates(target, dated)
+        found = max(ways_to_pick(target, dated, left, left.with_date), key=lambda way: way.rate)
+        before = max(ways_to_pick(target, dated, left, left.without_date), key=lambda way: way.rate)
+        details = {"singled out": found.alone, "singled out without the date": before.alone}
         one = "history" if dated.linked else "row"
         says = (
             f"Who knows the quasi-identifiers and one true {dated.column} of a person picks their {one} in "
-            f"{percent(value)} of the cases, without the date in {percent(baseline)}. For {percent(singled)} only one "
-            f"{one} is left."
+            f"{percent(found.rate)} of the cases, without the date in {percent(before.rate)}. For "
+            f"{percent(found.alone)} only one {one} is left."
         )
         if dated.keeps_intervals:
-            known = share * _mean(found.pairs == 1)
-            details |= {"all dates known": known, "all dates guessed": share * _mean(_inverse(found.pairs))}
+            known, guessed = found.of_pairs(left)
+            details |= {"all dates known": known, "all dates guessed": guessed}
             says += f" For {percent(known)} all other dates are then known."
         return risk_of(
             self,
             column=dated.column,
-            value=value,
-            baseline=baseline,
-            people=len(found.with_date),
-            exposed=singled * len(found.with_date),
-            worst=float(_inverse(found.with_date).max(initial=0.0)),
+            value=found.rate,
+            baseline=before.rate,
+            people=left.people,
+            exposed=found.alone * left.people,
+            worst=float(_inverse(found.number).max(initial=0.0)),
             against="the same adversary without the date",
-            says=says,
+            says=f"{says}{by_rule(found.rule)}",
             details=details,
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """How many histories each person could have, given what is known; `pairs` of a history and one of its dates."""
+    """The groups that each person fits: entry i is group `groups[i]` of person `person_of[i]`.
 
+    How many histories of the group could be the person's, given what is known, and how many `pairs` of a history and
+    one of its dates.
+    """
+
+    people: int
+    person_of: Ints
+    groups: Ints
     with_date: Ints
     without_date: Ints
     pairs: Ints
 
-    def published_share(self, known_share: float) -> float:
-        """Return how likely somebody who fits anything is among those published, as many as there are of them."""
-        fitting = _mean(self.with_date > 0)
-        return min(1.0, known_share / fitting) if fitting else 0.0
+    def total(self, numbers: Ints) -> Ints:
+        """Add up numbers of entries, person by person."""
+        return np.bincount(self.person_of, weights=numbers, minlength=self.people).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class WayToPick:
+    """How an adversary picks a history: from `number` candidates each, which hold the person's own with a chance."""
+
+    rule: str
+    used: Bools
+    """The entries whose histories are picked from."""
+    number: Ints
+    inside: Floats
+
+    @property
+    def rate(self) -> float:
+        """How often the history is the person's own."""
+        return _mean(self.inside * _inverse(self.number))
+
+    @property
+    def alone(self) -> float:
+        """The share of people of whom only their own history is left."""
+        return _mean(self.inside * (self.number == 1))
+
+    def of_pairs(self, left: Candidates) -> tuple[float, float]:
+        """Return how many people's own event is the only one that is left, and how often it is picked."""
+        pairs = left.total(left.pairs * self.used)
+        return _mean(self.inside * (pairs == 1)), _mean(self.inside * _inverse(pairs))
+
+
+def ways_to_pick(target: Target, dated: DatedRows, left: Candidates, histories: Ints) -> list[WayToPick]:
+    """Return the ways to pick one of some histories, entry by entry of `left`: any of those that fit, or one of those
+    whose labels fit most tightly. Neither needs more than the files.
+    """
+    every = np.ones(len(left.groups), dtype=bool)
+    number = left.total(histories)
+    # Of all who fit anything, as large a share is published as there are histories.
+    fitting = _mean(left.total(left.with_date) > 0)
+    share = min(1.0, dated.known_share / fitting) if fitting else 0.0
+    ways = [WayToPick(EVERY_ROW, every, number, np.full(left.people, share))]
+    view = target.view.labels
+    if view is None:
+        return ways
+    # With a date, groups in which no history has it are out, however tight their labels are.
+    room = np.where(histories > 0, view.log_room[left.groups], np.inf)
+    least = np.full(left.people, np.inf)
+    np.minimum.at(least, left.person_of, room)
+    tightest = (histories > 0) & (room <= least[left.person_of] + SAME_ROOM)
+    if (tightest == (histories > 0)).all():
+        return ways
+    number = left.total(histories * tightest)
+    return [*ways, WayToPick(TIGHTEST, tightest, number, _inside(dated, left, histories, tightest, number))]
+
+
+def _inside(dated: DatedRows, left: Candidates, histories: Ints, tightest: Bools, number: Ints) -> Floats:
+    """Return how likely each person is in the groups that fit most tightly, at most.
+
+    Files do not tell who is in which group. But of the people for whom it is the tightest, no more can be in it than it
+    has histories with a date. So an audit claims a little more than an outsider reaches, never less.
+    """
+    some = dated.dates.is_not_null().to_numpy()
+    own = np.unique(np.stack([dated.groups[some], dated.histories[some]], axis=1), axis=0)
+    there = np.bincount(own[:, 0], minlength=int(left.groups.max(initial=-1)) + 1)
+    weights = np.where(tightest, histories, 0) * _inverse(number)[left.person_of]
+    everybody = dated.units / max(left.people, 1)  # those who are tried may be drawn from more
+    wanted = everybody * np.bincount(left.groups, weights=weights, minlength=len(there))
+    share = np.minimum(1.0, np.divide(there, wanted, out=np.zeros(len(there)), where=wanted > 0))
+    found = np.bincount(left.person_of, weights=weights * share[left.groups], minlength=left.people)
+    return np.asarray(found, dtype=np.float64)
 
 
 def candidates(target: Target, dated: DatedRows) -> Candidates:
-    """Count the histories that each person could have."""
+    """Count the histories that each person could have, group by group."""
     from incrowd.kernels.windows import firsts_in_windows  # Numba takes long to import
 
     view = target.view
@@ -114,10 +190,8 @@ def candidates(target: Target, dated: DatedRows) -> Candidates:
     nth = np.arange(len(person_of)) - np.repeat(np.cumsum(ends - starts) - (ends - starts), ends - starts)
     groups = matches.crowds[np.repeat(starts, ends - starts) + nth]
 
-    people = len(dated.tuples)
     whole = np.unique(np.stack([dated.groups, dated.histories], axis=1), axis=0)
     in_group = np.bincount(whole[:, 0], minlength=int(max(groups.max(initial=0), dated.groups.max(initial=0))) + 1)
-    without = np.bincount(person_of, weights=in_group[groups], minlength=people)
 
     labels, clocks = dated.dates.drop_nulls().unique().sort(), pl.concat([dated.clocks, dated.window.clock]).unique()
     lows, highs = _places(labels, dated.window.low), _places(labels, dated.window.high, after=True)
@@ -138,11 +212,13 @@ def candidates(target: Target, dated: DatedRows) -> Candidates:
     places = (groups * len(clocks) + known_clocks[person_of]) * room
     first_in = np.searchsorted(keys, places + lows[person_of])
     last_in = np.maximum(np.searchsorted(keys, places + highs[person_of]), first_in)
-    histories = firsts_in_windows(_earlier(events), first_in, last_in)
     return Candidates(
-        np.bincount(person_of, weights=histories, minlength=people).astype(np.int64),
-        without.astype(np.int64),
-        np.bincount(person_of, weights=last_in - first_in, minlength=people).astype(np.int64),
+        people=len(dated.tuples),
+        person_of=person_of,
+        groups=groups,
+        with_date=firsts_in_windows(_earlier(events), first_in, last_in),
+        without_date=in_group[groups],
+        pairs=last_in - first_in,
     )
 
 

@@ -32,6 +32,7 @@ class KnownItems(Attack):
 
     m: int = 3
     name: ClassVar[str] = "known-items"
+    plain_name: ClassVar[str] = "finding a person by a few items"
     threat: ClassVar[Threat] = "linkability"
     knows_kept_columns: ClassVar[bool] = False
 

@@ -33,6 +33,7 @@ class LikeliestValue(Attack):
 
     column: str | None = None
     name: ClassVar[str] = "likeliest-value"
+    plain_name: ClassVar[str] = "guessing what most look-alikes have"
     threat: ClassVar[Threat] = "inference"
     per_column: ClassVar[bool] = True
 

@@ -30,6 +30,7 @@ class Linkage(Attack):
     """
 
     name: ClassVar[str] = "linkage"
+    plain_name: ClassVar[str] = "finding a person's row"
     threat: ClassVar[Threat] = "linkability"
     stream: ClassVar[int | None] = 0
 
@@ -92,6 +93,10 @@ class WayToPick:
 
 def ways_to_pick(target: Target) -> list[WayToPick]:
     """Return the ways to pick one of the rows that a person could be, that of all rows alike first."""
+    return target.share("ways to pick", lambda: _ways_to_pick(target))
+
+
+def _ways_to_pick(target: Target) -> list[WayToPick]:
     ways = [_any_row(target)]
     tight = chances_by_tightest_fit(target)
     if tight is not None:

@@ -16,15 +16,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.attacks.plausibility import Plausibility
 from incrowd.common.arrays import Codes, Floats
 from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
-from incrowd.core.tally import group_tuples
 from incrowd.core.target import Target, draw_people
+from incrowd.core.tuple_lookup import TupleLookup
 
 _ATTEMPTS = 20
 
@@ -37,6 +36,7 @@ class Membership(Attack):
     """
 
     name: ClassVar[str] = "membership"
+    plain_name: ClassVar[str] = "telling who is in the table"
     threat: ClassVar[Threat] = "linkability"
     stream: ClassVar[int | None] = 2
 
@@ -50,7 +50,7 @@ class Membership(Attack):
         members = np.repeat(target.people.tuples, target.people.tuple_counts, axis=0)
         members = members[rng.permutation(len(members))]
         population = population_of(target, rng)
-        others = population[~_in_table(target, population)]
+        others = population[~_table_of(target).has(population + 1)]
         kind = "people of the external table"
         if not len(others):
             kind = "near misses"
@@ -123,9 +123,10 @@ def population_of(target: Target, rng: np.random.Generator) -> Codes:
 def near_outsiders(target: Target, members: Codes, rng: np.random.Generator) -> Codes:
     """Return near misses who are not in the table, as many as there are of it, or as can be found."""
     found = np.zeros((0, members.shape[1]), dtype=members.dtype)
+    table = _table_of(target)
     for _ in range(_ATTEMPTS):
         changed = near_misses(members[: len(members) - len(found)], members, rng)
-        found = np.concatenate([found, changed[~_in_table(target, changed)]])
+        found = np.concatenate([found, changed[~table.has(changed + 1)]])
         if len(found) >= len(members):
             break
     return found
@@ -153,12 +154,9 @@ def near_misses(people: Codes, donors: Codes, rng: np.random.Generator) -> Codes
     return changed
 
 
-def _in_table(target: Target, people: Codes) -> NDArray[np.bool_]:
+def _table_of(target: Target) -> TupleLookup:
+    """Return what is known of the people of the table, to be looked up; codes are one more, since -1 is no value."""
     assert target.truth is not None
     columns = target.view.columns
     known = np.stack([target.truth.column(name) for name in columns], axis=1)
-    sizes = [target.view.trees[name].size + 1 for name in columns]
-    numbers, _ = group_tuples(np.concatenate([known, people]) + 1, sizes)
-    there = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=bool)
-    there[numbers[: len(known)]] = True
-    return there[numbers[len(known) :]]
+    return TupleLookup.of(known + 1, [target.view.trees[name].size + 1 for name in columns])

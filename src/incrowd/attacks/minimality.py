@@ -51,6 +51,7 @@ class Minimality(Attack):
     ways: int = 200
     column: str | None = None
     name: ClassVar[str] = "minimality"
+    plain_name: ClassVar[str] = "reasoning from how it was made"
     threat: ClassVar[Threat] = "inference"
     knows_kept_columns: ClassVar[bool] = False
     stream: ClassVar[int | None] = 11

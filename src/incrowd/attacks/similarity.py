@@ -40,6 +40,7 @@ class Similarity(Attack):
     level: int = 1
     column: str | None = None
     name: ClassVar[str] = "similarity"
+    plain_name: ClassVar[str] = "guessing the kind of value"
     threat: ClassVar[Threat] = "inference"
     stream: ClassVar[int | None] = 9
     per_column: ClassVar[bool] = True

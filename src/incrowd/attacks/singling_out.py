@@ -44,7 +44,9 @@ class SinglingOut(Attack):
 
     conditions: int = 1000
     name: ClassVar[str] = "singling-out"
+    plain_name: ClassVar[str] = "describing exactly one person"
     threat: ClassVar[Threat] = "singling out"
+    reaches_people: ClassVar[bool] = False
     stream: ClassVar[int | None] = 3
 
     def __post_init__(self) -> None:
@@ -85,17 +87,24 @@ class SinglingOut(Attack):
         assert truth is not None
         secret = sorted(form.schema.sensitive)
         hidden = form.sensitive[:, [list(form.schema.sensitive).index(name) for name in secret]]
+        # Lines that differ in a set of items alone are one condition.
+        shown = np.concatenate([form.groups[:, None], hidden], axis=1).astype(np.int32)
+        line_of, first = group_tuples(
+            shown, [max(len(form.shown), 1), *(form.tally.trees[name].size for name in secret)]
+        )
+        groups, hidden = form.groups[first], hidden[first]
+        counts = np.bincount(line_of, weights=form.counts, minlength=len(first)).astype(np.int64)
         # Chance must not depend on the order in which columns were named.
-        order = rng.permutation(np.lexsort((*hidden.T[::-1], form.groups)))
-        lines = order[np.argsort(form.counts[order], kind="stable")][: self.conditions]
-        regions = view.regions.of(form.groups[lines])
+        order = rng.permutation(np.lexsort((*hidden.T[::-1], groups)))
+        lines = order[np.argsort(counts[order], kind="stable")][: self.conditions]
+        regions = view.regions.of(groups[lines])
         values = hidden[lines]
         lows = np.concatenate([regions.lows, values], axis=1)
         highs = np.concatenate([regions.highs, values + 1], axis=1)
         points = np.stack([truth.column(name) for name in (*regions.columns, *secret)], axis=1)
         people = points_in_boxes(lows, highs, points, truth.counts).astype(np.float64)
-        repeated = int(np.gcd.reduce(form.counts)) if len(form.counts) else 1
-        ways = [_isolated(people, form.counts[lines] // times) for times in {1, repeated}]
+        repeated = int(np.gcd.reduce(counts)) if len(counts) else 1
+        ways = [_isolated(people, counts[lines] // times) for times in {1, repeated}]
         return max(ways, key=lambda success: float(success.sum()))
 
     def _written_rows(self, target: Target, view: ExactView, rng: np.random.Generator) -> Floats:

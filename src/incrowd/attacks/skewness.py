@@ -31,6 +31,7 @@ class Skewness(Attack):
 
     column: str | None = None
     name: ClassVar[str] = "skewness"
+    plain_name: ClassVar[str] = "a value becomes likelier than usual"
     threat: ClassVar[Threat] = "inference"
     stream: ClassVar[int | None] = 8
     per_column: ClassVar[bool] = True

@@ -25,6 +25,10 @@ def chances_by_tightest_fit(target: Target) -> tuple[Floats, Floats] | None:
     """Return how likely each line of the table finds its own row, and how many rows it picks from; None if no labels
     overlap around anybody.
     """
+    return target.share("tightest fit", lambda: _chances(target))
+
+
+def _chances(target: Target) -> tuple[Floats, Floats] | None:
     view, truth = target.view.labels, target.truth
     if view is None or truth is None:
         return None

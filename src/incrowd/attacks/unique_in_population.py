@@ -48,6 +48,7 @@ class UniqueInPopulation(Attack):
 
     fraction: float | None = None
     name: ClassVar[str] = "unique-in-population"
+    plain_name: ClassVar[str] = "being the only one in the population"
     threat: ClassVar[Threat] = "singling out"
 
     def __post_init__(self) -> None:

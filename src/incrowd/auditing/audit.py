@@ -6,18 +6,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from incrowd.auditing.learnt import Learnt, headline
+from incrowd.auditing.recommendation import THREATS, Recommendation, gravity, recommend
+from incrowd.auditing.remedies.remedy import Remedies
 from incrowd.auditing.suppression import FEW
 from incrowd.common.percents import percent
 from incrowd.common.writing import write_text
-from incrowd.core.risk import LEVELS, Risk, Threat
+from incrowd.core.risk import QUESTIONS, Risk
 from incrowd.errors import OutputError
-
-THREATS: tuple[Threat, ...] = ("singling out", "linkability", "inference")
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,23 @@ class Audit:
     settings: Mapping[str, Any]
     false_claims: Sequence[str] = ()
     """What the release is said to satisfy, and does not."""
+    own_warnings: Sequence[str] = ()
+    """Those of the warnings that are the release's own, and not about how it was audited."""
+    remedies: Remedies = field(default_factory=Remedies)
+    """What would change the findings, as far as that was measured."""
+    published: Mapping[str, Any] = field(default_factory=dict)
+    """The published files with their hashes, the recipe, and the day of the audit."""
+
+    @cached_property
+    def recommendation(self) -> Recommendation:
+        """Whether the release may leave the house, to whom, and why not; see `auditing/recommendation.py`."""
+        return recommend(
+            attacks=self.attacks,
+            guaranteed=[str(guarantee["statement"]) for guarantee in self.guarantees],
+            false_claims=self.false_claims,
+            seeded=bool(self.about.get("seeded")),
+            warnings=self.own_warnings,
+        )
 
     @property
     def strongest(self) -> Risk | None:
@@ -64,15 +82,19 @@ class Audit:
         found: dict[str, dict[str, Any]] = {}
         for threat in THREATS:
             tried = [risk for risk in self.attacks if risk.threat == threat]
-            worst = max(
-                tried, key=lambda risk: (LEVELS.index(risk.level), risk.got_through, risk.advantage), default=None
-            )
+            worst = max(tried, key=gravity, default=None)
             if worst is None:
-                found[threat] = {"level": "not tried", "says": "No attack of this kind could be tried."}
+                found[threat] = {
+                    "asks": QUESTIONS[threat],
+                    "level": "not tried",
+                    "says": "No attack of this kind could be tried.",
+                }
                 continue
             found[threat] = {
+                "asks": QUESTIONS[threat],
                 "level": worst.level,
                 "attack": worst.attack,
+                **({"plain name": worst.plain_name} if worst.plain_name else {}),
                 "value": worst.value,
                 "baseline": worst.baseline,
                 "advantage": worst.advantage,
@@ -97,7 +119,9 @@ class Audit:
         """Return everything as plain numbers and texts."""
         return {
             "format": 1,
+            "recommendation": self.recommendation.to_dict(),
             "release": dict(self.about),
+            "published": dict(self.published),
             "verdict": self.verdict,
             "guarantees": [dict(guarantee) for guarantee in self.guarantees],
             "achieved": dict(self.achieved),
@@ -106,6 +130,7 @@ class Audit:
             "usefulness": dict(self.usefulness),
             "crowds": dict(self.crowds),
             "ladder": [dict(rung) for rung in self.ladder],
+            "what to do": self.remedies.to_dict(),
             "warnings": list(self.warnings),
             "settings": dict(self.settings),
         }
@@ -173,10 +198,15 @@ def _good_for(usefulness: Mapping[str, Any]) -> list[str]:
         said.append(f"{kind[0].upper()}{kind[1:]} are off by {percent(line['median error'], 0)} in the middle case.")
     learnt = usefulness.get("learning", [])
     if learnt:
-        best = max(learnt, key=lambda line: line["accuracy"])
-        said.append(
-            f"{best['target']} is predicted right in {percent(best['accuracy'], 0)} of the cases after learning from "
-            f"it ({best['classifier']}); from the raw table in {percent(best['accuracy on raw data'], 0)}, by the "
-            f"majority in {percent(best['majority'], 0)}."
-        )
+        said.append(_learnt(headline(learnt)))
     return said
+
+
+def _learnt(best: Learnt | None) -> str:
+    if best is None:
+        return "Prediction: not even the raw table teaches more than which value of a column is the most frequent."
+    told = f"{best.target} is predicted right for {percent(best.accuracy, 0)} of the people who were not learnt from"
+    others = f"the raw table teaches {percent(best.on_raw_data, 0)}, guessing the most frequent value gives"
+    if not best.taught:
+        return f"{told}: no better than guessing. Where {others} {percent(best.majority, 0)}."
+    return f"{told} ({best.classifier}); {others} {percent(best.majority, 0)}."

@@ -38,7 +38,7 @@ def dated_rows(
     columns = [name for name in sorted(facts.treatments) if name in before.columns]
     wanted = cs.by_name(*quasi, *facts.linked_by, *columns)
     rows = pl.concat([batch.select(wanted) for batch in published])
-    groups, histories = groups_by_labels(rows, form), _histories(rows, facts.linked_by)
+    groups, histories = groups_by_labels(rows, form), histories_of(rows, facts.linked_by)
     if groups is None:
         return ()
     with reading(before):
@@ -83,6 +83,7 @@ def _of_column(
         tuples=np.ascontiguousarray(codes[chosen]),
         window=treatment.possible(DateColumn(name, known.values.gather(chosen))),
         known_share=published / max(units, 1),
+        units=units,
     )
 
 
@@ -96,7 +97,7 @@ def groups_by_labels(rows: pl.DataFrame, form: Labelled) -> Ints | None:
     return None if found.null_count() else found.to_numpy().astype(np.int64)
 
 
-def _histories(rows: pl.DataFrame, linked_by: Sequence[str]) -> Ints:
+def histories_of(rows: pl.DataFrame, linked_by: Sequence[str]) -> Ints:
     """Number the histories that rows are of; a row of its own is one, unless pseudonyms link it to others."""
     if not linked_by:
         return np.arange(rows.height)

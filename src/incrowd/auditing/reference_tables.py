@@ -60,7 +60,7 @@ def read_people(source: object, columns: Sequence[str], trees: Mapping[str, Tree
     rows = counted.with_columns([opened.texts.read(counted[name]) for name in known])
     unlisted = {}
     for name in known:
-        missing = rows[name].filter(pl.Series(exact_codes(trees[name], rows[name]) < 0)).unique()
+        missing = rows[name].alias("").filter(pl.Series(exact_codes(trees[name], rows[name]) < 0)).unique()
         held = as_held(trees[name], missing).drop_nulls()
         if len(held):
             unlisted[name] = held.unique().sort()
@@ -118,7 +118,7 @@ def _coded(
         codes[:, place] = code_values(trees[name], counted[name])
         unknown = codes[:, place] < 0
         if name in strict and unknown.any():
-            values = as_text(counted[name].filter(pl.Series(unknown)).unique().sort()).to_list()
+            values = as_text(counted[name].alias("").filter(pl.Series(unknown)).unique().sort()).to_list()
             raise UncoveredValue(name, values[:5], len(values))
     return codes, counted[_COUNT].to_numpy().astype(np.int64)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 from zlib import crc32
 
 import numpy as np
@@ -21,8 +21,12 @@ from incrowd.auditing import group_summary, usefulness
 from incrowd.auditing.audit import Audit, Skipped
 from incrowd.auditing.dated_rows import dated_rows, groups_by_labels
 from incrowd.auditing.household_rows import household_rows
+from incrowd.auditing.published import published
 from incrowd.auditing.query_file import file_errors, read_queries
 from incrowd.auditing.reference_tables import read_people, read_weighted_truth
+from incrowd.auditing.remedies.measuring import SKIPPED, Remade, measure_remedies
+from incrowd.auditing.remedies.remedy import Remedies
+from incrowd.auditing.rows_beside import kept_rows
 from incrowd.auditing.suppression import FEW, told
 from incrowd.auditing.whole_release import WholeRelease, sensitive_codes, whole_release
 from incrowd.common.arrays import Floats
@@ -35,10 +39,10 @@ from incrowd.core.form import Form
 from incrowd.core.groups import Groups
 from incrowd.core.households import HouseholdFacts
 from incrowd.core.item_sets import ItemSets
-from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, verified_models
 from incrowd.core.query import Query
-from incrowd.core.risk import Risk
+from incrowd.core.risk import LEVELS, Risk
+from incrowd.core.rows_beside import KeptRows, KeptTable
 from incrowd.core.set_model import split_models
 from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.core.tally import Tally
@@ -60,7 +64,7 @@ _OTHER_STREAMS = 30_000
 """Streams of chance from here on are those of attacks that state none."""
 
 
-class Audited(Protocol):
+class Audited(Remade, Protocol):
     """What an audit needs of a release."""
 
     @property
@@ -94,11 +98,6 @@ class Audited(Protocol):
         ...
 
     @property
-    def method(self) -> AnyMethod:
-        """How it was made."""
-        ...
-
-    @property
     def seeded(self) -> bool:
         """Whether chance came from a seed, so that it can be replayed."""
         ...
@@ -106,11 +105,6 @@ class Audited(Protocol):
     @property
     def rate(self) -> Fraction:
         """The share of the rows that was sampled."""
-        ...
-
-    @property
-    def rows(self) -> int:
-        """How many rows are published."""
         ...
 
     @property
@@ -164,8 +158,18 @@ class Audited(Protocol):
         ...
 
     @property
-    def kept_beside(self) -> tuple[str, ...]:
-        """Columns that are published as they are beside the labels, where each row is a person's."""
+    def files(self) -> Sequence[Path]:
+        """The files that it was read from; none where it was made in this session."""
+        ...
+
+    @property
+    def recipe_text(self) -> str | None:
+        """How it was made, as a recipe without a seed, or what describes its columns; None if neither is known."""
+        ...
+
+    @property
+    def kept_tables(self) -> list[KeptTable]:
+        """Published tables in which people may have several rows, the people first; what is kept of each."""
         ...
 
     def batches(self) -> Iterator[pl.DataFrame]:
@@ -186,6 +190,7 @@ def audit(
     attacks: Sequence[Attack] | None = None,
     queries: str | Path | None = None,
     learn: bool = True,
+    remedies: bool = True,
     seed: int = 0,
     progress: Progress = silent,
 ) -> Audit:
@@ -194,14 +199,15 @@ def audit(
     A release that was made in this session knows its table; that of noisy counts, or one that was read from a file,
     needs it as the `original`: a file, a frame, or anything that `incrowd.read` takes. `external` is a table of people
     that an adversary may have, `earlier` other releases about overlapping people. `attacks` are tried in place of all.
-    `queries` is a file of questions that it should answer well (see `auditing/query_file.py`).
+    `queries` is a file of questions that it should answer well (see `auditing/query_file.py`). With `remedies`, what
+    would change the findings is measured, too: the release is made again with other options, and attacked again.
 
     >>> import incrowd as ic
     >>> table = ic.read(ic.datasets.census(1000), quasi=["age", "sex"], sensitive=["occupation"], others="drop")
     >>> audit(ic.publish(table, ic.KAnonymity(5)), learn=False).strongest is not None
     True
     """
-    release = release.to_attack
+    whole, release = release, release.to_attack
     target, notes = aim(release, original=original, external=external, earlier=earlier, seed=seed)
     asked = None if queries is None else read_queries(queries, _tallied_trees(target))
     for attack in attacks or ():
@@ -212,9 +218,16 @@ def audit(
         target, float(release.rate), asked, count=release.count, learn=learn, seed=seed, progress=progress
     )
     knows = target.truth is not None
+    what_to_do = Remedies(note=SKIPPED)
+    if remedies:
+        before = release.rows_before if original is None else open_table(original, ReadOptions(lists=None))
+        what_to_do = _remedies(whole, target, risks, before if knows else None, external, attacks, seed, progress)
     return Audit(
         about=_about(release),
-        guarantees=release.stated_guarantees,
+        guarantees=[
+            {**stated, **({"plain name": plain} if (plain := guarantee.model.plain_name) else {})}
+            for stated, guarantee in zip(release.stated_guarantees, release.guarantees, strict=True)
+        ],
         achieved=achieved(target),
         attacks=tuple(risks),
         skipped=(*skipped, *not_measured),
@@ -235,6 +248,43 @@ def audit(
             "fewest people told of": FEW,
         },
         false_claims=release.false_claims,
+        own_warnings=whole.warnings,
+        remedies=what_to_do,
+        published=published(whole.files, whole.recipe_text),
+    )
+
+
+def _remedies(
+    release: Audited,
+    target: Target,
+    risks: Sequence[Risk],
+    before: OpenedTable | None,
+    external: object,
+    attacks: Sequence[Attack] | None,
+    seed: int,
+    progress: Progress,
+) -> Remedies:
+    """Measure what would change the findings: attacks that found something are tried again after each change."""
+    wanted = {risk.attack for risk in risks if risk.level != LEVELS[0]}
+
+    def again(other: Remade) -> list[Risk]:
+        seen, _ = aim(cast("Audited", other), external=external, seed=seed)
+        chosen = every_attack(seen) if attacks is None else attacks
+        return attack_all(seen, [attack for attack in chosen if attack.name in wanted], seed=seed)[0]
+
+    schema, truth = target.form.schema, target.truth
+    return measure_remedies(
+        release,
+        risks,
+        again,
+        models=target.require,
+        quasi=tuple(schema.quasi),
+        sensitive=tuple(schema.sensitive),
+        labelled=target.form.labelled is not None,
+        before=before,
+        total=0 if truth is None else truth.rows,
+        seed=seed,
+        progress=progress,
     )
 
 
@@ -265,6 +315,10 @@ def aim(
         households = household_rows(release.households, before, form.view(), seed=seed)
     if release.dates.treatments and truth is not None and form.labelled is not None:
         dated = dated_rows(release.dates, before, release.batches(), form.labelled, seed=seed)
+    several: tuple[KeptRows, ...] = ()
+    if truth is not None and form.labelled is not None and not form.private and any(_kept_columns(release)):
+        rows = release.rows_before if original is None else open_table(original, ReadOptions(lists=None))
+        several = kept_rows(release.dates, release.kept_tables, rows, form.labelled, seed=seed)
     people = form.tally.population
     if people is not None and people.by_weight is not None:  # these are people of the table, and nobody's register
         people = None
@@ -279,6 +333,7 @@ def aim(
         method=release.method.name,
         seed=seed,
         dated=dated,
+        kept_rows=several,
         households=households,
         sets=release.item_sets,
         totals=totals,
@@ -303,10 +358,16 @@ def aim(
         external=whole.external,
         beside=whole.columns,
         dated=(),
+        households=None,  # who knows of them knows quasi-identifiers, in codes of the release's own trees
+        kept_rows=(),
         earlier=(),
         joined=None,
     )
     return replace(target, whole=beside), notes
+
+
+def _kept_columns(release: Audited) -> Iterator[str]:
+    return (name for table in release.kept_tables for name in table.columns)
 
 
 def _read_by(other: Form, form: Form) -> Form:
@@ -337,7 +398,7 @@ def _joined(release: Audited, target: Target, earlier: Sequence[Audited]) -> Tar
         assert made.labelled is not None
         made, groups = joined(made.labelled, theirs.labelled, groups, partners, sensitive)
         used += [name for name in names if name not in used]
-    return replace(target, form=made, joined_by=tuple(used), earlier=(), dated=()) if used else None
+    return replace(target, form=made, joined_by=tuple(used), earlier=(), dated=(), kept_rows=()) if used else None
 
 
 def _rows(release: Audited, names: Sequence[str]) -> pl.DataFrame:
@@ -393,7 +454,7 @@ def attack_all(
         ways = [one for one in _adversaries(target) if _may_try(attack, one)]
         tried = [_tried(attack, one, target, seed) for one in ways]
         if tried:
-            risks.append(max(tried, key=lambda risk: (risk.got_through, risk.advantage)))
+            risks.append(max(tried, key=lambda risk: (LEVELS.index(risk.level), risk.got_through, risk.advantage)))
         else:
             skipped.append(Skipped(attack.name, attack.lacks(target) or ""))
     progress("attacking", 1.0)
@@ -412,6 +473,7 @@ def _may_try(attack: Attack, target: Target) -> bool:
 
 def _tried(attack: Attack, target: Target, base: Target, seed: int) -> Risk:
     risk = attack.run(target, rng=np.random.default_rng([seed, *_stream(attack, base)]))
+    risk = replace(risk, beside=target.beside, joined_by=target.joined_by)
     if target.joined_by:
         return replace(risk, says=f"{risk.says} Joined with other releases by: {', '.join(target.joined_by)}.")
     if not target.beside:
@@ -449,7 +511,9 @@ def measure(
     columns = usefulness.columns_before_and_after(truth, form, rng)
     pairs = usefulness.pairs_before_and_after(truth, form, rng)
     losses = usefulness.losses(truth, form, columns, pairs)
-    found: dict[str, Any] = {"losses": losses, "columns": columns, "pairs": pairs}
+    kinds = registered("metrics")
+    named = {name: kinds[name].plain_name for name in losses if name in kinds}
+    found: dict[str, Any] = {"losses": losses, "names of losses": named, "columns": columns, "pairs": pairs}
     progress("measuring", 1.0)
     totals = None if form.labelled is None or form.labelled.weighted is None else target.totals
     found["queries"] = usefulness.query_errors(truth, form, rate, rng, progress, totals=totals)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ from incrowd.metrics.total_variation import PairwiseTotalVariation, TotalVariati
 
 if TYPE_CHECKING:
     from incrowd.core.form import Form
+    from incrowd.metrics.learning import Examples
     from incrowd.metrics.workload.queries import Workload
     from incrowd.metrics.workload.sized import Size
 
@@ -72,7 +74,8 @@ def pairs_before_and_after(truth: Tally, form: Form, rng: np.random.Generator) -
     """Return how far pairs of columns are from the table's, and how much of what goes together still does."""
     seen = ExpectedTables.of(truth, form, rng)
     found = []
-    for one, two in comparable_pairs(truth, sorted(form.schema.tallied))[:_MOST_PAIRS]:
+    pairs = comparable_pairs(truth, sorted(form.schema.tallied))[:_MOST_PAIRS]
+    for (one, two), kept in zip(pairs, seen.associations(pairs), strict=True):
         sizes = truth.trees[one].size, truth.trees[two].size
         before = joint_counts(truth.column(one), truth.column(two), truth.counts.astype(np.float64), sizes)
         after = seen.pair(one, two)
@@ -82,7 +85,7 @@ def pairs_before_and_after(truth: Tally, form: Form, rng: np.random.Generator) -
                 "two": two,
                 "total variation": distances(before, after).total_variation,
                 "association before": association(before),
-                "association after": association(after),
+                "association after": kept,
             }
         )
     return found
@@ -147,36 +150,25 @@ def answers(form: Form, workload: Workload, *, weighted: bool = False) -> Floats
 def learning(truth: Tally, form: Form, rng: np.random.Generator, progress: Progress) -> list[dict[str, Any]]:
     """Return how well classifiers predict each sensitive column, taught by the release and by the raw table.
 
-    The release was made of all rows, so the raw table's classifier is taught by all rows, too, and both are tested on
-    the same third of them: the difference is what the release lost.
+    Both are tested on people whom neither is taught: a third of the table is held out, and their rows are taken out of
+    the release as far as a reader can tell which these are (`Form.without`). Where no row is anybody's, as in noisy
+    counts, they have been counted, and `held out` says so.
     """
-    from incrowd.metrics.learning import (
-        Examples,
-        accuracies,
-        examples_of_tally,
-        majority_accuracy,
-        stratified_folds,
-    )
+    from incrowd.metrics.learning import accuracies, examples_of_tally, majority_accuracy, stratified_folds
 
     found: list[dict[str, Any]] = []
     targets = sorted(form.schema.sensitive) or sorted(form.schema.quasi)[:1]
-    codes, weights = form.reconstruct(rng)
     for place, target in enumerate(targets):
         progress("learning", place / len(targets))
         features = [name for name in sorted(form.schema.tallied) if name != target]
-        if truth.rows < 3 or not features or not len(weights):
+        if truth.rows < 3 or not features:
             continue
         drawn = drawn_people(truth, _ROWS_TO_LEARN, rng)
-        _, tested = next(stratified_folds(drawn, target, 3, rng))
-        test, raw = (examples_of_tally(part, features, target) for part in (tested, drawn))
-        chosen = rng.permutation(len(weights))[:_ROWS_TO_LEARN]
-        names = [*features, target]
-        rows = np.stack([codes[name][chosen] for name in names], axis=1).astype(np.int32)
-        index, first = group_tuples(rows, [truth.trees[name].size for name in names])
-        counts = np.bincount(index, weights=weights[chosen], minlength=len(first)).astype(np.int64)
-        some = counts > 0
-        taught = Examples(tuple(features), rows[first][some][:, :-1], rows[first][some][:, -1], counts[some])
-        if not len(taught.counts):
+        others, tested = next(stratified_folds(drawn, target, 3, rng))
+        left = form.without(tested)
+        taught = _taught(truth, form if left is None else left, features, target, others.rows, rng)
+        test, raw = (examples_of_tally(part, features, target) for part in (tested, others))
+        if taught is None:
             continue
         classes = len(np.unique(raw.classes))
         kinds = FEW_CLASSES if classes <= _MOST_CLASSES else MANY_CLASSES
@@ -189,11 +181,31 @@ def learning(truth: Tally, form: Form, rng: np.random.Generator, progress: Progr
                 "accuracy": by_release[kind],
                 "accuracy on raw data": by_table[kind],
                 "majority": majority,
+                "people tested": tested.rows,
+                "held out": left is not None,
             }
             for kind in by_release
         ]
     progress("learning", 1.0)
     return found
+
+
+def _taught(
+    truth: Tally, form: Form, features: Sequence[str], target: str, number: int, rng: np.random.Generator
+) -> Examples | None:
+    """Return so many rows of a release as examples; None where it has none."""
+    from incrowd.metrics.learning import Examples
+
+    codes, weights = form.reconstruct(rng)
+    chosen = rng.permutation(len(weights))[:number]
+    names = [*features, target]
+    rows = np.stack([codes[name][chosen] for name in names], axis=1).astype(np.int32)
+    index, first = group_tuples(rows, [truth.trees[name].size for name in names])
+    counts = np.bincount(index, weights=weights[chosen], minlength=len(first)).astype(np.int64)
+    some = counts > 0
+    if not some.any():
+        return None
+    return Examples(tuple(features), rows[first][some][:, :-1], rows[first][some][:, -1], counts[some])
 
 
 def can_learn() -> bool:

@@ -8,7 +8,7 @@ read once more, and sorted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.auditing.dated_rows import groups_by_labels
-from incrowd.common.arrays import Codes
+from incrowd.common.arrays import Codes, Ints
 from incrowd.core.labelled import Labelled
 from incrowd.core.source import OpenedTable
 from incrowd.core.tally import Population, Tally, group_tuples
@@ -24,11 +24,14 @@ from incrowd.forms.beside_labels import tree_of_texts, with_columns_beside
 from incrowd.forms.generalized import Generalized
 from incrowd.forms.reading.labels import tally_of_nobody
 from incrowd.hierarchies.coding import code_values, exact_codes
+from incrowd.hierarchies.texts import TextRules
 from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import as_text, code_among, one_spelling
 from incrowd.sources import reading
 
 _COUNT = "\0count"
+KeptCodes = Mapping[str, Codes | None]
+"""The codes of columns that are kept, where a table has them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,27 +65,23 @@ def whole_release(
     counted = [
         None if source is None else _counted(source, (*quasi, *secret, *columns)) for source in (before, external)
     ]
-    for name in columns:
-        rows, counted = _spelled_alike(rows, counted, name)
-    texts = {
-        name: [frame[name] for frame in (rows, *counted) if frame is not None and name in frame.columns]
-        for name in columns
-    }
-    trees = {**form.tally.trees, **{name: tree_of_texts(texts[name]) for name in columns}}
+    found = {name: code_alike([rows, *counted], name) for name in columns}
+    trees = {**form.tally.trees, **{name: tree for name, (tree, _) in found.items()}}
+    kept_codes = [{name: codes[place] for name, (_, codes) in found.items()} for place in range(3)]
     truth = None
     if before is not None and counted[0] is not None:
-        truth = _truth(counted[0], before, (*quasi, *secret, *columns), columns, trees)
+        truth = _truth(counted[0], before, (*quasi, *secret, *columns), kept_codes[1], trees)
         if truth is None:
             return None
     people = None
     if external is not None and counted[1] is not None:
-        people = _population(counted[1], external, (*quasi, *columns), columns, trees)
+        people = _population(counted[1], external, (*quasi, *columns), kept_codes[2], trees)
     whole = with_columns_beside(
         form,
         truth or tally_of_nobody(trees),
         groups,
         sensitive_codes(form, rows),
-        {name: _codes(trees[name], rows[name], beside=True) for name in columns},
+        {name: _there(kept_codes[0][name]) for name in columns},
     )
     return WholeRelease(columns, whole, truth, people)
 
@@ -101,7 +100,7 @@ def _counted(source: OpenedTable, names: Sequence[str]) -> pl.DataFrame:
 
 
 def _truth(
-    counted: pl.DataFrame, source: OpenedTable, names: Sequence[str], beside: Sequence[str], trees: dict[str, Tree]
+    counted: pl.DataFrame, source: OpenedTable, names: Sequence[str], beside: KeptCodes, trees: dict[str, Tree]
 ) -> Tally | None:
     """Return the table before; None where it has values that the release's own trees lack."""
     names = tuple(sorted(names))
@@ -110,7 +109,7 @@ def _truth(
 
 
 def _population(
-    counted: pl.DataFrame, source: OpenedTable, names: Sequence[str], beside: Sequence[str], trees: dict[str, Tree]
+    counted: pl.DataFrame, source: OpenedTable, names: Sequence[str], beside: KeptCodes, trees: dict[str, Tree]
 ) -> Population:
     known = tuple(sorted(name for name in names if name in counted.columns))
     codes, totals = _distinct(counted, source, known, beside, trees)
@@ -119,37 +118,52 @@ def _population(
 
 
 def _distinct(
-    counted: pl.DataFrame, source: OpenedTable, names: Sequence[str], beside: Sequence[str], trees: dict[str, Tree]
+    counted: pl.DataFrame, source: OpenedTable, names: Sequence[str], beside: KeptCodes, trees: dict[str, Tree]
 ) -> tuple[Codes, np.ndarray[tuple[int], np.dtype[np.int64]]]:
     codes = np.empty((counted.height, len(names)), dtype=np.int32)
     for place, name in enumerate(names):
-        column = counted[name] if name in beside else source.texts.read(counted[name])
-        codes[:, place] = _codes(trees[name], column, beside=name in beside)
+        known = beside.get(name)
+        codes[:, place] = _by_distinct(trees[name], counted[name], source.texts) if known is None else known
     index, first = group_tuples(codes + 1, [trees[name].size + 1 for name in names])
     totals = np.bincount(index, weights=counted[_COUNT].to_numpy(), minlength=len(first)).astype(np.int64)
     return np.ascontiguousarray(codes[first]), totals
 
 
-def _codes(tree: Tree, values: pl.Series, *, beside: bool) -> Codes:
-    return code_among(values, tree.values.slice(1)) if beside else exact_codes(tree, values)
+def _by_distinct(tree: Tree, values: pl.Series, texts: TextRules) -> Codes:
+    """Return the code of each value, each distinct one being read once: reading texts is slow."""
+    if values.dtype != pl.String:
+        return exact_codes(tree, texts.read(values))
+    distinct = values.unique()
+    return np.asarray(exact_codes(tree, texts.read(distinct))[_places(values, distinct)])
 
 
-def _spelled_alike(
-    rows: pl.DataFrame, others: Sequence[pl.DataFrame | None], name: str
-) -> tuple[pl.DataFrame, list[pl.DataFrame | None]]:
-    """Return tables in which a column is text that spells the same value alike: 3.0 is 3, and nothing is missing."""
-    frames = [frame for frame in (rows, *others) if frame is not None and name in frame.columns]
-    texts = pl.concat([as_text(frame[name]).rename("text") for frame in frames])
-    distinct = texts.unique()
-    spelled = pl.DataFrame({"text": distinct, "spelled": one_spelling(distinct)})
-    texts = texts.to_frame().join(spelled, on="text", how="left", nulls_equal=True, maintain_order="left")["spelled"]
-    texts = texts.set(texts == "", None)
-    found, start = [], 0
-    for frame in (rows, *others):
-        if frame is None or name not in frame.columns:
-            found.append(frame)
-            continue
-        found.append(frame.with_columns(texts.slice(start, frame.height).alias(name)))
-        start += frame.height
-    assert found[0] is not None
-    return found[0], found[1:]
+def _places(values: pl.Series, distinct: pl.Series) -> Ints:
+    """Return the place of each text among all distinct ones, of which one may be missing."""
+    # Polars numbers the values of an Enum in the order given, which is faster than a join.
+    known = distinct.is_not_null().to_numpy()
+    places = np.append(np.flatnonzero(known), np.flatnonzero(~known)[:1])
+    numbers = values.cast(pl.Enum(distinct.drop_nulls())).to_physical().cast(pl.Int64).fill_null(len(places) - 1)
+    return np.asarray(places[numbers.to_numpy()])
+
+
+def code_alike(frames: Sequence[pl.DataFrame | None], name: str) -> tuple[Tree, list[Codes | None]]:
+    """Return a tree of what is in a column of some tables, and the codes of each; None for a table without it.
+
+    The same value is spelled alike in all of them: 3.0 is 3, and nothing is missing.
+    """
+    there = [frame is not None and name in frame.columns for frame in frames]
+    texts = [as_text(frame[name]) for frame in frames if frame is not None and name in frame.columns]
+    every = pl.concat([text.rename("") for text in texts])
+    distinct = every.unique()
+    spelled = one_spelling(distinct)
+    spelled = spelled.set(spelled == "", None)
+    tree = tree_of_texts([spelled])
+    codes = code_among(spelled, tree.values.slice(1))[_places(every, distinct)]
+    ends = np.cumsum([len(text) for text in texts])
+    parts = iter(np.split(codes, ends[:-1]))
+    return tree, [next(parts) if has else None for has in there]
+
+
+def _there(codes: Codes | None) -> Codes:
+    assert codes is not None
+    return codes

@@ -41,10 +41,13 @@ def audit(
         typer.Option("--queries", help="Counting queries that matter to you, in a TOML file: [\\[queries]]."),
     ] = None,
     learning: Annotated[bool, typer.Option(help="Also teach classifiers (takes some seconds more).")] = True,
+    remedies: Annotated[
+        bool, typer.Option(help="Also measure which options would change the findings (takes up to 20 seconds more).")
+    ] = True,
     seed: Annotated[int, _SEED] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the audit as JSON.")] = False,
 ) -> None:
-    """Attack a release in every way, measure what it is still good for, and report both.
+    """Attack a release in every way, measure what it is still good for and what to do, and say to whom it may go.
 
     Exit code 1 if the release does not satisfy what it is said to satisfy.
     """
@@ -64,6 +67,7 @@ def audit(
             earlier=others,
             queries=queries,
             learn=learning,
+            remedies=remedies,
             seed=seed,
             progress=progress,
         )
@@ -73,9 +77,17 @@ def audit(
         _fail_for_false_claims(found.false_claims)
         return
     console = Console()
+    said = found.recommendation.to_dict()
+    style = {"the public": "bold green", "known recipients": "bold yellow", "nobody outside": "bold red"}
+    console.print(Text(escaped(said["sentence"]), style=style[said["may go to"]]))
+    console.print(Text(said["note"], style="dim"))
+    console.print()
     console.print(summary_table("Audited", _verdict_lines(found.verdict)))
     console.print()
     console.print(_risks_table(found.attacks))
+    console.print()
+    todo = [(remedy.name, remedy.says.removeprefix(f"{remedy.name}: ")) for remedy in found.remedies.found]
+    console.print(summary_table("What to do", [*todo, ("", found.remedies.note)]))
     if found.skipped:
         console.print()
         console.print(summary_table("Not tried or measured", [(entry.what, entry.why) for entry in found.skipped]))
@@ -217,7 +229,8 @@ def _verdict_lines(verdict: dict[str, Any]) -> list[tuple[str, str]]:
     if strongest is None:
         lines.append(("strongest attack", "none did better than guessing"))
     else:
-        lines.append(("strongest attack", f"{strongest['attack']}: {strongest['says']}"))
+        plain = f" ({strongest['plain name']})" if "plain name" in strongest else ""
+        lines.append(("strongest attack", f"{strongest['attack']}{plain}: {strongest['says']}"))
     lines += [("good for", said) for said in verdict["good for"]]
     return lines + [(threat, found["level"]) for threat, found in verdict["threats"].items()]
 

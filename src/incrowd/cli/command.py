@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from types import ModuleType
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
+from typer.models import OptionInfo
 
 from incrowd.common.registry import load_entry, modules_of
 from incrowd.errors import RecipeError
@@ -37,6 +38,18 @@ def all_commands() -> Iterator[Command]:
             raise RecipeError(f"the entry point '{entry.name}' of incrowd.commands is no command: {entry.value}.")
         found += commands
     yield from sorted(found, key=lambda command: command.place)
+
+
+def options_of(command: Callable[..., None]) -> set[str]:
+    """Return the options of a command, as they are typed: `--query`."""
+    found: set[str] = set()
+    for name, hint in get_type_hints(command, include_extras=True).items():
+        for told in get_args(hint)[1:] if get_origin(hint) is Annotated else ():
+            if isinstance(told, OptionInfo):
+                # Typer takes the first name for a default until it reads the annotation.
+                stated = [text for text in (told.default, *(told.param_decls or ())) if isinstance(text, str)]
+                found.update(stated or ["--" + name.replace("_", "-")])
+    return found
 
 
 def first_sentence(documented: Any) -> str:

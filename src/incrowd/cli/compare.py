@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,7 @@ from incrowd.cli.command import Command
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from incrowd.planning.compare import Comparison
+    from incrowd.planning.compare import Candidate, Comparison
 
 PAGE, NUMBERS, TABLE, KEPT = "comparison.html", "comparison.json", "comparison.csv", "results"
 
@@ -62,6 +63,7 @@ def compare(
             seed=seed,
             progress=progress,
         )
+        _require_some(found)
         for name in (PAGE, NUMBERS, TABLE):
             found.save(output / name)
     if as_json:
@@ -69,10 +71,56 @@ def compare(
         return
     console = Console()
     console.print(ranking_table(found))
+    for sentence in found.verdict:
+        console.print(Text(escaped(sentence), style="bold"))
+    for why, names in _failures(found).items():
+        console.print(Text.assemble(("not made", "yellow"), " ", escaped(f"{', '.join(names)}: {why}")))
+    for line in _what_to_write(found, candidates):
+        console.print(Text(escaped(line)), soft_wrap=True)
+    console.print(f"\nwritten to {output / PAGE}, {NUMBERS}, {TABLE}", highlight=False, markup=False)
+
+
+def _what_to_write(found: Comparison, candidates: Sequence[Candidate]) -> Iterator[str]:
+    """Say which lines of a recipe make the best of both, unless an attack always beats that, too."""
+    import tomli_w
+
+    best = next((name for name, titles in found.winners.items() if "best of both" in titles), None)
+    if best is None or any(point.always_beaten for point in found.points if point.name == best):
+        return
+    chosen = next(candidate for candidate in candidates if candidate.name == best)
+    # Beside a recipe that names nothing to compare, only what differs from it.
+    own = {} if candidates[0].asked_for else candidates[0].recipe
+    parts = {key: chosen.recipe[key] for key in ("sample", "models", "method", "form") if chosen.recipe.get(key)}
+    changed = {key: value for key, value in parts.items() if value != own.get(key)}
+    if not changed:
+        yield "To publish the best of both, publish the recipe as it is."
+        return
+    yield f"To publish {chosen.name}, write in the recipe:"
+    yield from (f"  {line}" for line in tomli_w.dumps(changed).splitlines() if line)
+
+
+def _failures(found: Comparison) -> dict[str, list[str]]:
+    """Return why candidates were not compared, and which: many fail for the same reason."""
+    reasons: dict[str, list[str]] = {}
+    compared = {outcome.name for outcome in found.compared}
     for outcome in found.outcomes:
-        if outcome.failed:
-            console.print(Text.assemble(("not made", "yellow"), " ", escaped(f"{outcome.name}: {outcome.failed}")))
-    console.print(f"\nwritten to {output / PAGE}, {NUMBERS}, {TABLE}", highlight=False)
+        if outcome.name not in compared:
+            why = outcome.failed or f"it has no loss '{found.loss}' to compare.  Hint: choose another one with --loss."
+            reasons.setdefault(why, []).append(outcome.name)
+    return reasons
+
+
+def _require_some(found: Comparison) -> None:
+    """Refuse a comparison in which nothing could be made."""
+    from incrowd.errors import RecipeError
+
+    if not found.compared:
+        reasons = _failures(found)
+        told = "; ".join(f"{', '.join(names)}: {why}" for why, names in reasons.items())
+        raise RecipeError(
+            f"none of the {len(found.outcomes)} ways can be made: "
+            + (next(iter(reasons)) if len(reasons) == 1 else told)
+        )
 
 
 def ranking_table(found: Comparison) -> Table:

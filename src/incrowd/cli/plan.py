@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _LINES = 15
+_NOTHING = (
+    "Nothing would be published at any level: a row must be seen k times with all it shows, also sensitive values.  "
+    "Hint: drop columns that have many values, or accept a larger ε or δ."
+)
+_EPSILON, _DELTA = "1", "1e-6"
 _MOST_ROWS = 2**62
 
 
@@ -30,7 +36,10 @@ def plan(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
 ) -> None:
-    """From three of ε, δ, k and the sampling rate, find the fourth; or, with a RECIPE, what its table would keep."""
+    """From three of ε, δ, k and the sampling rate, find the fourth; or, with a RECIPE, what its table would keep.
+
+    A recipe is planned for ε = 1 and δ = 0.000001 unless others are given; its own models and method play no part.
+    """
     from incrowd.cli.output import print_json
 
     told: dict[str, Any] = {}
@@ -92,26 +101,58 @@ def _for_recipe(
 ) -> dict[str, Any]:
     """Return what the table of a recipe would keep."""
     from incrowd.cli.output import showing_progress
+    from incrowd.common.surface import written_in
     from incrowd.dp.largest_rate import largest_rate
     from incrowd.dp.sdgs_parameters import warn_of_delta
-    from incrowd.planning.sdgs import LOOKED, RATES, plan_release
+    from incrowd.planning.sdgs import LOOKED, RATES, plan_release, to_declare
     from incrowd.publishing.recipe import Recipe
 
-    if epsilon is None or delta is None:
-        raise typer.BadParameter("a recipe is planned for an --epsilon and a --delta", param_hint="plan")
+    assumed = [
+        f"{name} = {usual} is assumed; another one is named with --{option}."
+        for name, option, usual, given in (("ε", "epsilon", _EPSILON, epsilon), ("δ", "delta", _DELTA, delta))
+        if given is None
+    ]
+    epsilon, delta = epsilon or _EPSILON, delta or _DELTA
     rates: list[Any] = [rate] if rate is not None else list(RATES)
     if rate is None and k is not None:
         rates.append(largest_rate(epsilon=epsilon, delta=delta, k=k))
     loaded = Recipe.load(recipe)
-    with showing_progress(quiet=quiet) as progress:
-        found, rows = plan_release(loaded.table(), epsilon=epsilon, delta=delta, rates=rates, k=k, progress=progress)
+    with showing_progress(quiet=quiet) as progress, written_in("recipe"):
+        table = loaded.table()
+        found, rows = plan_release(table, epsilon=epsilon, delta=delta, rates=rates, k=k, progress=progress)
+        open_questions = to_declare(table)
     warning = warn_of_delta(delta, rows)
+    one_each = "People have several rows: one row of each is planned with, which is most_rows = 1 in [method]."
     return {
         "epsilon": epsilon,
         "delta": delta,
         "choices": found.to_dicts(),
-        "warnings": [*([warning] if warning else []), LOOKED],
+        "write": _lines_for_recipe(found.to_dicts(), epsilon, one_each=bool(table.schema.person)),
+        "warnings": [
+            *assumed,
+            *([warning] if warning else []),
+            *([one_each] if table.schema.person else []),
+            *open_questions,
+            LOOKED,
+        ],
     }
+
+
+def _lines_for_recipe(choices: list[dict[str, Any]], epsilon: str, *, one_each: bool) -> list[str]:
+    """Return the lines of a recipe that ask for the best choice."""
+    best = next((choice for choice in choices if choice["best"]), None)
+    if best is None:
+        return []
+    levels = ", ".join(f"{json.dumps(name)} = {level}" for name, level in best["levels"].items())
+    return [
+        f"sample = {best['rate']:g}     (above the first [table]; and no [[models]])",
+        "[method]",
+        'name = "sdgs"',
+        f"k = {best['k']}",
+        f"epsilon = {epsilon}",
+        f"levels = {{ {levels} }}",
+        *(["most_rows = 1"] if one_each else []),
+    ]
 
 
 def _show(told: dict[str, Any]) -> None:
@@ -137,8 +178,10 @@ def _show(told: dict[str, Any]) -> None:
         console.print(_laid_out_curve(told["curve"]))
     if "choices" in told:
         said = "What would be published on average; ● keeps most (rows × precision)"
-        console.print(Text(said if told["choices"] else "Nothing would be published at any level.", style="italic"))
+        console.print(Text(said if told["choices"] else _NOTHING, style="italic"))
         console.print(_laid_out_choices(told["choices"]))
+        for line in ["In the recipe, write:", *(f"  {line}" for line in told["write"])] if told["write"] else []:
+            console.print(Text(line), soft_wrap=True)
     for warning in told.get("warnings", ()):
         console.print(Text(f"Note: {warning}"))
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from incrowd.planning.profile import Profile
+    from incrowd.planning.profile.vocabulary import Role
 
 _SUFFIXES = {
     ".gz", ".zst", ".csv", ".tsv", ".txt", ".tab", ".dat", ".parquet", ".arrow", ".feather", ".ipc", ".db", ".sqlite",
@@ -150,8 +151,10 @@ def _columns(found: Profile) -> Table:
     return table
 
 
-_STYLES = {
+_STYLES: dict[Role, str] = {
     "identifier": "red",
+    "person": "cyan",
+    "household": "cyan",
     "quasi": "yellow",
     "sensitive": "magenta",
     "drop": "red",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -11,6 +12,7 @@ import typer
 from incrowd.cli.command import Command
 
 if TYPE_CHECKING:
+    from incrowd.publishing.recipe import Recipe
     from incrowd.publishing.saving import Format
 
 
@@ -44,6 +46,10 @@ def publish(
     master: Annotated[
         str | None, typer.Option(help="Spark's master: local[2], spark://host:7077, yarn, … (default: Spark's own).")
     ] = None,
+    ledger: Annotated[
+        Path | None,
+        typer.Option(help="The ledger to write the release down in, and to pay from (default: the recipe's own)."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
     spreadsheet_safe: Annotated[
         bool, typer.Option("--spreadsheet-safe", help="Make cells plain text that a spreadsheet would run as formulas.")
@@ -58,6 +64,7 @@ def publish(
     from incrowd.core.families import registered
     from incrowd.core.release_directory import require_free
     from incrowd.errors import FormulaWarning
+    from incrowd.ledger import Ledger
     from incrowd.publishing.databases.releases import is_database, require_room, shown
     from incrowd.publishing.piping import save_to_pipe
     from incrowd.publishing.recipe import Recipe
@@ -91,7 +98,8 @@ def publish(
         require_own_place(save_recipe, None if directory == PIPE or is_database(directory) else Path(directory))
     session = engines[engine].start_session(master)
     with showing_progress(quiet=quiet or as_json) as progress:
-        release = loaded.run(seed=seed, progress=progress, session=session)
+        book = None if ledger is None else Ledger(ledger)
+        release = loaded.run(seed=seed, ledger=book, progress=progress, session=session)
         chosen = cast("Format | None", format or loaded.output.get("format"))
         safe = spreadsheet_safe or bool(loaded.output.get("spreadsheet_safe", False))
         with warnings.catch_warnings(record=True) as told:
@@ -112,6 +120,16 @@ def publish(
     elif not quiet:
         console = Console(stderr=directory == PIPE)
         console.print(summary_table("Released", [*release_lines(summary), ("written to", str(data))]))
+        _say_what_is_next(directory, loaded)
+
+
+def _say_what_is_next(directory: str | Path, recipe: Recipe) -> None:
+    """Name the command that attacks the release, with the original if that is a file."""
+    original = recipe.source.get("path")
+    if isinstance(directory, str) or not isinstance(original, str) or "://" in original:
+        return
+    words = ["incrowd", "audit", str(directory), "--original", str(recipe.base / original), "-o", "audit.html"]
+    typer.echo(f"Attack it before it leaves the house:\n  {shlex.join(words)}")
 
 
 COMMANDS = (Command(publish, place=40),)

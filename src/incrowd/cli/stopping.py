@@ -12,7 +12,9 @@ from typing import Any
 
 import typer
 
+from incrowd.cli.command import options_of
 from incrowd.common.progress import Progress
+from incrowd.common.surface import written_in
 
 
 class Stopped(BaseException):
@@ -41,12 +43,16 @@ def was_asked() -> bool:
 
 
 def stoppable(command: Callable[..., None]) -> Callable[..., None]:
-    """Let a command be interrupted by Polars too, which listens for itself, and by whoever reads its output."""
+    """Let a command be interrupted by Polars too, which listens for itself, and by whoever reads its output.
+
+    While it runs, messages name options as the command has them.
+    """
 
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            command(*args, **kwargs)
+            with written_in("command line", lambda: options_of(command)):
+                command(*args, **kwargs)
         except KeyboardInterrupt as interruption:
             raise Stopped from interruption
         except BrokenPipeError:

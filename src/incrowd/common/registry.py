@@ -26,6 +26,8 @@ class Named(Protocol):
 
     name: ClassVar[str]
     """Its name in recipes and on the command line."""
+    plain_name: ClassVar[str] = ""
+    """What it is in plain words, shown beside its name to readers who are new to the field."""
     listed: ClassVar[bool] = True
     """Whether recipes and commands may name it; what only other parts use is not listed."""
     renamed: ClassVar[Mapping[str, str]] = {}

@@ -21,6 +21,9 @@ class Attack(Named, Protocol):
     last. So an attack that is added changes no other one's outcome."""
     per_column: ClassVar[bool] = False
     """Whether it is after one sensitive column, which its parameter `column` names: audits try it on each."""
+    reaches_people: ClassVar[bool] = True
+    """Whether success means that a person is found, or something about one is learnt; False where it only makes what
+    the release shows more exact. Recommendations (`auditing/recommendation.py`) tell the two apart."""
     knows_kept_columns: ClassVar[bool] = True
     """Whether it is also tried by somebody who knows the columns that are kept beside the labels: the better counts."""
 

@@ -102,3 +102,5 @@ class DatedRows:
     window: Window
     known_share: float
     """How many histories with a date are published, for each one that the table has."""
+    units: int
+    """How many histories with a date the table has."""

@@ -18,6 +18,7 @@ import polars as pl
 from incrowd.common.arrays import Bools, Counts, Ints
 from incrowd.common.progress import Progress
 from incrowd.common.registry import Named
+from incrowd.common.surface import as_role
 from incrowd.core.dated import KeyedPeople
 from incrowd.core.form import Form, FormOutline
 from incrowd.core.formulas import FormulaCells
@@ -90,7 +91,8 @@ class ReleaseTexts:
     """Tables of events, wherever their rows are."""
     recipe: Callable[[str, Path | None], str]
     """The recipe for a format, as it reads from a directory; None for a place that is none of this machine's."""
-    summary: str
+    summary: Callable[[], str]
+    """The summary; asked for after the rows are written, so that what it tells of them needs no second reading."""
     separator: str
     item_separator: str | None = None
     """What stands between items in files that hold no lists, if somebody said so."""
@@ -106,8 +108,8 @@ class ReleaseTexts:
         """The summary, with what was found while the rows were written."""
         warning = self.formulas.warning
         if warning is None:
-            return self.summary
-        summary = json.loads(self.summary)
+            return self.summary()
+        summary = json.loads(self.summary())
         summary["warnings"] = [*summary.get("warnings", []), warning]
         return json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
@@ -351,7 +353,7 @@ class Engine(Named, Protocol):
             raise SchemaError(
                 "some people have the same quasi-identifiers and sensitive values, so that a row cannot be found again "
                 f"to publish '{schema.found_again[0]}' beside its set of items.  Hint: say whose a row is with "
-                'person="…", or drop the column.'
+                f"{as_role('person')}, or drop the column."
             )
         ((column, hierarchy),) = schema.items.items()
         lists = split_items(column, owned.sets, schema.item_separator)

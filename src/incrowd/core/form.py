@@ -17,11 +17,13 @@ from incrowd.core.labelled import Labelled
 from incrowd.core.model import Guarantee, Model
 from incrowd.core.people import PlacedPeople
 from incrowd.core.query import Query
+from incrowd.core.reader import Reader
 from incrowd.core.schema import Schema
 from incrowd.core.shown_weights import ShownWeights
 from incrowd.core.source import OpenedTable
 from incrowd.core.tally import Tally
 from incrowd.core.view import View
+from incrowd.hierarchies.tree import Tree
 
 if TYPE_CHECKING:
     from incrowd.core.recoding import Recoding
@@ -105,6 +107,24 @@ class Form(FormOutline, Protocol):
     def spread(self) -> Labelled | None:
         """Labels that its rows are taken to be spread evenly over; None where exact values are published."""
         return self.labelled
+
+    def shown_labels(self) -> Mapping[str, tuple[Tree, pl.Series]]:
+        """Return the labels of columns that do not show values as they are, and the trees that they are of.
+
+        The same label may be there often.
+        """
+        return {}
+
+    def reader(self, meanings: Mapping[str, Any] | None) -> Reader | None:
+        """Return who answers from what is published alone, by what its labels mean; None where that is not enough."""
+        return None
+
+    def without(self, people: Tally) -> Form | None:
+        """Return it without the rows of some people of the table, as far as a reader can tell which these are.
+
+        None where no row is anybody's.
+        """
+        return None
 
     def people_in_groups(self, people: PlacedPeople) -> Counts:
         """Return how many people are in each group, where somebody has several rows."""

@@ -14,6 +14,8 @@ from typing import TypeVar
 import polars as pl
 import polars.selectors as cs
 
+from incrowd.common.surface import option
+
 LOOKS = r"^'*[=+\-@\t\r]"
 """What a formula, or one with apostrophes before it, begins with."""
 _NUMBER = r"[0-9.,]*[0-9][0-9.,]*(?:[eE][+\-]?[0-9]+)?%?"
@@ -63,7 +65,7 @@ class FormulaCells:
         listed = ", ".join(f"{name} ({count:,})" for name, count in sorted(self.found.items()))
         return (
             f"Cells that a spreadsheet would run as formulas: {listed}.  "
-            "Hint: make them plain text with spreadsheet_safe (--spreadsheet-safe)."
+            f"Hint: make them plain text with {option('spreadsheet_safe', True, section='output')}."
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
+from incrowd.common.surface import as_role, option
 from incrowd.core.schema import HOUSEHOLD
 from incrowd.core.tally import Tally
 from incrowd.errors import NeedsTable, SchemaError
@@ -18,14 +19,22 @@ from incrowd.hierarchies.tree import MISSING, Tree
 
 WITHHELD = -1
 """The group of those who are in none."""
-_NO_WEIGHTS = (
-    "there are no weights that tell how many people of the population a row stands for.  "
-    'Hint: name them when the table is read: weight="w".'
-)
 _PARTS = 2**20
 """Weights are added up as whole numbers of so many parts."""
 _ROUNDING = 1e-5
 """Sums that are below a whole number by no more than what rounding them to parts may take."""
+
+
+def _no_weights() -> NeedsTable:
+    return NeedsTable(
+        "there are no weights that tell how many people of the population a row stands for.  "
+        f"Hint: name them when the table is read: {as_role('weight', 'w')}."
+    )
+
+
+def a_population() -> str:
+    """Return how a table of the population is named."""
+    return option("population", "register.csv", recipe='[population] with path = "register.csv"')
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,7 +304,7 @@ class Groups:
         if self.table is None or self.table.population is None or self.regions is None:
             raise NeedsTable(
                 "there is no population to compare the table with.  "
-                'Hint: name one when the table is read: population="register.csv".'
+                f"Hint: name one when the table is read: {a_population()}."
             )
         people = self.table.population
         if people.by_weight is not None:  # rounded down: nobody is half a person
@@ -313,7 +322,7 @@ class Groups:
         """How many people are in the table, and how many in the population, by their weights."""
         found = None if self.table is None else _by_weight(self.table)
         if found is None:
-            raise NeedsTable(_NO_WEIGHTS)
+            raise _no_weights()
         sampled, people = int(found[0].sum()), float(found[1].sum())
         if people < sampled:
             raise SchemaError(
@@ -332,7 +341,7 @@ class Groups:
 
         found = None if self.table is None else _by_weight(self.table)
         if found is None or self.table is None or self.table.population is None or self.regions is None:
-            raise NeedsTable(_NO_WEIGHTS)
+            raise _no_weights()
         _ = self.people_by_weight  # which refuses weights that tell of no population
         sampled, weights = found
         people = self.table.population

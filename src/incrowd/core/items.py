@@ -9,6 +9,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.arrays import Bools, Codes, Floats, Ints
+from incrowd.common.surface import option
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.query import Condition, listed, matching_codes
 from incrowd.errors import OutputError, SchemaError
@@ -56,7 +57,7 @@ def split_items(column: str, raw: pl.Series, separator: str | None) -> pl.Series
     """Return sets as lists of texts; a text is a list of items with a separator between them."""
     if raw.dtype == pl.List(pl.String):
         if separator is not None:
-            raise SchemaError(f"column '{column}' holds lists, so item_separator= cannot be used.")
+            raise SchemaError(f"column '{column}' holds lists, so {option('item_separator')} cannot be used.")
         return raw
     if raw.dtype != pl.String:
         raise SchemaError(
@@ -65,7 +66,17 @@ def split_items(column: str, raw: pl.Series, separator: str | None) -> pl.Series
         )
     if separator is not None and (not isinstance(separator, str) or not separator):
         raise SchemaError("item_separator is a text.")
-    return raw.str.split(separator or SEPARATOR)
+    return raw.alias("").str.split(separator or SEPARATOR)
+
+
+def read_lists(column: str, raw: pl.Series, separator: str | None) -> pl.Series:
+    """Return published sets as lists of texts, without missing and empty ones."""
+    lists = (
+        split_items(column, raw.alias(""), separator if raw.dtype == pl.String else None)
+        .list.drop_nulls()
+        .fill_null([])
+    )
+    return pl.select(lists.list.eval(pl.element().filter(pl.element() != ""))).to_series()
 
 
 def lists_as_text(frame: pl.DataFrame, separator: str | None) -> pl.DataFrame:
@@ -73,7 +84,7 @@ def lists_as_text(frame: pl.DataFrame, separator: str | None) -> pl.DataFrame:
     between = separator or SEPARATOR
     lists = frame.select(cs.list())
     for column in lists.get_columns():
-        if column.explode().str.contains(between, literal=True).any():
+        if column.alias("").explode().str.contains(between, literal=True).any():
             raise holds_separator(column.name, between)
     return frame.with_columns(cs.list().list.join(between)) if lists.width else frame
 

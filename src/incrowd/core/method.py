@@ -53,6 +53,10 @@ class AnyMethod(Named, Protocol):
         """
         return None
 
+    def safer(self) -> Sequence[tuple[str, AnyMethod]]:
+        """Return the same method with options that show less, each with what is changed, the mildest first."""
+        return ()
+
     def counted_as(self, schema: Schema) -> Schema:
         """Return the schema by which the table is counted: by default, its own."""
         return schema

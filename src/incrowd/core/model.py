@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, Protocol, cast
+from typing import Any, ClassVar, Literal, Protocol, Self, cast
 
 import numpy as np
 
@@ -59,12 +59,24 @@ class Model(Statement, Protocol):
     over_matches: ClassVar[bool] = False
     """Whether it bounds the guess of a person's value by 1/`diversity` over all buckets that the person could be in."""
 
+    strictness: ClassVar[tuple[str, tuple[float, ...]]] = ("", ())
+    """The parameter that makes it stricter, and values of it that audits try in turn, the mildest first."""
+
     # A plain attribute: many models have it as a field, and a property here would stand before that.
     column: str | None = None
     """The sensitive column that it is about; None for every one of them."""
 
     missing: Missing = "counts"
     """Whether a missing sensitive value is a value like any other; a model that knows the choice has it as a field."""
+
+    def stricter(self) -> tuple[Self, ...]:
+        """Return the same model with stricter values of its parameter, the mildest first; none if it names none."""
+        name, values = self.strictness
+        if not values:
+            return ()
+        own, rising = vars(self)[name], values[-1] > values[0]
+        chosen = [value for value in values if (value > own if rising else value < own)]
+        return tuple(replace(cast("Any", self), **{name: value}) for value in chosen)
 
     @property
     def whole_table(self) -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.errors import QueryError
+from incrowd.errors import QueryError, did_you_mean
 from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import as_bound, as_dates, as_numbers, as_short_text, as_text, natural_kind
 
@@ -18,8 +19,17 @@ Condition = object
 Query = Mapping[str, Condition]
 
 
-def matching_codes(column: str, tree: Tree, condition: Condition) -> NDArray[np.bool_]:
-    """Return which codes of a column satisfy a condition."""
+def matching_codes(
+    column: str,
+    tree: Tree,
+    condition: Condition,
+    *,
+    unknown_names: Literal["refused", "suggested", "nobody"] = "refused",
+) -> NDArray[np.bool_]:
+    """Return which codes of a column satisfy a condition.
+
+    A name that the column does not have is refused; the nearest ones are suggested only where all names are public.
+    """
     if isinstance(condition, tuple):
         return _in_range(column, tree, condition)
     wanted = listed(condition)
@@ -28,6 +38,10 @@ def matching_codes(column: str, tree: Tree, condition: Condition) -> NDArray[np.
     except (pl.exceptions.PolarsError, TypeError):
         raise QueryError(f"column '{column}': a condition is a value, a list of values, or a pair of bounds.") from None
     names = spelled(tree.values).to_list()
+    lacking = sorted(text for text in texts - set(names) if text is not None)
+    if lacking and unknown_names != "nobody" and not tree.ordered and natural_kind(tree.values).dtype == pl.String:
+        nearest = did_you_mean(lacking[0], [name for name in names if name]) if unknown_names == "suggested" else ""
+        raise QueryError(f"column '{column}' has no value '{lacking[0]}'.{nearest}")
     return np.fromiter((name in texts for name in names), dtype=bool, count=len(names))
 
 
@@ -39,8 +53,12 @@ def listed(condition: Condition) -> list[object]:
 
 
 def spelled(values: pl.Series) -> pl.Series:
-    """Write values so that equal ones look alike: 1.10 and 1.1, a time to the millisecond or to the microsecond."""
-    return as_short_text(values.dt.cast_time_unit("us") if values.dtype == pl.Datetime else values)
+    """Write values so that equal ones look alike: 1.10 and 1.1; and times of any unit and zone, as UTC has them."""
+    if values.dtype == pl.Datetime:
+        values = values.dt.cast_time_unit("us")
+        if values.dtype.time_zone is not None:  # type: ignore[attr-defined]
+            values = values.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    return as_short_text(values)
 
 
 def _in_range(column: str, tree: Tree, bounds: tuple[object, ...]) -> NDArray[np.bool_]:

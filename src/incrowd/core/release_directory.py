@@ -23,6 +23,7 @@ from pathlib import Path
 
 from incrowd.common.moves import exchange, move_new
 from incrowd.common.private_place import clear_abandoned, private_place
+from incrowd.common.surface import option
 from incrowd.common.writing import WRITTEN, require_name, telling
 from incrowd.core.families import published_forms, registered
 from incrowd.errors import OutputError
@@ -136,7 +137,7 @@ def _require_short_names(itself: Path, above: Path) -> None:
 def _require_replaceable(itself: Path, target: Path, force: bool, contents: Contents) -> None:
     if not force:
         raise OutputError(
-            f"{target} exists already.  Hint: choose another directory, or replace it with force (--force)."
+            f"{target} exists already.  Hint: choose another directory, or replace it with {option('force', True)}."
         )
     if not contents.recognize(itself):
         raise _other_files(target, contents)

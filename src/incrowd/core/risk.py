@@ -10,6 +10,13 @@ from typing import Any, ClassVar, Literal, Protocol
 Threat = Literal["singling out", "linkability", "inference"]
 """The three things that data-protection authorities ask about (Article 29 Working Party, Opinion 05/2014)."""
 
+QUESTIONS: Mapping[Threat, str] = {
+    "singling out": "Can somebody be isolated in the table?",
+    "linkability": "Can rows be linked to people, or people to the table?",
+    "inference": "Can what is sensitive be guessed?",
+}
+"""What each threat asks, in plain words."""
+
 _QUANTILE = 1.959963984540054
 """Of the normal distribution, for intervals that hold with 95 %."""
 
@@ -52,6 +59,19 @@ class Risk:
     details: Mapping[str, float] = field(default_factory=dict)
     exposed: int = 0
     """People about whom the adversary is sure, and right, by the release alone: means do not console them."""
+    plain_name: str = ""
+    """What the attack is in plain words."""
+    reaches_people: bool = True
+    """Whether success means that a person is found, or something about one is learnt."""
+    beside: tuple[str, ...] = ()
+    """The columns kept beside the labels that the adversary knew."""
+    joined_by: tuple[str, ...] = ()
+    """The columns by which rows were joined with other releases."""
+
+    @property
+    def full_name(self) -> str:
+        """The attack, and the column that it is after."""
+        return self.attack if self.column is None else f"{self.attack}, {self.column}"
 
     @property
     def advantage(self) -> float:
@@ -77,6 +97,7 @@ class Risk:
         """Return plain numbers and texts."""
         return {
             "attack": self.attack,
+            **({"plain name": self.plain_name} if self.plain_name else {}),
             "threat": self.threat,
             **({} if self.column is None else {"column": self.column}),
             "value": self.value,
@@ -88,6 +109,7 @@ class Risk:
             "people": self.people,
             **({} if self.worst is None else {"worst": self.worst}),
             "level": self.level,
+            "reaches people": self.reaches_people,
             "says": self.says,
             **({"details": dict(self.details)} if self.details else {}),
         }
@@ -97,7 +119,9 @@ class WithThreat(Protocol):
     """What an attack says of itself."""
 
     name: ClassVar[str]
+    plain_name: ClassVar[str]
     threat: ClassVar[Threat]
+    reaches_people: ClassVar[bool]
 
 
 def risk_of(
@@ -134,6 +158,8 @@ def risk_of(
         against,
         details or {},
         max(0, round(exposed)),
+        attack.plain_name,
+        attack.reaches_people,
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from incrowd.common.surface import as_role, option
 from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import SchemaError, did_you_mean, looks_like_data, similar_columns, some_columns
 from incrowd.hierarchies.automatic import Automatic
@@ -142,6 +143,9 @@ class Schema:
         Traceback (most recent call last):
         incrowd.errors.SchemaError: column 'sex' has no role.  Hint: name it, or say others="keep" or others="drop".
         """
+        for name in columns:
+            if "\0" in name:  # no file could be read back, and columns of our own are called so
+                raise SchemaError(f"column '{name}' has a zero byte in its name.  Hint: rename it.")
         hierarchies = dict(hierarchies or {})
         roles = {
             "quasi": _names(quasi, "quasi"),
@@ -191,7 +195,7 @@ class Schema:
             noun = "column has" if len(rest) == 1 else "columns have"
             raise SchemaError(
                 (f"column {listed} has no role." if one else f"{len(rest)} {noun} no role: {listed}.")
-                + '  Hint: name it, or say others="keep" or others="drop".'
+                + f"  Hint: name it, or say {option('others', 'keep')} or {option('others', 'drop')}."
             )
         return cls(
             quasi={name: hierarchies.get(name, Automatic()) for name in roles["quasi"]},
@@ -220,14 +224,16 @@ def _refuse_households(household: Sequence[str], person: Sequence[str], pseudony
     """Refuse households that would be published, or that are taken for people."""
     if household and set(household) == set(person):
         raise SchemaError(
-            "the same columns tell whose a row is and which household it is of.  Hint: with person= alone, all "
-            "guarantees are about households; with both, people and households are counted."
+            "the same columns tell whose a row is and which household it is of.  Hint: with "
+            f"{as_role('person')} alone, all guarantees are about households; with both, people and households are "
+            "counted."
         )
     for name in household:
         if name in pseudonyms:
             raise SchemaError(
                 f"column '{name}' tells the household, and a pseudonym for it would tie its members together.  Hint: "
-                f'leave it out of the pseudonyms, or say person=["{name}"]: every guarantee is then about households.'
+                f"leave it out of the pseudonyms, or say {as_role('person', name)}: every guarantee is then about "
+                "households."
             )
 
 
@@ -254,7 +260,7 @@ def _require_treatable(dates: Mapping[str, DateTreatment], columns: Sequence[str
         if treatment.needs_person and not person:
             raise SchemaError(
                 f"column '{name}': {treatment.name} needs to know whose a row is.  Hint: name the column that tells "
-                'it, person="patient" (in a recipe, role = "person" or "person-pseudonym").'
+                f"it, {as_role('person', 'patient', or_in_recipe='person-pseudonym')}."
             )
         for other in treatment.looks_at:
             if other not in columns:
@@ -269,8 +275,8 @@ def _require_treatable(dates: Mapping[str, DateTreatment], columns: Sequence[str
         if shared[name] != shared[first]:
             raise SchemaError(
                 f"columns '{first}' and '{name}' are shifted by up to different numbers of days, so that they cannot "
-                "move alike.  Hint: give both the same most_days, or one of them apart=True, which gives up intervals "
-                "between them."
+                f"move alike.  Hint: give both the same most_days, or one of them {option('apart', True)}, which gives "
+                "up intervals between them."
             )
 
 

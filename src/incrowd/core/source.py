@@ -10,6 +10,7 @@ from typing import ClassVar, Protocol
 import polars as pl
 
 from incrowd.common.registry import Named
+from incrowd.common.surface import option
 from incrowd.core.codebook import Codebook
 from incrowd.errors import SourceError
 from incrowd.hierarchies.texts import AS_THEY_LOOK, TextRules
@@ -110,21 +111,23 @@ class ReadOptions:
     def __post_init__(self) -> None:
         self._require_kinds()
         if not isinstance(self.exact_text, bool):
-            raise SourceError("exact_text= is True or False.")
+            raise SourceError(f"{option('exact_text')} is true or false.")
         # A text is a sequence of texts too, and "NA" would become "N" and "A".
         if isinstance(self.missing, str) or not all(isinstance(word, str) for word in self.missing):
-            raise SourceError("missing= takes a list of texts, for example missing=['?', 'NA'].")
+            raise SourceError(
+                f"{option('missing')} takes a list of texts, for example {option('missing', ['?', 'NA'])}."
+            )
         object.__setattr__(self, "missing", tuple(self.missing))
 
     def _require_kinds(self) -> None:
         for name, words in _ONE_OF.items():
             if getattr(self, name) not in (None, *words):
-                raise SourceError(f"{name}= is {' or '.join(repr(word) for word in words)}.")
+                raise SourceError(f"{option(name)} is {' or '.join(repr(word) for word in words)}.")
         if self.sheet is not None and (isinstance(self.sheet, bool) or not isinstance(self.sheet, (str, int))):
-            raise SourceError("sheet= is the name of a sheet, or its number from 1.")
+            raise SourceError(f"{option('sheet')} is the name of a sheet, or its number from 1.")
         row = self.header_row
         if row is not None and (isinstance(row, bool) or not isinstance(row, int) or row < 1):
-            raise SourceError("header_row= is the number of a row, from 1.")
+            raise SourceError(f"{option('header_row')} is the number of a row, from 1.")
 
     @property
     def dialect(self) -> dict[str, str | None]:

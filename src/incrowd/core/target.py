@@ -6,21 +6,26 @@ published rows themselves are the people, and the adversary is taken to know eac
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
+from incrowd.common.surface import option
 from incrowd.core.dated import DatedRows
 from incrowd.core.form import Form
 from incrowd.core.households import Households
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.model import Model
+from incrowd.core.rows_beside import KeptRows
 from incrowd.core.tally import Population, Tally, group_tuples
 from incrowd.core.view import Matches, View
 from incrowd.errors import AttackError
+
+T = TypeVar("T")
 
 MOST_PEOPLE = 100_000
 """So many people are attacked at most, drawn at random from larger tables."""
@@ -63,7 +68,8 @@ class Target:
     outsider knows, with at least some of the quasi-identifiers; `earlier` are other releases about overlapping people;
     `require` are the models that the release was made to satisfy, and `method` the name of the method, both of which
     adversaries are taken to know. `seed` picks the people who are attacked. `dated` are columns of dates, with
-    people of whom one true date is known. `households` are people with those they live with, and `sets` the items that
+    people of whom one true date is known, and `kept_rows` what is kept of rows where people have several.
+    `households` are people with those they live with, and `sets` the items that
     people show, in parts by their groups. `whole` is the same release to somebody who also knows the columns
     `beside` the labels, where any are kept and another table has them. `outside` is the same release, in trees that
     also hold what people of the external table have and the table lacks. `joined` is the release with the labels of
@@ -79,6 +85,7 @@ class Target:
     seed: int = 0
     most_people: int = MOST_PEOPLE
     dated: tuple[DatedRows, ...] = ()
+    kept_rows: tuple[KeptRows, ...] = ()
     households: Households | None = None
     sets: ItemSets | None = None
     totals: Floats | None = None
@@ -89,6 +96,7 @@ class Target:
     joined_by: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     _readings: dict[str | None, Mapping[str, Matches]] = field(default_factory=dict, init=False, repr=False)
+    _shared: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def with_outsiders(self) -> Target:
@@ -105,7 +113,8 @@ class Target:
         """Those who are attacked: everybody in the table, or as many of them, at random."""
         if self.truth is None:
             raise AttackError(
-                "who is who is not known.  Hint: give the table that the release was made from (--original)."
+                "who is who is not known.  Hint: give the table that the release was made from: "
+                f"{option('original', 'table.csv')}."
             )
         columns, secret = self.view.columns, self.view.sensitive
         values = max((self.view.trees[name].size for name in secret), default=1)
@@ -116,6 +125,13 @@ class Target:
         hidden = [self.truth.column(name)[chosen] for name in secret]
         secrets = np.stack(hidden, axis=1) if hidden else np.zeros((len(chosen), 0), dtype=np.int32)
         return People(np.ascontiguousarray(known[first]), tuple_of, secrets, counts, chosen)
+
+    def share(self, name: str, work: Callable[[], T]) -> T:
+        """Return what some work finds out, which is done once for all attacks that need it."""
+        if name not in self._shared:
+            self._shared[name] = work()
+        found: T = self._shared[name]
+        return found
 
     def matches(self, column: str | None) -> Matches:
         """Return the crowds that each tuple of `people` could be in, every row that fits being as likely."""

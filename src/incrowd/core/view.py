@@ -68,6 +68,10 @@ MAJORITY = "everybody has what most have"
 """Rules by which an adversary reads a release. None of them needs more than the files."""
 
 
+SAME_ROOM = 1e-9
+"""Logarithms that differ by less are the same number of combinations."""
+
+
 @dataclass(frozen=True, eq=False)
 class Crowds:
     """People who cannot be told apart: how many, and how often each sensitive value occurs among them."""
@@ -146,6 +150,11 @@ class LabelledView(View, Protocol):
     @property
     def regions(self) -> Regions:
         """What each group's labels stand for in the columns that may be known."""
+        ...
+
+    @property
+    def log_room(self) -> Floats:
+        """The logarithm of how many combinations of values the labels of each group may stand for."""
         ...
 
 

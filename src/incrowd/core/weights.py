@@ -23,6 +23,8 @@ from incrowd.errors import SchemaError
 from incrowd.hierarchies.texts import TextRules
 from incrowd.hierarchies.values import as_numbers
 
+_MOST_PEOPLE = 2.0**62
+
 
 def read_weights(column: str, raw: pl.Series, texts: TextRules) -> Floats:
     """Return weights as numbers; refuse, in words that quote none of them, what no survey's weight is."""
@@ -119,6 +121,11 @@ def estimated_population(tally: Tally, quasi: Sequence[str], tuples: Ints, weigh
     projected, index = tally.project(quasi)
     place, number = index[tuples], len(projected)
     people = np.bincount(place, weights=weights * counts, minlength=number).astype(np.float64)
+    if people.sum() > _MOST_PEOPLE:
+        raise SchemaError(
+            "the weights add up to more people than can be counted.  Hint: a weight is how many people of the "
+            "population a person stands for."
+        )
     sampled = np.bincount(place, weights=counts, minlength=number).astype(np.int64)
     known = Population(projected.columns, projected.codes, np.floor(people).astype(np.int64), (sampled, people))
     return replace(tally, population=known)

@@ -12,6 +12,7 @@ from typing import Literal
 
 import polars as pl
 
+from incrowd.common.surface import option
 from incrowd.dates.units import Unit, unit_names
 from incrowd.errors import SchemaError
 from incrowd.hierarchies.texts import TextRules
@@ -128,7 +129,8 @@ def refuse(name: str, fault: Fault | None) -> None:
     if fault == "too far":
         raise SchemaError(
             f"column '{name}' has dates too near to the ends of the calendar to be treated. Such dates often stand for "
-            "a missing one, and would give a shift away.  Hint: make them missing (missing=[…] where they are text)."
+            "a missing one, and would give a shift away.  Hint: make them missing "
+            f"({option('missing', ['…'], section='source')} where they are text)."
         )
 
 
@@ -158,5 +160,5 @@ def _in_zone(local: pl.Series, zone: str) -> pl.Series:
 def _no_dates(name: str) -> SchemaError:
     return SchemaError(
         f"column '{name}' is to hold dates, and some of its values are none.  Hint: dates are written 2024-01-31 or "
-        "2024-01-31T12:30:00; other words for a missing one are listed with missing=[…]."
+        f"2024-01-31T12:30:00; other words for a missing one are listed: {option('missing', ['…'], section='source')}."
     )

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.core.dated import keyed_people
@@ -159,7 +160,8 @@ class LinkedEngine(Engine):
         names = _names_of_people(counted, schema.person)
         published = placed.group_of != WITHHELD
         # As the table of people is written: somebody whose key is spelt in two ways has one.
-        codes = {name: key.pseudonyms(names_as_read(names[name], self.source.texts)) for name in schema.person}
+        read = {name: names_as_read(names[name].alias(""), self.source.texts) for name in schema.person}
+        codes = {name: key.pseudonyms(texts) for name, texts in read.items()}
         tables = {}
         for name, table in self.events.items():
             if table.schema.items:
@@ -199,7 +201,7 @@ def _names_of_people(counted: Counted, person: Sequence[str]) -> pl.DataFrame:
     assert counted.people is not None
     order = np.empty(len(counted.people), dtype=np.int64)
     order[counted.people.owner[counted.tuple_of]] = np.arange(len(counted.tuple_of))
-    return pl.DataFrame([counted.raw[name].gather(order) for name in person])
+    return counted.raw.select(cs.by_name(*person))[order]
 
 
 def _refuse_strangers(person_of: Mapping[str, Ints]) -> None:

@@ -37,10 +37,8 @@ def advice_chart(advice: pl.DataFrame) -> Any:
     rings = ringed.mark_point(size=190, strokeWidth=1.8, color=_BEST)
     drawn = pairs.mark_line(strokeWidth=1.5) + pairs.mark_point(filled=True, size=50, opacity=1) + rings
     drawn = drawn.properties(width=560, height=340)
-    said = "Nothing can be published" if best.is_empty() else f"Most rows with least distortion: {_told(best)}"
-    return finished(
-        drawn, said, "A line is a sampling rate β, a point on it a distortion limit δ'; no pair beats those in red"
-    )
+    said = "Nothing can be published" if best.is_empty() else f"Keeps most, rows × (1 − distortion): {_told(best)}"
+    return finished(drawn, said, "A line is a sampling rate β, a point on it a distortion limit δ'; the best is in red")
 
 
 def _told(best: pl.DataFrame) -> str:

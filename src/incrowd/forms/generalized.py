@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Self, get_args
+from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
 import polars as pl
@@ -26,6 +26,8 @@ from incrowd.core.tally import Tally, group_tuples
 from incrowd.core.weights import WeightedTuples, read_weights
 from incrowd.errors import QueryError, did_you_mean
 from incrowd.forms.generalized_view import GeneralizedView
+from incrowd.forms.held_out import first_of_each, taken_rows
+from incrowd.forms.label_reader import LabelReader
 from incrowd.forms.labelled_groups import present_values, show_groups
 from incrowd.forms.people_form import one_line_each
 from incrowd.forms.people_groups import groups_of_people, require_all_rows_inside
@@ -271,6 +273,18 @@ class Generalized(Form):
         """The form itself."""
         return self
 
+    def shown_labels(self) -> Mapping[str, tuple[Tree, pl.Series]]:
+        """Return what groups show, and the labels of items."""
+        found = {name: (self.tally.trees[name], self.shown.labels[name]) for name in self.shown.columns}
+        if self.sets is not None:
+            lists = {name: self.tally.trees[name].values.drop_nulls() for name in self.schema.items}
+            found |= {name: (self.sets.tree, shown.explode().drop_nulls()) for name, shown in lists.items()}
+        return found
+
+    def reader(self, meanings: Mapping[str, Any] | None) -> LabelReader | None:
+        """Return who reads its labels."""
+        return None if self.private or meanings is None else LabelReader.of(self, meanings)
+
     def view(self) -> GeneralizedView:
         """Return the groups whose labels hold a person."""
         return GeneralizedView(self)
@@ -286,6 +300,26 @@ class Generalized(Form):
         for place, name in enumerate(self.schema.sensitive):
             found[name] = self.sensitive[lines, place]
         return found, np.ones(self.rows)
+
+    def without(self, people: Tally) -> Self | None:
+        """Take a row out for each of some people: one that shows their sensitive values, and the tightest labels."""
+        if self.private:
+            return None
+        view, names = self.view(), tuple(self.schema.sensitive)
+        held = view.match(np.stack([people.column(name) for name in view.columns], axis=1), None)
+        person_of, groups = held.person_of, held.crowds
+        secrets = [people.column(name)[person_of] for name in names]
+        theirs = np.stack([groups, *secrets], axis=1).astype(np.int32)
+        lines = np.concatenate([self.groups[:, None].astype(np.int32), self.sensitive[:, : len(names)]], axis=1)
+        sizes = [max(len(self.shown), 1), *(self.tally.trees[name].size for name in names)]
+        numbers, first = group_tuples(np.concatenate([lines, theirs]), sizes)
+        left = np.bincount(numbers[: len(lines)], weights=self.counts, minlength=len(first)).astype(np.int64)
+        place = numbers[len(lines) :]
+        (taken,) = taken_rows(people.counts, person_of, (place,), view.log_room[groups], (left,))
+        rows = np.repeat(np.arange(len(lines)), self.counts)
+        gone = first_of_each(numbers[: len(lines)][rows], taken)
+        kept = np.bincount(rows[~gone], minlength=len(lines)).astype(np.int64)
+        return replace(self, counts=kept, weights=None, weighted=None)
 
     def canonical(self, before: Tally) -> Self:
         """Let `*` stand for whatever the column may hold: the method may know that nobody in a group misses it.

@@ -6,7 +6,7 @@ Cost: see `kernels/boxes_and_points_pairs.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,11 +14,19 @@ import numpy as np
 from incrowd.common.arrays import Codes, Floats, Ints
 from incrowd.core.groups import Histogram, Regions, histogram
 from incrowd.core.labelled import Labelled
-from incrowd.core.view import DENSEST, EVERY_ROW, TIGHTEST, Crowds, LabelledView, Matches, keep_entries, normalized
+from incrowd.core.view import (
+    DENSEST,
+    EVERY_ROW,
+    SAME_ROOM,
+    TIGHTEST,
+    Crowds,
+    LabelledView,
+    Matches,
+    keep_entries,
+    normalized,
+)
+from incrowd.forms.boxes_holding import boxes_holding
 from incrowd.hierarchies.tree import Tree
-
-_SAME_ROOM = 1e-9
-"""Logarithms that differ by less are the same number of combinations."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +38,8 @@ class GeneralizedView(LabelledView):
 
     form: Labelled
     unknown: frozenset[str] = frozenset()
+    _crowds: dict[str | None, Crowds] = field(default_factory=dict, init=False, repr=False)
+    """What was asked for before: every attack asks for the same."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -60,6 +70,11 @@ class GeneralizedView(LabelledView):
 
     def crowds(self, column: str | None) -> Crowds:
         """Return the groups."""
+        if column not in self._crowds:
+            self._crowds[column] = self._counted(column)
+        return self._crowds[column]
+
+    def _counted(self, column: str | None) -> Crowds:
         sizes = self.form.group_sizes
         if column is None:
             nothing = np.zeros(0, dtype=np.int64)
@@ -80,18 +95,18 @@ class GeneralizedView(LabelledView):
         """
         if not (np.diff(matches.offsets) > 1).any():
             return {EVERY_ROW: matches}
-        room = self._log_room[matches.crowds]
+        room = self.log_room[matches.crowds]
         least = np.full(len(matches), np.inf)
         np.minimum.at(least, matches.person_of, room)
         wider = room - least[matches.person_of]
         return {
             EVERY_ROW: matches,
             DENSEST: normalized(matches.offsets, matches.crowds, matches.weights * np.exp(-wider)),
-            TIGHTEST: keep_entries(matches, wider <= _SAME_ROOM),
+            TIGHTEST: keep_entries(matches, wider <= SAME_ROOM),
         }
 
     @cached_property
-    def _log_room(self) -> Floats:
+    def log_room(self) -> Floats:
         """The logarithm of how many combinations of values the labels of each group may stand for."""
         widths = (self.regions.highs - self.regions.lows).astype(np.float64)
         return np.asarray(np.log(np.maximum(widths, 1.0)).sum(axis=1))
@@ -99,7 +114,7 @@ class GeneralizedView(LabelledView):
     def fits(self, people: Codes) -> Floats:
         """Return how many rows are to be expected of each tuple, as if a group's rows were spread evenly."""
         offsets, groups = self._holding(people)
-        density = self.form.group_sizes * np.exp(-self._log_room)
+        density = self.form.group_sizes * np.exp(-self.log_room)
         person_of = np.repeat(np.arange(len(people)), np.diff(offsets))
         return np.bincount(person_of, weights=density[groups], minlength=len(people)).astype(np.float64)
 
@@ -120,6 +135,4 @@ class GeneralizedView(LabelledView):
         return self
 
     def _holding(self, people: Codes) -> tuple[Ints, Ints]:
-        from incrowd.kernels.boxes_and_points_pairs import boxes_of_points  # Numba takes long to import
-
-        return boxes_of_points(self.regions.lows, self.regions.highs, people)
+        return boxes_holding(self.regions.lows, self.regions.highs, people)

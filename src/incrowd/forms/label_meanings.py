@@ -18,15 +18,17 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from incrowd.core.labelled import Labelled
+from incrowd.core.form import Form
 from incrowd.errors import HierarchyError, SchemaError
 from incrowd.forms.reading.foreign_labels import standard_label
 from incrowd.hierarchies import labels as syntax
+from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.hierarchy import HiddenCharacters, Hierarchy
 from incrowd.hierarchies.public import public_tree
 from incrowd.hierarchies.tree import Tree
@@ -41,34 +43,51 @@ _QUARTER = re.compile(r"^(\d{4})-Q([1-4])$")
 _YEAR = re.compile(r"^(\d{4})$")
 _DECADE = re.compile(r"^(\d{4})s$")
 
+_TINY = 1e-6
+"""Numbers below it are told to six digits, however many zeros these come after."""
 LARGEST = 1e300
 """Numbers beyond it say nothing here."""
+_LAST_DAY = date.max
+_ENDS = {
+    "numbers": (-LARGEST, LARGEST),
+    "dates": tuple(
+        (end - datetime(1970, 1, 1)) / timedelta(days=1) for end in (datetime.min, datetime(9999, 12, 31, 23, 59, 59))
+    ),
+}
+"""Nothing reaches further: numbers that can be written, and the days of the calendar."""
 
 Piece = dict[str, Any]
 
 
-def describe_labels(form: Labelled, hierarchies: Mapping[str, Hierarchy]) -> dict[str, Any]:
+def describe_labels(form: Form, hierarchies: Mapping[str, Hierarchy]) -> dict[str, Any]:
     """Return what all labels of a form stand for, as plain values."""
+    known = len(form.tally) > 0
     columns = {
         name: _describe(
-            name,
-            form.shown.labels[name].unique().sort(),
-            form.tally.trees[name],
-            hierarchies.get(name),
-            known=len(form.tally) > 0,
+            name, labels.unique().sort(), tree, hierarchies.get(name), known=known, items=name in form.schema.items
         )
-        for name in form.shown.columns
+        for name, (tree, labels) in form.shown_labels().items()
     }
     return {"format": FORMAT, "columns": columns}
 
 
-def _describe(name: str, labels: pl.Series, tree: Tree, hierarchy: Hierarchy | None, *, known: bool) -> dict[str, Any]:
+def describe_items(name: str, labels: pl.Series, hierarchy: Hierarchy | None) -> dict[str, Any]:
+    """Return what labels of items stand for, by the hierarchy and their texts alone."""
+    tree, _ = Exact().build(name, labels.unique().sort())
+    return _describe(name, labels.unique().sort(), tree, hierarchy, known=True, items=True)
+
+
+def _describe(
+    name: str, labels: pl.Series, tree: Tree, hierarchy: Hierarchy | None, *, known: bool, items: bool
+) -> dict[str, Any]:
     texts = [str(label) for label in labels.drop_nulls().to_list()]
-    kind = _kind(tree, texts, known=known)
+    kind = "names" if items else _kind(tree, texts, known=known)
     declared = None if hierarchy is None else _declared(name, hierarchy)
     nodes = {} if declared is None else _leaves(declared)
     read = _Pieces(kind, nodes, hierarchy)
-    meanings = {text: list(read.pieces(text)) for text in texts}
+    # Names of groups that were made up for items say nothing to anybody else.
+    unknown = _groups_of_items(tree) if items and declared is None else set[str]()
+    meanings: dict[str, list[Piece]] = {text: [{}] if text in unknown else list(read.pieces(text)) for text in texts}
     if kind == "names":
         assumed: Any = _names(meanings, declared)
     else:
@@ -80,6 +99,11 @@ def _describe(name: str, labels: pl.Series, tree: Tree, hierarchy: Hierarchy | N
         alphabet = "digits" if shown.isdigit() else "letters and digits"
         told["mask"] = {"character": read.mask.mask, "side": read.mask.side, "stands for": alphabet}
     return told
+
+
+def _groups_of_items(tree: Tree) -> set[str]:
+    above = {text for names in tree.names[1:] for text in names.to_list() if text is not None}
+    return above - set(as_short_text(tree.values).drop_nulls().to_list()) if tree.from_data else set()
 
 
 def _kind(tree: Tree, texts: list[str], *, known: bool) -> str:
@@ -143,7 +167,8 @@ def _reach(meanings: Mapping[str, list[Piece]], kind: str) -> dict[str, Any] | N
     if open_low:
         low = max(low - further, 0.0) if low >= 0 and kind == "numbers" else low - further
     high += further if open_high else step
-    return {"from": _plain_point(low, kind), "below": _plain_point(high, kind)}
+    first, last = _ENDS[kind]
+    return {"from": _plain_point(max(low, first), kind), "below": _plain_point(min(high, last), kind)}
 
 
 def _plain_point(value: float, kind: str) -> Any:
@@ -155,10 +180,11 @@ def _plain_point(value: float, kind: str) -> Any:
 
 
 def point(value: Any) -> float:
-    """Return a number as it is, and a date as days since 1970."""
+    """Return a number as it is, and a date as days since 1970; a time of a zone is that of UTC."""
     if isinstance(value, str):
         moment = datetime.fromisoformat(value)
-        return (moment.replace(tzinfo=None) - datetime(1970, 1, 1)) / timedelta(days=1)
+        zone = moment.utcoffset() or timedelta()
+        return (moment.replace(tzinfo=None) - datetime(1970, 1, 1) - zone) / timedelta(days=1)
     return float(value)
 
 
@@ -168,8 +194,11 @@ def step_of(values: Any) -> float:
     for value in values:
         if isinstance(value, float) and math.isfinite(value) and not value.is_integer():
             text = f"{value:.12f}".rstrip("0")
-            decimals = max(decimals, len(text) - text.index(".") - 1)
-    return float(10.0**-decimals)
+            written = len(text) - text.index(".") - 1
+            if abs(value) < _TINY:
+                written = -int(Decimal(f"{value:.6g}").normalize().as_tuple().exponent)
+            decimals = max(decimals, written)
+    return float(10.0 ** -min(decimals, 300))
 
 
 class _Pieces:
@@ -213,7 +242,7 @@ class _Pieces:
             yield from ({"value": self._value(value)} for value in self._nodes[name])
             return
         if self._kind == "dates" and (span := _calendar(name)) is not None:
-            yield {"from": span[0].isoformat(), "below": span[1].isoformat()}
+            yield span
             return
         hidden = None if self._hierarchy is None else self._hierarchy.hidden_characters(name)
         if hidden is not None:
@@ -253,8 +282,8 @@ def _is_date(text: object) -> bool:
     return True
 
 
-def _calendar(name: str) -> tuple[date, date] | None:
-    """Return the first day of a month, quarter, year or decade, and the first after it."""
+def _calendar(name: str) -> Piece | None:
+    """Return the days of a month, quarter, year or decade."""
     if found := _MONTH.match(name):
         year, month, months = int(found[1]), int(found[2]), 1
     elif found := _QUARTER.match(name):
@@ -265,7 +294,9 @@ def _calendar(name: str) -> tuple[date, date] | None:
         year, month, months = int(found[1]), 1, 120
     else:
         return None
-    after = year * 12 + month - 1 + months
-    if not (1 <= month <= 12 and year >= 1 and after // 12 <= 9999):
+    if not (1 <= month <= 12 and year >= 1):
         return None
-    return date(year, month, 1), date(after // 12, after % 12 + 1, 1)
+    first, after = date(year, month, 1).isoformat(), year * 12 + month - 1 + months
+    if after // 12 > _LAST_DAY.year:  # no day comes after it
+        return {"from": first, "to": _LAST_DAY.isoformat()}
+    return {"from": first, "below": date(after // 12, after % 12 + 1, 1).isoformat()}

@@ -6,9 +6,9 @@ It tells the same as a table with each attribute in a column of its own, and kee
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import polars as pl
@@ -20,6 +20,7 @@ from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
 from incrowd.forms.reading.slices import dealt_multisets
 from incrowd.forms.sliced import SlicedTable, all_columns, sliced
+from incrowd.forms.slices.permutation import Permuted
 from incrowd.hierarchies.labels import write_member
 from incrowd.hierarchies.values import as_text
 
@@ -53,6 +54,13 @@ class MultisetTable(SlicedTable):
     @classmethod
     def _written_rows(cls, files: PublishedFiles) -> pl.DataFrame:
         return dealt_multisets(files)
+
+    def canonical(self, before: Tally) -> Self:
+        """Pair the values of a bucket by chance, and always alike: no file tells in which order they were."""
+        rng = np.random.default_rng(0)
+        places = range(len(self.columns))
+        tuples = np.stack([self.permuted.tuples[place][self.order_by_chance(place, rng)] for place in places])
+        return replace(self, permuted=Permuted(self.permuted.bucket_of, tuples))
 
     def rows_alike(self) -> Counts:
         """Return the sizes of buckets: all rows of one show the same, whoever they are."""

@@ -138,7 +138,7 @@ class NoisyCounts(Form):
                     f"'{name}' is not a quasi-identifier or sensitive column of the release."
                     + did_you_mean(name, self.schema.tallied)
                 )
-            matches = matching_codes(name, self.tally.trees[name], condition)
+            matches = matching_codes(name, self.tally.trees[name], condition, unknown_names="suggested")
             if name in self.schema.sensitive:
                 classes &= matches[self.class_codes[:, sorted(self.schema.sensitive).index(name)]]
                 continue

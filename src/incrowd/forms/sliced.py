@@ -11,13 +11,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from incrowd.common.arrays import Bools, Codes, Counts, Floats
+from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
 from incrowd.common.randomness import permutation
+from incrowd.common.surface import option
 from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.groups import Groups, Histogram, LazyHistograms, histogram
 from incrowd.core.model import Guarantee, Model
@@ -27,13 +29,16 @@ from incrowd.core.recoding import WITHHELD, Recoding, Showing
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import ConformanceError, QueryError, RecipeError, SchemaError, Unsatisfiable, did_you_mean
+from incrowd.forms.held_out import first_of_each, taken_rows
 from incrowd.forms.reading.slices import bucket_column, read_slices, written_rows
+from incrowd.forms.slice_reader import SliceReader
 from incrowd.forms.sliced_view import SlicedView
 from incrowd.forms.slices.fake_tuples import Fakes, count_fakes
-from incrowd.forms.slices.permutation import permute_columns
+from incrowd.forms.slices.permutation import Permuted, permute_columns
 from incrowd.forms.slices.sliced_rows import Columns, SlicedRows
 from incrowd.forms.slices.slices import Buckets, ignoring_missing
 from incrowd.forms.slices.verify_matches import verify_matches
+from incrowd.hierarchies.tree import Tree
 
 Sliced = TypeVar("Sliced", bound="SlicedTable")
 
@@ -175,6 +180,16 @@ class SlicedTable(SlicedRows, Form):
         secret = set(self.schema.sensitive)
         return all(secret.isdisjoint(column) or secret.issuperset(column) for column in self.columns)
 
+    def shown_labels(self) -> Mapping[str, tuple[Tree, pl.Series]]:
+        """Return what columns show that are generalized."""
+        names = self.generalized
+        codes = {name: np.unique(self.shown.column(name)[self.buckets.tuples]) for name in names}
+        return {name: (self.tally.trees[name], self.values(name).gather(codes[name])) for name in names}
+
+    def reader(self, meanings: Mapping[str, Any] | None) -> SliceReader:
+        """Return who reads its buckets."""
+        return SliceReader.of(self, meanings)
+
     def count(self, query: Query) -> float:
         """Estimate how many rows satisfy every condition: bucket by bucket, columns taken as independent."""
         sizes = self.group_sizes.astype(np.float64)
@@ -208,11 +223,6 @@ class SlicedTable(SlicedRows, Form):
         starts, ends = tree.starts[level], tree.ends[level]
         return np.asarray((before[..., ends] - before[..., starts]) / (ends - starts))
 
-    def values(self, name: str) -> pl.Series:
-        """Return what each code of a column is shown as."""
-        tree, level = self.tally.trees[name], self.levels.get(name, 0)
-        return tree.values if not level else tree.names[level].gather(tree.nodes[level])
-
     def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
         """Yield the rows bucket by bucket; in each bucket every column is in an order of its own."""
         places = self._shown_places()
@@ -239,13 +249,49 @@ class SlicedTable(SlicedRows, Form):
         return SlicedView(self)
 
     def reconstruct(self, rng: np.random.Generator) -> tuple[dict[str, Codes], Floats]:
-        """Return the rows as they are written, which is one of the ways in which a bucket's columns may go together."""
-        places = {name: place for place, column in reversed(list(enumerate(self.columns))) for name in column}
-        found = {name: self.shown.column(name)[self.permuted.tuples[place]] for name, place in places.items()}
+        """Return rows in which the columns of a bucket are paired by chance, whatever order they are written in."""
+        found: dict[str, Codes] = {}
+        bucket_of = self.permuted.bucket_of
+        for place, names in enumerate(self.columns):
+            tuples = self.permuted.tuples[place][self.order_by_chance(place, rng)]
+            found |= {name: self.shown.column(name)[tuples] for name in names if name not in found}
         for name, level in self.levels.items():
             tree = self.tally.trees[name]
             found[name] = rng.integers(tree.starts[level, found[name]], tree.ends[level, found[name]]).astype(np.int32)
-        return found, np.ones(self.rows)
+        return found, np.ones(len(bucket_of))
+
+    def order_by_chance(self, place: int, rng: np.random.Generator) -> Ints:
+        """Return a column's rows in an order by chance within their buckets, however they are written."""
+        bucket_of, tuples = self.permuted.bucket_of, self.permuted.tuples[place]
+        codes: list[NDArray[Any]] = [self.shown.column(name)[tuples] for name in sorted(self.columns[place])]
+        order = np.lexsort([*codes, bucket_of])
+        return np.asarray(order[np.lexsort([rng.random(len(order)), bucket_of[order]])])
+
+    def without(self, people: Tally) -> Self:
+        """Take people's part out of every column of a bucket that has them all; the likeliest bucket first."""
+        view = self.view()
+        held = view.match(np.stack([people.column(name) for name in view.columns], axis=1), None)
+        person_of, buckets = held.person_of, held.crowds
+        shown = at_levels(people, self.levels)
+        places, left, keys = [], [], []
+        for place, names in enumerate(self.columns):
+            sizes = [len(self.group_sizes), *(self.shown.trees[name].size for name in names)]
+            ours = self._with_buckets(self.shown, names, self.permuted.tuples[place], self.permuted.bucket_of)
+            theirs = self._with_buckets(shown, names, person_of, buckets)
+            numbers, first = group_tuples(np.concatenate([ours, theirs]), sizes)
+            keys.append(numbers[: len(ours)])
+            left.append(np.bincount(keys[-1], minlength=len(first)).astype(np.int64))
+            places.append(numbers[len(ours) :])
+        taken = taken_rows(people.counts, person_of, tuple(places), -held.weights, tuple(left))
+        kept = [~first_of_each(key, gone) for key, gone in zip(keys, taken, strict=True)]
+        tuples = np.stack([self.permuted.tuples[place][rows] for place, rows in enumerate(kept)])
+        bucket_of = self.permuted.bucket_of[kept[0]]
+        buckets_left = Buckets(tuples[0], np.ones(len(bucket_of), dtype=np.int64), bucket_of)
+        return replace(self, buckets=buckets_left, permuted=Permuted(bucket_of, tuples))
+
+    @staticmethod
+    def _with_buckets(tally: Tally, names: Sequence[str], tuples: Ints, buckets: Ints) -> Codes:
+        return np.stack([buckets, *(tally.column(name)[tuples] for name in names)], axis=1).astype(np.int32)
 
     @classmethod
     def recognizes(cls, files: PublishedFiles) -> bool:
@@ -304,7 +350,9 @@ def all_columns(columns: Sequence[Sequence[str]], schema: Schema, *, overlapping
         if name not in schema.tallied:
             raise SchemaError(f"sliced: '{name}' is no attribute.{did_you_mean(name, schema.tallied)}")
         if name in seen and not overlapping:
-            raise SchemaError(f"sliced: '{name}' is in two columns.  Hint: say overlapping=True if that is meant.")
+            raise SchemaError(
+                f"sliced: '{name}' is in two columns.  Hint: say {option('overlapping', True)} if that is meant."
+            )
         seen.add(name)
     for column in columns:
         if len(set(column)) < len(column):

@@ -17,7 +17,7 @@ from incrowd.forms.reach import reach
 
 def expected_counts(before: Tally, release: Labelled, name: str) -> Floats:
     """Return the expected rows of each code of a column."""
-    lows, highs = _runs(before, release, name)
+    lows, highs = runs_of_lines(before, release, name)
     size = before.trees[name].size
     weights = release.counts / (highs - lows)
     steps = np.bincount(lows, weights, size + 1) - np.bincount(highs, weights, size + 1)
@@ -26,7 +26,7 @@ def expected_counts(before: Tally, release: Labelled, name: str) -> Floats:
 
 def expected_pairs(before: Tally, release: Labelled, one: str, two: str) -> Floats:
     """Return the expected rows of each pair of codes of two columns, as a matrix."""
-    first, second = _runs(before, release, one), _runs(before, release, two)
+    first, second = runs_of_lines(before, release, one), runs_of_lines(before, release, two)
     rows, columns = before.trees[one].size + 1, before.trees[two].size + 1
     weights = release.counts / ((first[1] - first[0]) * (second[1] - second[0]))
     corners = np.zeros(rows * columns)
@@ -38,7 +38,7 @@ def expected_pairs(before: Tally, release: Labelled, one: str, two: str) -> Floa
     return np.where(totals > 1e-9 * max(float(release.counts.sum()), 1.0), totals, 0.0)
 
 
-def _runs(before: Tally, release: Labelled, name: str) -> tuple[Ints, Ints]:
+def runs_of_lines(before: Tally, release: Labelled, name: str) -> tuple[Ints, Ints]:
     """Return the codes from and up to which each published line may be."""
     if name in release.shown.columns:
         lows, highs = reach(before, release, name)

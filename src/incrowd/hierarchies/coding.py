@@ -16,6 +16,7 @@ _STARTS_LIKE_A_NUMBER = r"^[-+]?\.?\d[\d.,:/TZ+ -]*$"
 
 def exact_codes(tree: Tree, values: pl.Series) -> Codes:
     """Return the code of each value, and -1 for each that the tree does not list."""
+    values = values.alias("")  # a name may look like a pattern of names
     if not tree.ordered:
         return code_values(tree, values)
     held = as_held(tree, values)
@@ -52,6 +53,7 @@ def code_values(tree: Tree, values: pl.Series) -> Codes:
 
     A name that the tree does not list is -1.
     """
+    values = values.alias("")  # a name may look like a pattern of names
     if not tree.ordered:
         codes = code_names(as_text(values), as_text(tree.values.slice(1)))
     else:

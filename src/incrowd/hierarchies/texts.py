@@ -44,7 +44,7 @@ def plain(texts: pl.Series, missing: Sequence[str] = ()) -> pl.Series:
     >>> plain(pl.Series(["HIV", "HIV ", "nan", " "])).to_list()
     ['HIV', 'HIV', None, None]
     """
-    found = texts.str.strip_chars().str.normalize("NFC")
+    found = texts.alias("").str.strip_chars().str.normalize("NFC")  # a name may look like a pattern of names
     words = plain(pl.Series(missing, dtype=pl.String)).drop_nulls().to_list() if missing else []
     return pl.select(pl.when(~found.is_in(["", *NO_NUMBER, *words])).then(found).alias(texts.name)).to_series()
 

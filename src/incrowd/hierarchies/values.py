@@ -207,5 +207,5 @@ def code_among(values: pl.Series, distinct: pl.Series) -> Codes:
     """Return each value's place, from 1, in `distinct`; 0 where it is missing and -1 where it is not there."""
     key = pl.DataFrame({"value": distinct, "code": np.arange(1, len(distinct) + 1, dtype=np.int32)})
     found = pl.DataFrame({"value": values}).join(key, on="value", how="left", maintain_order="left")
-    missing = values.is_null().to_numpy()
+    missing = found["value"].is_null().to_numpy()
     return np.where(missing, 0, found["code"].fill_null(-1).to_numpy()).astype(np.int32)

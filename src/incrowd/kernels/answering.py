@@ -15,6 +15,9 @@ def add_up_shares(runs, counts, shares, starts, asked):
     satisfies query q, and `asked[q, j]` whether the query asks about the column at all.
     """
     answers = np.zeros(len(asked))
+    by_column = np.ascontiguousarray(runs.T)  # one column after the other: that is how they are read
+    left = np.empty(len(runs), dtype=np.int64)
+    left_shares = np.empty(len(runs))
     for query in range(len(asked)):
         row = shares[query]
         places = np.flatnonzero(asked[query])
@@ -24,13 +27,25 @@ def add_up_shares(runs, counts, shares, starts, asked):
             end = starts[place + 1] if place + 1 < len(starts) else len(row)
             allowed[number] = row[starts[place] : end].mean()
         places = places[np.argsort(allowed)]
-        total = 0.0
+        if not len(places):
+            answers[query] = counts.sum()
+            continue
+        # Boxes of which nothing is ruled out yet, with their share so far: column by column they become fewer.
+        number, first = 0, places[0]
         for box in range(len(runs)):
-            share = 1.0
-            for place in places:
-                share *= row[starts[place] + runs[box, place]]
-                if share == 0.0:
-                    break
-            total += share * counts[box]
+            share = row[starts[first] + by_column[first, box]]
+            left[number], left_shares[number] = box, share
+            number += share > 0.0
+        for place in places[1:]:
+            still = 0
+            for at in range(number):
+                box = left[at]
+                share = left_shares[at] * row[starts[place] + by_column[place, box]]
+                left[still], left_shares[still] = box, share
+                still += share > 0.0
+            number = still
+        total = 0.0
+        for at in range(number):
+            total += left_shares[at] * counts[left[at]]
         answers[query] = total
     return answers

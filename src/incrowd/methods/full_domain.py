@@ -16,6 +16,7 @@ import numpy as np
 from incrowd.common.parameters import require_number, require_whole
 from incrowd.common.progress import Progress
 from incrowd.common.renaming import renamed
+from incrowd.common.surface import option
 from incrowd.core.method import Method
 from incrowd.core.model import Model, for_each_group
 from incrowd.core.recoding import Recoding
@@ -106,7 +107,7 @@ class FullDomain(Method):
             raise RecipeError(f"full-domain: leftovers are recoded by {', '.join(_SHOWN_BY_NODE)}, not {self.loss}.")
         if self.leftovers == "recode" and self.levels:
             raise RecipeError(
-                'full-domain: give either levels, or leftovers = "recode", which finds levels of its own.'
+                f"full-domain: give either levels, or {option('leftovers', 'recode')}, which finds levels of its own."
             )
 
     def search(

@@ -17,6 +17,7 @@ import numpy as np
 from incrowd.common.arrays import Codes, Ints
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
+from incrowd.common.surface import option
 from incrowd.core.groups import Groups, Regions
 from incrowd.core.method import Method
 from incrowd.core.model import Model, refuse_uncovered
@@ -124,8 +125,8 @@ def _refuse_inferred(tally: Tally, columns: Sequence[str]) -> None:
     if inferred:
         raise SchemaError(
             f"k-dgs must not look at the table to choose what is shown, and the hierarchy of '{inferred[0]}' is made "
-            "from it.  Hint: declare one, such as intervals or categories; or say allow_inferred=True; what is "
-            "shown then depends on the table."
+            "from it.  Hint: declare one, such as intervals or categories; or say "
+            f"{option('allow_inferred', True, section='method')}; what is shown then depends on the table."
         )
 
 

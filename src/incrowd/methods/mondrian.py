@@ -17,7 +17,7 @@ from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
 from incrowd.core.groups import Groups
 from incrowd.core.labelled import Shown
-from incrowd.core.method import Method, require_possible
+from incrowd.core.method import AnyMethod, Method, require_possible
 from incrowd.core.model import Model, any_looks_at_values, for_each_group, satisfies_all
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
@@ -69,6 +69,14 @@ class Mondrian(Method):
         if not isinstance(self.fixed, tuple | list) or any(not isinstance(name, str) for name in self.fixed):
             raise RecipeError(f"mondrian: fixed is a list of columns, not {self.fixed!r}.")
         object.__setattr__(self, "fixed", tuple(dict.fromkeys(self.fixed)))
+
+    def safer(self) -> list[tuple[str, AnyMethod]]:
+        """Return it with labels that end at nobody's value, and with those of the hierarchy's own nodes."""
+        wider: dict[Shown, tuple[Shown, ...]] = {"tight": ("region", "hierarchy"), "region": ("hierarchy",)}
+        return [
+            (f'set labels = "{labels}" in mondrian (now "{self.labels}")', replace(self, labels=labels))
+            for labels in wider.get(self.labels, ())
+        ]
 
     def search(
         self,

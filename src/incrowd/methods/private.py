@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from incrowd.common.exact import Exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
+from incrowd.common.surface import option
 from incrowd.core.method import AnyMethod
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
@@ -165,7 +166,8 @@ def public_table(
         if tally.has_missing(name) and name not in missing:
             raise SchemaError(
                 f"column '{name}' has missing values, which must be announced in advance: they count as a value "
-                f'of their own.  Hint: say missing=("{name}",), or undeclared="missing" to leave their rows out.'
+                f"of their own.  Hint: say {option('missing', [name], section='method')}, or "
+                f"{option('undeclared', 'missing', section='method')} to leave their rows out."
             )
         codes[name] = public_codes(name, tally.trees[name], tree)[tally.column(name)]
     quasi, sensitive = sorted(schema.quasi), sorted(schema.sensitive)

@@ -30,6 +30,7 @@ import polars as pl
 from incrowd.common.exact import Exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
+from incrowd.common.surface import option
 from incrowd.core.method import Method
 from incrowd.core.model import Guarantee, Model
 from incrowd.core.recoding import Recoding
@@ -182,8 +183,8 @@ class SDGS(Method):
         if rate == 1:
             raise RecipeError(
                 f"{self.name} publishes a sample, and without one it is not differentially private: an adversary who "
-                "knows all others would see who is the k-th.  Hint: publish with sample=0.1, or use k-dgs, which "
-                "promises less."
+                f"knows all others would see who is the k-th.  Hint: publish with {option('sample', 0.1)}, or use "
+                "k-dgs, which promises less."
             )
         if self.epsilon is None:
             return max(Fraction(_USUAL), self.smallest_epsilon(rate))
@@ -251,7 +252,7 @@ def _refuse_other_models(require: Sequence[Model], *, rows_are_people: bool) -> 
         if not rows_are_people:
             raise RecipeError(
                 f"{model} counts people, and {SDGS.name} publishes several rows of a person that nobody can tell to be "
-                "one's.  Hint: leave it out, or say most_rows=1."
+                f"one's.  Hint: leave it out, or say {option('most_rows', 1, section='method')}."
             )
         if not isinstance(model, (KAnonymity, FullKAnonymity)):
             raise RecipeError(
@@ -262,6 +263,15 @@ def _refuse_other_models(require: Sequence[Model], *, rows_are_people: bool) -> 
 
 def refuse_undeclared(tally: Tally, schema: Schema) -> None:
     """Refuse hierarchies of which somebody in the table could change a level that others are shown at."""
+    for name, why in undeclared(tally, schema).items():
+        raise SchemaError(
+            f"{SDGS.name} must not look at the table to choose what is shown, and the hierarchy of '{name}' {why}."
+        )
+
+
+def undeclared(tally: Tally, schema: Schema) -> dict[str, str]:
+    """Return what is wrong with hierarchies that somebody in the table could change, by column."""
+    found: dict[str, str] = {}
     for name, hierarchy in sorted(schema.quasi.items()):
         tree, why = tally.trees[name], ""
         if tree.from_data:
@@ -275,6 +285,5 @@ def refuse_undeclared(tally: Tally, schema: Schema) -> None:
         elif isinstance(hierarchy, Dates) and tree.values.dtype == pl.Datetime:
             why = "holds times, beside which plain dates would be shown with one.  Hint: turn them into dates"
         if why:
-            raise SchemaError(
-                f"{SDGS.name} must not look at the table to choose what is shown, and the hierarchy of '{name}' {why}."
-            )
+            found[name] = why
+    return found

@@ -30,6 +30,7 @@ class Ambiguity(Metric):
     """
 
     name: ClassVar[str] = "ambiguity"
+    plain_name: ClassVar[str] = "how many combinations a row could stand for"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 

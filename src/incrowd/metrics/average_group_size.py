@@ -15,6 +15,7 @@ class AverageGroupSize(Metric):
     """How many rows share a group, on average over groups."""
 
     name: ClassVar[str] = "average-group-size"
+    plain_name: ClassVar[str] = "rows of a group on average"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (1.0, float("inf"))
 

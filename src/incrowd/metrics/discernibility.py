@@ -18,6 +18,7 @@ class Discernibility(Metric):
     """
 
     name: ClassVar[str] = "discernibility"
+    plain_name: ClassVar[str] = "how many rows look like each row, summed"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 

@@ -36,6 +36,7 @@ class Distortion(Metric):
 
     published_only: bool = False
     name: ClassVar[str] = "distortion"
+    plain_name: ClassVar[str] = "share of the levels that labels went up"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from incrowd.core.labelled import Labelled
 from incrowd.core.tally import Tally
 from incrowd.forms.spreading import expected_counts, expected_pairs
 from incrowd.metrics.distributions import joint_counts
+from incrowd.metrics.drawn_pairs import associations_of_rows, drawn_associations
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,3 +45,9 @@ class ExpectedTables:
             return expected_pairs(self.truth, self.lines, one, two)
         sizes = self.truth.trees[one].size, self.truth.trees[two].size
         return joint_counts(self.codes[one], self.codes[two], self.weights, sizes)
+
+    def associations(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Return how strongly pairs of columns go together, over whole rows."""
+        if self.lines is not None:
+            return drawn_associations(self.truth, self.lines, pairs)
+        return associations_of_rows(self.truth, self.codes, pairs)

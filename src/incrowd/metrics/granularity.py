@@ -31,6 +31,7 @@ class Granularity(Metric):
     """
 
     name: ClassVar[str] = "granularity"
+    plain_name: ClassVar[str] = "how wide labels are"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 

@@ -29,6 +29,7 @@ class Height(Metric):
     """
 
     name: ClassVar[str] = "height"
+    plain_name: ClassVar[str] = "how many levels up labels are"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 

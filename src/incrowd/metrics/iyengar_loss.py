@@ -34,6 +34,7 @@ class IyengarLoss(Metric):
     """
 
     name: ClassVar[str] = "loss"
+    plain_name: ClassVar[str] = "share of the values that a label covers"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 

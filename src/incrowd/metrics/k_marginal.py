@@ -44,6 +44,7 @@ class KMarginal(Metric):
 
     k: int
     name: ClassVar[str] = "k-marginal"
+    plain_name: ClassVar[str] = "how well counts of several columns together are kept"
     goal: ClassVar[Goal] = "maximize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1000.0)
 

@@ -41,6 +41,7 @@ class KLDivergence(Metric):
     """
 
     name: ClassVar[str] = "kl-divergence"
+    plain_name: ClassVar[str] = "how far off the picture of the table is, in bits"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, float("inf"))
 

@@ -25,6 +25,7 @@ class GlobalCertaintyPenalty(Metric):
     """
 
     name: ClassVar[str] = "gcp"
+    plain_name: ClassVar[str] = "how wide labels are, on average"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 

@@ -35,6 +35,7 @@ class NonUniformEntropy(Metric):
     """
 
     name: ClassVar[str] = "non-uniform-entropy"
+    plain_name: ClassVar[str] = "how many bits of detail are lost"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 

@@ -28,6 +28,7 @@ class Precision(Metric):
     """
 
     name: ClassVar[str] = "precision"
+    plain_name: ClassVar[str] = "how much detail labels keep"
     goal: ClassVar[Goal] = "maximize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 

@@ -28,6 +28,7 @@ class TotalVariation(Metric):
     """
 
     name: ClassVar[str] = "total-variation"
+    plain_name: ClassVar[str] = "how far counts of a column are off"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
@@ -51,6 +52,7 @@ class PairwiseTotalVariation(Metric):
     """
 
     name: ClassVar[str] = "pairwise-total-variation"
+    plain_name: ClassVar[str] = "how far counts of two columns together are off"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 

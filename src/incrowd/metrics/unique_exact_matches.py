@@ -25,6 +25,7 @@ class UniqueExactMatches(Metric):
     """
 
     name: ClassVar[str] = "unique-exact-matches"
+    plain_name: ClassVar[str] = "one-of-a-kind rows that are published unchanged"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     of_privacy: ClassVar[bool] = True

@@ -18,6 +18,7 @@ class WithheldShare(Metric):
     """
 
     name: ClassVar[str] = "withheld-share"
+    plain_name: ClassVar[str] = "share of rows that are not published"
     goal: ClassVar[Goal] = "minimize"
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 

@@ -77,6 +77,7 @@ class BayesOptimalPrivacy(Model):
     column: str | None = None
     missing: Missing = "ignored"
     name: ClassVar[str] = "bayes-optimal-privacy"
+    plain_name: ClassVar[str] = "an expert learns little"
     monotone: ClassVar[bool] = False  # labels of a union may stand for people of neither group
     hereditary: ClassVar[bool] = False  # what a group shows too often may be what one of its parts is known for
     needs_table: ClassVar[bool] = True

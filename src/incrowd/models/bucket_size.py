@@ -33,6 +33,7 @@ class BucketSize(Model):
 
     rows: int
     name: ClassVar[str] = "bucket-size"
+    plain_name: ClassVar[str] = "at least so many people share a bucket"
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = True
     holds_in_buckets: ClassVar[bool] = True

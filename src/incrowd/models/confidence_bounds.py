@@ -47,6 +47,7 @@ class ConfidenceBounds(Model):
     column: str | None = None
     missing: Missing = "ignored"
     name: ClassVar[str] = "confidence-bounds"
+    plain_name: ClassVar[str] = "no value is too sure in a group"
     monotone: ClassVar[bool] = True  # a value's share of a union is at most the larger of its two shares
     hereditary: ClassVar[bool] = False  # a part of a group may lack the value that is too frequent
     holds_in_buckets: ClassVar[bool] = True

@@ -52,6 +52,7 @@ class DeltaDisclosure(Model):
     column: str | None = None
     missing: Missing = "ignored"
     name: ClassVar[str] = "delta-disclosure"
+    plain_name: ClassVar[str] = "no value is much likelier in a group"
     # A value's share of a union lies between its two shares, so a bound on both sides survives. Not so where absent
     # values are ignored: a group without the value may pull the share of another one below the lower bound. A class can
     # only say what holds for all of its instances; those that know better say so themselves, in `__post_init__`.

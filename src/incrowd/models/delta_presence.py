@@ -63,6 +63,7 @@ class DeltaPresence(Model):
     max_presence: float
     min_presence: float = 0.0
     name: ClassVar[str] = "delta-presence"
+    plain_name: ClassVar[str] = "being in the table stays unsure"
     # Of groups that share nobody, a union has a probability between those of its parts. But what is shown of a union
     # may hold for people of a third group.
     monotone: ClassVar[bool] = False

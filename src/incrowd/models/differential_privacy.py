@@ -24,6 +24,7 @@ class DifferentialPrivacy(Statement):
     delta: str = "0"
     most_rows: int | None = None
     name: ClassVar[str] = "differential-privacy"
+    plain_name: ClassVar[str] = "one person more or less changes little"
     by_construction: ClassVar[bool] = True
 
     def __str__(self) -> str:

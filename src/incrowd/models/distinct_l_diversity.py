@@ -40,6 +40,8 @@ class DistinctLDiversity(Model):
     column: str | None = None
     missing: Missing = "ignored"
     name: ClassVar[str] = "distinct-l-diversity"
+    plain_name: ClassVar[str] = "several different values in each group"
+    strictness: ClassVar[tuple[str, tuple[float, ...]]] = ("l", (2, 3, 5, 8))
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = True  # if people have one value each
     holds_in_buckets: ClassVar[bool] = True

@@ -44,6 +44,7 @@ class EnhancedBetaLikeness(Model):
     column: str | None = None
     missing: Missing = "ignored"
     name: ClassVar[str] = "enhanced-beta-likeness"
+    plain_name: ClassVar[str] = "no value is much likelier in a group"
     monotone: ClassVar[bool] = True  # a value's share of a union is at most the larger of its two shares
     hereditary: ClassVar[bool] = False  # a part of a group can be more like the whole table than the group
     compares_with_table: ClassVar[bool] = True

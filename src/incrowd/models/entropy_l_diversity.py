@@ -44,6 +44,8 @@ class EntropyLDiversity(Model):
     column: str | None = None
     missing: Missing = "ignored"
     name: ClassVar[str] = "entropy-l-diversity"
+    plain_name: ClassVar[str] = "values are well mixed in each group"
+    strictness: ClassVar[tuple[str, tuple[float, ...]]] = ("l", (1.5, 2, 3, 5, 8))
     monotone: ClassVar[bool] = True  # entropy is concave: a union's is at least the smaller of the two
     hereditary: ClassVar[bool] = False
     holds_in_buckets: ClassVar[bool] = True

@@ -64,6 +64,7 @@ class ExpectedConfidence(Model):
     column: str | None = None
     missing: Missing = "ignored"
     name: ClassVar[str] = "expected-confidence"
+    plain_name: ClassVar[str] = "a guess is no surer than expected"
     monotone: ClassVar[bool] = True  # of a union, labels are more probable, and a value's share is between its shares
     hereditary: ClassVar[bool] = False  # a part of a group may lack the value that is too frequent
     needs_table: ClassVar[bool] = True

@@ -37,6 +37,7 @@ class FullKAnonymity(Model):
 
     k: int
     name: ClassVar[str] = "full-k-anonymity"
+    plain_name: ClassVar[str] = "look-alikes in every column"
     monotone: ClassVar[bool] = True  # a combination occurs in a union at least as often as in either part
     covers_all_columns: ClassVar[bool] = True
     hereditary: ClassVar[bool] = False  # {a, a, b} fails k = 2, its subgroup {a, a} does not

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.parameters import require_whole
+from incrowd.common.surface import as_role
 from incrowd.core.groups import Groups
 from incrowd.core.model import Model
 from incrowd.core.schema import HOUSEHOLD
@@ -36,6 +37,7 @@ class HouseholdAnonymity(Model):
 
     k: int
     name: ClassVar[str] = "household-anonymity"
+    plain_name: ClassVar[str] = "look-alikes from several households"
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = True
     counts_households: ClassVar[bool] = True
@@ -65,6 +67,6 @@ def _households(groups: Groups) -> NDArray[np.int64]:
     if HOUSEHOLD not in groups.sensitive:
         raise NeedsTable(
             "nothing here tells who lives together.  "
-            'Hint: name the column that does when the table is read: household="hid".'
+            f"Hint: name the column that does when the table is read: {as_role('household', 'hid')}."
         )
     return groups.sensitive[HOUSEHOLD].distinct

@@ -11,20 +11,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats
 from incrowd.core.groups import Groups
-from incrowd.core.model import Model
-from incrowd.errors import RecipeError
 from incrowd.models.negative_binomial import mean_inverse
-from incrowd.models.shares import largest, require_share
-
-_ROUNDING = 1 + 1e-9
+from incrowd.models.risk_of_links import RiskOfLinks
 
 
 @dataclass(frozen=True)
-class IndividualRisk(Model):
+class IndividualRisk(RiskOfLinks):
     """No row of a survey is linked to its person with an estimated probability above `risk`.
 
     Parameters
@@ -54,56 +49,17 @@ class IndividualRisk(Model):
     Reference: Benedetti & Franconi (1998); Hundepool et al. (2012).
     """
 
-    risk: float
-    average: bool = False
     name: ClassVar[str] = "individual-risk"
+    plain_name: ClassVar[str] = "the chance that a row is named rightly"
     # For one F, the risk falls with f; and with both, since more people were counted. So a union is no riskier than the
     # riskiest of its parts, and a part no less risky than the whole.
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = True
-    looks_at_values: ClassVar[bool] = False
-    asks_population: ClassVar[bool] = True
+    rounding: ClassVar[float] = 1e-9  # of some hundred steps
 
-    def __post_init__(self) -> None:
-        require_share(self.name, "risk", self.risk, zero=False)
-        if not isinstance(self.average, bool):
-            raise RecipeError(f"{self.name}: average is true or false, not {self.average!r}.")
-
-    @property
-    def whole_table(self) -> bool:
-        """A mean is one of all groups together."""
-        return self.average
-
-    @property
-    def for_each_group(self) -> IndividualRisk:
-        """A mean of rows that are all below a bound is below it."""
-        return IndividualRisk(self.risk)
-
-    @property
-    def min_group(self) -> int:
-        """A row alone will do if it stands for enough people."""
-        return 1
-
-    def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
-        """Return whether the risk is small enough in each group, or on average."""
-        if self.average:
-            return np.full(len(groups), self.achieved(groups) <= self.risk * _ROUNDING)
-        return _risks(groups) <= self.risk * _ROUNDING
-
-    def achieved(self, groups: Groups) -> float:
-        """Return the largest risk of any row, or the mean over all rows."""
-        if not len(groups):
-            return 0.0
-        risks = _risks(groups)
-        return float(np.average(risks, weights=groups.sizes)) if self.average else largest([risks])
-
-    def __str__(self) -> str:
-        return f"{'average ' if self.average else ''}individual risk of at most {self.risk:g}"
-
-
-def _risks(groups: Groups) -> Floats:
-    """Return the risk of each group's rows."""
-    known = groups.table is not None and groups.table.population is not None
-    if known and not groups.population_is_estimated:
-        return np.asarray(1 / np.maximum(groups.population, 1))
-    return mean_inverse(*groups.estimated_population)
+    def risks(self, groups: Groups) -> Floats:
+        """Return the mean of 1/F, or 1/F itself where the population is at hand."""
+        known = groups.table is not None and groups.table.population is not None
+        if known and not groups.population_is_estimated:
+            return np.asarray(1 / np.maximum(groups.population, 1))
+        return mean_inverse(*groups.estimated_population)

@@ -14,16 +14,12 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats
 from incrowd.core.groups import Groups
-from incrowd.core.model import Model
-from incrowd.errors import RecipeError
-from incrowd.models.shares import fewest_rows, largest, require_share
-
-_ROUNDING = 1 + 1e-12
-"""Rows that all have just the risk allowed may have a mean that is above it in the last digit."""
+from incrowd.models.risk_of_links import RiskOfLinks
+from incrowd.models.shares import fewest_rows
 
 
 @dataclass(frozen=True)
-class JournalistRisk(Model):
+class JournalistRisk(RiskOfLinks):
     """No row is linked to its person with a probability above `risk`: k-map with k = 1/risk, rounded up.
 
     Parameters
@@ -52,51 +48,17 @@ class JournalistRisk(Model):
     Reference: El Emam & Dankar (2008).
     """
 
-    risk: float
-    average: bool = False
     name: ClassVar[str] = "journalist-risk"
+    plain_name: ClassVar[str] = "the chance that a row is named by a register"
     monotone: ClassVar[bool] = True  # as for k-map: every row of a union could be at least as many people
     hereditary: ClassVar[bool] = True  # and every row of a part at most as many; so the mean goes the same way
-    looks_at_values: ClassVar[bool] = False
-    asks_population: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        require_share(self.name, "risk", self.risk, zero=False)
-        if not isinstance(self.average, bool):
-            raise RecipeError(f"{self.name}: average is true or false, not {self.average!r}.")
-
-    @property
-    def whole_table(self) -> bool:
-        """A mean is one of all groups together."""
-        return self.average
-
-    @property
-    def for_each_group(self) -> JournalistRisk:
-        """A mean of rows that are all below a bound is below it."""
-        return JournalistRisk(self.risk)
-
-    @property
-    def asks_nothing(self) -> bool:
-        """Whether every table satisfies it."""
-        return self.risk == 1
-
-    @property
-    def min_group(self) -> int:
-        """A row alone will do if it could be enough people."""
-        return 1
+    def risks(self, groups: Groups) -> Floats:
+        """Return one over the people whom each group's labels hold for."""
+        return np.asarray(1 / np.maximum(groups.population, 1))
 
     def satisfied(self, groups: Groups) -> NDArray[np.bool_]:
         """Return whether each group's rows, or all rows on average, could be enough people."""
         if self.average:
-            return np.full(len(groups), self.achieved(groups) <= self.risk * _ROUNDING)
-        return np.maximum(groups.population, 1) >= fewest_rows(self.risk)
-
-    def achieved(self, groups: Groups) -> float:
-        """Return the largest risk of any row, or the mean over all rows."""
-        if not len(groups):
-            return 0.0
-        risks: Floats = 1 / np.maximum(groups.population, 1)
-        return float(np.average(risks, weights=groups.sizes)) if self.average else largest([risks])
-
-    def __str__(self) -> str:
-        return f"{'average ' if self.average else ''}journalist risk of at most {self.risk:g}"
+            return super().satisfied(groups)
+        return np.maximum(groups.population, 1) >= fewest_rows(self.risk)  # exactly: whole people are counted

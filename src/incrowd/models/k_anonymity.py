@@ -34,6 +34,8 @@ class KAnonymity(Model):
 
     k: int
     name: ClassVar[str] = "k-anonymity"
+    plain_name: ClassVar[str] = "everybody looks like at least k − 1 others"
+    strictness: ClassVar[tuple[str, tuple[float, ...]]] = ("k", (2, 3, 5, 10, 20, 50, 100))
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = True
     looks_at_values: ClassVar[bool] = False

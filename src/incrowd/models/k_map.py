@@ -45,6 +45,8 @@ class KMap(Model):
 
     k: int
     name: ClassVar[str] = "k-map"
+    plain_name: ClassVar[str] = "look-alikes in the population"
+    strictness: ClassVar[tuple[str, tuple[float, ...]]] = ("k", (2, 3, 5, 10, 20, 50, 100))
     monotone: ClassVar[bool] = True  # what is shown of a union holds for all whom either part's labels hold for
     hereditary: ClassVar[bool] = True  # and what is shown of a part for no others than what is shown of the group
     looks_at_values: ClassVar[bool] = False

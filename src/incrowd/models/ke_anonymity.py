@@ -58,6 +58,7 @@ class KEAnonymity(Model):
     column: str | None = None
     missing: Missing = "ignored"
     name: ClassVar[str] = "ke-anonymity"
+    plain_name: ClassVar[str] = "look-alikes whose numbers differ enough"
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = True  # if people have one value each
     holds_in_buckets: ClassVar[bool] = True

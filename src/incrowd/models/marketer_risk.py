@@ -45,6 +45,7 @@ class MarketerRisk(Model):
 
     risk: float
     name: ClassVar[str] = "marketer-risk"
+    plain_name: ClassVar[str] = "the share of people who can be named"
     monotone: ClassVar[bool] = True  # joining two groups leaves one group less on the same rows
     hereditary: ClassVar[bool] = True  # splitting one leaves one more; true of all groups over the same rows
     looks_at_values: ClassVar[bool] = False

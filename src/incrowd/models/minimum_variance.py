@@ -58,6 +58,7 @@ class MinimumVariance(Model):
     column: str | None = None
     missing: Missing = "ignored"
     name: ClassVar[str] = "minimum-variance"
+    plain_name: ClassVar[str] = "numbers in a group are spread out"
     monotone: ClassVar[bool] = True  # a union's variance is at least the mean of the two, if people have one value each
     hereditary: ClassVar[bool] = False  # a part of a group may be spread more widely
     # A class can only say what holds for all of its instances; those that know better say so, in `__post_init__`.

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.renaming import renamed
+from incrowd.common.surface import option
 from incrowd.core.groups import Groups
 from incrowd.core.model import Model
 from incrowd.errors import RecipeError
@@ -64,6 +65,7 @@ class PopulationUniqueness(Model):
     fraction: float | None = None
     estimator: Literal["pitman", "zayatz", "snb", "poisson", "largest"] | None = None
     name: ClassVar[str] = "population-uniqueness"
+    plain_name: ClassVar[str] = "few are the only one in the population"
     monotone: ClassVar[bool] = False  # counted, it is; but an estimate may rise when groups are joined
     hereditary: ClassVar[bool] = False
     looks_at_values: ClassVar[bool] = False
@@ -80,7 +82,7 @@ class PopulationUniqueness(Model):
         if self.estimator is not None and self.fraction is None:
             raise RecipeError(
                 f"{self.name}: an estimator needs the share of the population that the table is.  "
-                "Hint: fraction=0.05 for one person in twenty."
+                f"Hint: {option('fraction', 0.05)} for one person in twenty."
             )
 
     @property

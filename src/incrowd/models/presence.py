@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Counts, Floats
-from incrowd.core.groups import Groups
+from incrowd.core.groups import Groups, a_population
 from incrowd.errors import NeedsTable
 
 MOST_COMPARED = 20_000
@@ -95,7 +95,7 @@ def rows_over_people(groups: Groups) -> Floats:
     if groups.population_is_estimated:
         raise NeedsTable(
             "weights do not tell who is in the population, only how many.  "
-            'Hint: name a table of it when the table is read: population="register.csv".'
+            f"Hint: name a table of it when the table is read: {a_population()}."
         )
     ratios = np.full(len(groups), np.inf)
     np.divide(groups.sizes, groups.population, out=ratios, where=groups.population > 0)

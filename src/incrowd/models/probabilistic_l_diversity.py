@@ -40,6 +40,8 @@ class ProbabilisticLDiversity(Model):
     column: str | None = None
     missing: Missing = "ignored"
     name: ClassVar[str] = "probabilistic-l-diversity"
+    plain_name: ClassVar[str] = "no value is too frequent in a group"
+    strictness: ClassVar[tuple[str, tuple[float, ...]]] = ("l", (1.5, 2, 3, 5, 8))
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = False
     holds_in_buckets: ClassVar[bool] = True

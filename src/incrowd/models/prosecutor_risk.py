@@ -34,6 +34,7 @@ class ProsecutorRisk(Model):
 
     risk: float
     name: ClassVar[str] = "prosecutor-risk"
+    plain_name: ClassVar[str] = "the chance to find a known person's row"
     monotone: ClassVar[bool] = True  # as for k-anonymity
     hereditary: ClassVar[bool] = True
     looks_at_values: ClassVar[bool] = False

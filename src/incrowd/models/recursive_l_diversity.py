@@ -42,6 +42,8 @@ class RecursiveLDiversity(Model):
     column: str | None = None
     missing: Missing = "ignored"
     name: ClassVar[str] = "recursive-l-diversity"
+    plain_name: ClassVar[str] = "no value is too frequent in a group"
+    strictness: ClassVar[tuple[str, tuple[float, ...]]] = ("l", (2, 3, 5, 8))
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = False
     holds_in_buckets: ClassVar[bool] = True

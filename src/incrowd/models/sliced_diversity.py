@@ -40,6 +40,8 @@ class SlicedDiversity(Model):
     l: float
     missing: Missing = "ignored"
     name: ClassVar[str] = "sliced-diversity"
+    plain_name: ClassVar[str] = "no guess of a value is too sure"
+    strictness: ClassVar[tuple[str, tuple[float, ...]]] = ("l", (1.5, 2, 3, 5, 8))
     monotone: ClassVar[bool] = True  # as probabilistic l-diversity
     hereditary: ClassVar[bool] = False
     holds_in_buckets: ClassVar[bool] = True

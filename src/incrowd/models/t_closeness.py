@@ -63,6 +63,8 @@ class TCloseness(Model):
     column: str | None = None
     missing: Missing = "ignored"
     name: ClassVar[str] = "t-closeness"
+    plain_name: ClassVar[str] = "each group is like the whole table"
+    strictness: ClassVar[tuple[str, tuple[float, ...]]] = ("t", (0.5, 0.3, 0.2, 0.1, 0.05))
     monotone: ClassVar[bool] = True  # the distance is convex: a union's is at most the larger of the two
     hereditary: ClassVar[bool] = False  # a part of a group can be closer to the whole table than the group
     compares_with_table: ClassVar[bool] = True

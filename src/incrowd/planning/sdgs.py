@@ -18,14 +18,17 @@ import polars as pl
 from incrowd.common.exact import Exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress, silent
-from incrowd.core.model import refuse_uncovered
+from incrowd.common.randomness import randomness
+from incrowd.common.surface import as_role
+from incrowd.core.tally import Tally
 from incrowd.dp.expected_rows import ExpectedRows
 from incrowd.dp.sampled_suppression import as_epsilon, as_rate, delta_of, least_epsilon
 from incrowd.dp.sdgs_parameters import Plan, smallest_k
-from incrowd.errors import RecipeError, SchemaError
+from incrowd.errors import RecipeError
+from incrowd.hierarchies.categories import Categories
 from incrowd.methods.schemes import Schemes
-from incrowd.methods.sdgs import refuse_undeclared
-from incrowd.models.full_k_anonymity import FullKAnonymity
+from incrowd.methods.sdgs import undeclared
+from incrowd.publishing.publish import refuse_repeated
 from incrowd.publishing.table import Table
 
 RATES = ("0.01", "0.02", "0.05", "0.1", "0.15", "0.2", "0.25", "0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9")
@@ -81,7 +84,10 @@ def plan_release(
     Each line is a choice that no other one beats: `published` is the share of the table's rows that would be published
     on average, `precision` that of their labels (1: as they are, 0: all `*`), `kept` the product of the two, and `best`
     marks where that is largest. Columns named in `levels` stay at their level; with a `k`, rates that need a larger one
-    are left out.
+    are left out. Where people have several rows, one row of each, chosen at random, is planned with (`most_rows=1`).
+
+    Hierarchies may be made from the table, as those of a profile are: planning looks at the table anyway. What must be
+    changed before such a release is made is in `to_declare`.
     """
     ks = smallest_ks(epsilon, delta, rates)
     if k is not None:
@@ -89,16 +95,9 @@ def plan_release(
         ks = {rate: k for rate, smallest in ks.items() if smallest <= k}
         if not ks:
             raise RecipeError(f"plan: k = {k} is too small for that ε and δ at any of the rates.  Hint: sample less.")
-    refuse_uncovered((FullKAnonymity(1),), table.schema)
-    if table.schema.person:
-        raise SchemaError(
-            "plan: what a table would keep is worked out for tables in which a row is a person.  Hint: leave out the "
-            "person column, and plan with ε divided by the most_rows you will publish with."
-        )
     progress("reading", 0.0)
-    tally = table.engine.count(table.schema, table.population).tally
+    tally = _one_row_each(table)
     progress("reading", 1.0)
-    refuse_undeclared(tally, table.schema)
     schemes = Schemes(tally, table.schema, levels or {})
     choices = [ExpectedRows(smallest, rate) for rate, smallest in ks.items()]
     published = np.empty((len(schemes), len(choices)))
@@ -108,6 +107,39 @@ def plan_release(
             progress("comparing levels", place / len(schemes))
     progress("comparing levels", 1.0)
     return _front(schemes, choices, published / max(tally.rows, 1)), tally.rows
+
+
+def _one_row_each(table: Table) -> Tally:
+    """Count the table, one row of each person where people are named; refuse it where that is not known."""
+    schema = table.schema
+    if schema.person:
+        return table.engine.count_kept(schema, 1, randomness(0), table.population).tally
+    if not schema.each_row_a_person:
+        refuse_repeated(table.engine.repeated(schema.naming))
+    return table.engine.count(schema, table.population).tally
+
+
+def to_declare(table: Table) -> list[str]:
+    """Return what must be changed before a table can be published so: columns beside the counts, and hierarchies."""
+    schema = table.schema
+    found = [
+        f"Before you publish, drop '{name}', which this method cannot publish: {as_role('drop', name)}."
+        for name in dict.fromkeys((*schema.found_again, *schema.weights))
+    ]
+    tally = table.engine.count(schema, table.population).tally
+    wrong = undeclared(tally, schema)
+    listed = [name for name in wrong if isinstance(schema.quasi[name], Categories)]
+    if listed:
+        found.append(
+            f"Before you publish, declare the hierarchy of {', '.join(repr(name) for name in listed)}, which names "
+            'values of this table: list every value that anybody may have, and remove the line taken_from = "data".'
+        )
+    found += [
+        f"Before you publish, change the hierarchy of '{name}': it {why}."
+        for name, why in wrong.items()
+        if name not in listed
+    ]
+    return found
 
 
 def _front(schemes: Schemes, choices: Sequence[ExpectedRows], published: np.ndarray[Any, Any]) -> pl.DataFrame:

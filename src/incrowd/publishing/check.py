@@ -15,6 +15,7 @@ import polars.selectors as cs
 from incrowd.common.arrays import Counts, Ints
 from incrowd.common.paths import is_there
 from incrowd.common.plain import finite, size_distribution
+from incrowd.common.surface import as_role
 from incrowd.core.families import require_member
 from incrowd.core.groups import Groups
 from incrowd.core.item_sets import ItemSets
@@ -257,7 +258,7 @@ def check(
 
 def _lacks_beside_others(values: pl.Series, person_of: Ints) -> bool:
     """Whether somebody lacks a value in one row and has one in another."""
-    rows = pl.DataFrame({"person": person_of, "missing": values.is_null()})
+    rows = pl.DataFrame({"person": person_of, "missing": values.alias("").is_null()})
     some = rows.group_by("person").agg(pl.col("missing").any() & ~pl.col("missing").all())
     return bool(some["missing"].any())
 
@@ -265,7 +266,9 @@ def _lacks_beside_others(values: pl.Series, person_of: Ints) -> bool:
 def require_sets(models: Sequence[SetModel], items: str | None) -> None:
     """Refuse models of sets without a column of sets."""
     if models and items is None:
-        raise SchemaError(f'{models[0]} is about sets of items, and no column is of items.  Hint: items="products".')
+        raise SchemaError(
+            f"{models[0]} is about sets of items, and no column is of items.  Hint: {as_role('items', 'products')}."
+        )
 
 
 def check_items(

@@ -25,12 +25,12 @@ class NumberColumn:
     missing: bool
     """Whether some are missing, so that a column tells it."""
 
-    def encoded(self, values: pl.Series) -> list[pl.Series]:
+    def encoded(self, name: str, values: pl.Series) -> dict[str, pl.Series]:
         """Return the numbers, and where they are missing."""
         points = as_points(values)
-        numbers = [points.fill_null(self.mean)]
+        numbers = {name: points.fill_null(self.mean)}
         if self.missing:
-            numbers.append(points.is_null().cast(pl.Int8).alias(f"{values.name} is missing"))
+            numbers[f"{name} is missing"] = points.is_null().cast(pl.Int8)
         return numbers
 
 
@@ -40,12 +40,10 @@ class NameColumn:
 
     names: tuple[str, ...]
 
-    def encoded(self, values: pl.Series) -> list[pl.Series]:
+    def encoded(self, name: str, values: pl.Series) -> dict[str, pl.Series]:
         """Return one column for each name."""
         texts = values.cast(pl.String)
-        return [
-            texts.eq(name).fill_null(value=False).cast(pl.Int8).alias(f"{values.name} = {name}") for name in self.names
-        ]
+        return {f"{name} = {one}": texts.eq(one).fill_null(value=False).cast(pl.Int8) for one in self.names}
 
 
 def as_points(values: pl.Series) -> pl.Series:
@@ -65,27 +63,40 @@ class FeatureEncoder:
     def of(cls, frame: pl.DataFrame) -> FeatureEncoder:
         """Decide by the rows of a table."""
         columns: dict[str, NumberColumn | NameColumn] = {}
-        for values in frame.get_columns():
+        for name in frame.columns:
+            values = _nameless(frame, name)
             kind = values.dtype
             if kind.is_numeric() or kind.is_temporal() or kind == pl.Boolean:
                 points = as_points(values)
                 mean = points.mean()
-                columns[values.name] = NumberColumn(float(mean or 0.0), bool(points.null_count()))  # type: ignore[arg-type]
+                columns[name] = NumberColumn(float(mean or 0.0), bool(points.null_count()))  # type: ignore[arg-type]
             else:
                 counts = values.cast(pl.String).alias("name").drop_nulls().value_counts().sort("count", "name")
-                columns[values.name] = NameColumn(tuple(sorted(counts.tail(MOST_NAMES)["name"].to_list())))
+                columns[name] = NameColumn(tuple(sorted(counts.tail(MOST_NAMES)["name"].to_list())))
         return cls(columns)
 
     def encode(self, frame: pl.DataFrame, *, without: str | None = None) -> pl.DataFrame:
         """Return a table's columns as numbers, in the same way and order."""
-        found: list[pl.Series] = []
+        found: dict[str, pl.Series] = {}
         for name, column in self.columns.items():
             if name == without:
                 continue
             if name not in frame.columns:
                 raise QueryError(f"the table has no column '{name}', which the release has.")
             try:
-                found += column.encoded(frame[name])
+                made = column.encoded(name, _nameless(frame, name))
             except pl.exceptions.PolarsError:
                 raise QueryError(f"column '{name}' is one of numbers in the release, and here it is not.") from None
+            for title, values in made.items():
+                found[_free(title, found)] = values
         return pl.DataFrame(found)
+
+
+def _free(title: str, taken: Mapping[str, object]) -> str:
+    """Return a title, with a mark if another column is called so."""
+    return title if title not in taken else _free(f"{title}'", taken)
+
+
+def _nameless(frame: pl.DataFrame, name: str) -> pl.Series:
+    """Return a column without its name, which might be taken for a pattern of names."""
+    return frame[name].alias("")

@@ -11,6 +11,7 @@ import polars as pl
 
 from incrowd.common.arrays import Bools, Codes, Ints
 from incrowd.common.progress import Progress
+from incrowd.common.surface import as_role
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.items import ItemsOfPeople, ShownSets, written_sets
 from incrowd.core.model import Guarantee
@@ -138,9 +139,11 @@ def sets_as_written(lists: pl.Series, counts: Ints, parts: Ints | None, sensitiv
 def require_recodable(require: Sequence[SetModel], columns: Sequence[str]) -> None:
     """Refuse, before any work, models of sets without sets, and sets without a model."""
     if require and not columns:
-        raise SchemaError(f"{require[0]} is about sets of items, and no column is of items.  Hint: items=[...].")
+        raise SchemaError(
+            f"{require[0]} is about sets of items, and no column is of items.  Hint: {as_role('items', 'products')}."
+        )
     if columns and not require:
         raise RecipeError(
             f"column '{columns[0]}' is of items that an adversary may know, and nothing is required of them.  "
-            "Hint: ask for KmAnonymity(5, m=2) as well."
+            "Hint: ask for km-anonymity as well, with k = 5 and m = 2."
         )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from incrowd.common.surface import as_role
 from incrowd.core.engine import Engine
 from incrowd.core.schema import Schema
 from incrowd.engines.linked import EventTable, LinkedEngine
@@ -17,6 +19,11 @@ RESERVED = ("data", "people", "sensitive", "recipe", "summary")
 @dataclass(frozen=True, eq=False)
 class LinkedTables(Table):
     """A table of people, and tables of events; see `read_tables`."""
+
+    @property
+    def events(self) -> Mapping[str, EventTable]:
+        """The tables of events, by name."""
+        return _engine(self).events
 
     def __repr__(self) -> str:
         return f"LinkedTables(people={super().__repr__()}, events={list(_engine(self).events)})"
@@ -49,7 +56,9 @@ def read_tables(people: Table, **events: Table) -> LinkedTables:
         raise SchemaError("there is no table of events.  Hint: read_tables(people=…, visits=…).")
     schema = people.schema
     if not schema.person:
-        raise SchemaError('the table of people does not say who is who.  Hint: read it with person="…", its key.')
+        raise SchemaError(
+            f"the table of people does not say who is who.  Hint: read it with {as_role('person')}, its key."
+        )
     _require_linking(people.engine)
     tables: dict[str, EventTable] = {}
     taken = set(schema.published) | set(schema.person)
@@ -95,7 +104,7 @@ def split_rows(table: Table, events: str = "events") -> LinkedTables:
     """
     schema, engine = table.schema, table.engine
     if not schema.person:
-        raise SchemaError('nothing tells whose a row is.  Hint: read the table with person="…".')
+        raise SchemaError(f"nothing tells whose a row is.  Hint: read the table with {as_role('person')}.")
     _require_linking(engine)
     used = (*schema.quasi, *schema.sensitive, *schema.items, *schema.kept, *schema.dates, *schema.weights)
     home = tuple(name for name in schema.household if name not in schema.person)
@@ -152,7 +161,7 @@ def _event_table(name: str, table: Table, people: Schema) -> EventTable:
     if schema.person != people.person:
         raise SchemaError(
             f"table '{name}' has the key {list(schema.person)}, and that of people is {list(people.person)}.  "
-            "Hint: read both with the same person=, renaming columns where they differ."
+            f"Hint: read both with the same {as_role('person')}, renaming columns where they differ."
         )
     if schema.quasi:
         raise SchemaError(

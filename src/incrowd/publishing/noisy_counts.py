@@ -20,6 +20,7 @@ from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.amplification import amplified
+from incrowd.dp.budget import Budget
 from incrowd.dp.group_privacy import price_of_person
 from incrowd.errors import RecipeError, SchemaError
 from incrowd.forms.noisy import NoisyCounts
@@ -47,6 +48,13 @@ def refuse_for_noisy_counts(method: AnyMethod, require: Sequence[Model], form: S
         )
 
 
+def promised_price(method: PrivateMethod, rate: Fraction) -> Budget:
+    """Return what is promised before anybody looks; what a run comes to spend of it may depend on the table."""
+    budget = method.for_rows.budget
+    per_row = amplified(budget, rate) if rate < 1 else budget
+    return per_row if method.most_rows is None else price_of_person(per_row, method.most_rows)
+
+
 def noisy_counts_of(
     tally: Tally, schema: Schema, method: PrivateMethod, rate: Fraction, rng: np.random.Generator, progress: Progress
 ) -> NoisyCounts:
@@ -55,13 +63,10 @@ def noisy_counts_of(
     Where the method has `most_rows`, the table is that of so many rows of each person; rows of it are sampled.
     """
     public = public_table(tally, schema, method.missing, method.undeclared)
-    # What is promised was said before anybody looked; what a run comes to spend of it may depend on the table.
-    of_rows = method.for_rows
-    per_row = amplified(of_rows.budget, rate) if rate < 1 else of_rows.budget
-    promised = per_row if method.most_rows is None else price_of_person(per_row, method.most_rows)
+    promised = promised_price(method, rate)
     accountant = Accountant(limit=promised)
     with accountant.by_person(method.most_rows), accountant.sampled(rate) if rate < 1 else nullcontext():
-        tree, counts = of_rows.measure(public, rng=rng, progress=progress, accountant=accountant)
+        tree, counts = method.for_rows.measure(public, rng=rng, progress=progress, accountant=accountant)
     _refuse_too_many_rows(method, counts)
     promise = Guarantee(
         DifferentialPrivacy(str(promised.epsilon), str(promised.delta), method.most_rows),

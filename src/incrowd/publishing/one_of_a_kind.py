@@ -1,11 +1,12 @@
 """What columns that are kept beside the labels single out: rows that no other row looks like.
 
-Cost: the published rows are made once, and one number a row is held of each of these columns.
+Cost: one number a row is held of each of these columns, while the published rows are written or attacked; where nobody
+has done that yet, they are made once more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -40,23 +41,39 @@ class OneOfAKind:
         )
 
 
-def one_of_a_kind(batches: Iterable[pl.DataFrame], labels: Sequence[str], kept: Sequence[str]) -> OneOfAKind:
-    """Count rows that no other row looks like, in the labels and what is kept beside them."""
-    # One number for each row and column: that two different ones share it is as unlikely as 2^-64.
-    of_columns = {"labels": labels, **{f"kept {name}": [name] for name in kept}}
-    numbers = pl.concat(
-        [pl.DataFrame({name: _numbers(batch, columns) for name, columns in of_columns.items()}) for batch in batches]
-    )
-    each = {name: _alone(numbers, ["labels", f"kept {name}"]) for name in kept}
-    telling = max(each, key=lambda name: each[name])
-    return OneOfAKind(
-        columns=tuple(kept),
-        rows=numbers.height,
-        by_labels=_alone(numbers, ["labels"]),
-        with_all=_alone(numbers, numbers.columns),
-        telling=telling,
-        with_telling=each[telling],
-    )
+class KindsOfRows:
+    """Rows that pass by, of which one number is kept for each column: to be counted when somebody asks."""
+
+    def __init__(self, labels: Sequence[str], kept: Sequence[str]) -> None:
+        self._kept = tuple(kept)
+        self._columns = {"labels": tuple(labels), **{f"kept {name}": (name,) for name in kept}}
+        self._numbers: list[pl.DataFrame] = []
+        self._found: OneOfAKind | None = None
+
+    def add(self, batch: pl.DataFrame) -> None:
+        """Look at some rows."""
+        # That two different ones share a number is as unlikely as 2^-64.
+        numbers = {name: _numbers(batch, columns) for name, columns in self._columns.items()}
+        self._numbers.append(pl.DataFrame(numbers))
+
+    def count(self) -> OneOfAKind:
+        """Count rows that no other row looks like, in the labels and what is kept beside them."""
+        if self._found is None:
+            self._found = self._count(pl.concat(self._numbers))
+            self._numbers.clear()
+        return self._found
+
+    def _count(self, numbers: pl.DataFrame) -> OneOfAKind:
+        each = {name: _alone(numbers, ["labels", f"kept {name}"]) for name in self._kept}
+        telling = max(each, key=lambda name: each[name])
+        return OneOfAKind(
+            columns=self._kept,
+            rows=numbers.height,
+            by_labels=_alone(numbers, ["labels"]),
+            with_all=_alone(numbers, numbers.columns),
+            telling=telling,
+            with_telling=each[telling],
+        )
 
 
 def _numbers(batch: pl.DataFrame, names: Sequence[str]) -> pl.Series:

@@ -6,6 +6,7 @@ person more, with many rows, must not change what is done.
 
 from __future__ import annotations
 
+from incrowd.common.surface import as_role, option
 from incrowd.core.method import AnyMethod
 from incrowd.core.schema import Schema
 from incrowd.errors import SchemaError
@@ -20,21 +21,22 @@ def refuse_unbounded(owner: str, schema: Schema, most_rows: int | None, *, nobod
     if schema.person and most_rows is None:
         raise SchemaError(
             f"{owner} promises differential privacy, and the schema tells whose a row is: say how many rows of a "
-            "person it may look at.  Hint: most_rows=1 keeps one row of each person, chosen at random, and adds the "
-            "least noise; most_rows=10 keeps up to ten, with noise for ten (in a recipe, a line most_rows = 10 in "
-            "[method])."
+            f"person it may look at.  Hint: {option('most_rows', 1, section='method')} keeps one row of each person, "
+            "chosen at random, and adds the least noise; "
+            f"{option('most_rows', 10, section='method')} keeps up to ten, with noise for ten."
         )
     if most_rows is not None and not schema.person:
         raise SchemaError(
             f"{owner} is to look at no more than {most_rows:,} {'row' if most_rows == 1 else 'rows'} of each person, "
-            'and no column tells whose a row is.  Hint: say person="name" of such a column (in a recipe, role = '
-            '"person"), or leave out most_rows.'
+            f"and no column tells whose a row is.  Hint: say {as_role('person', 'name')} of such a column, or leave "
+            "out most_rows."
         )
     if nobody_refused and schema.naming and not schema.person and not schema.each_row_a_person:
         raise SchemaError(
-            f"column '{schema.naming[0]}' names people. With undeclared=\"missing\", nobody looks whether its values "
-            f'repeat, since a refusal would tell, so say whose a row is.  Hint: person="{schema.naming[0]}" and '
-            "most_rows if a person may have several rows; each_row_a_person=True if each row is one."
+            f"column '{schema.naming[0]}' names people. With {option('undeclared', 'missing')}, nobody looks whether "
+            "its values repeat, since a refusal would tell, so say whose a row is.  Hint: "
+            f"{as_role('person', schema.naming[0])} and most_rows if a person may have several rows; "
+            f"{option('each_row_a_person', True)} if each row is one."
         )
 
 

@@ -34,6 +34,8 @@ from incrowd.dp.group_privacy import share_of_row
 from incrowd.errors import BudgetSpent, EmptyTable, QueryError, RecipeError, did_you_mean
 from incrowd.hierarchies.public import Undeclared, public_codes, public_tree
 from incrowd.hierarchies.tree import Tree
+from incrowd.ledger import Ledger
+from incrowd.ledger.ledger import described
 from incrowd.methods.private import require_most_rows, require_undeclared, tolerant
 from incrowd.models.differential_privacy import per_person
 from incrowd.publishing.noisy_counts import SEEDED
@@ -63,7 +65,8 @@ class PrivateTable:
     not among them matches nobody. With a `sample` below 1, answers are about one sample, drawn now and kept. A table
     that holds names which were not declared, or no rows, is refused; with `undeclared="missing"` such names count as
     missing and nobody is refused, so that not even this tells who is there. Where the schema tells whose a row is, ε is
-    what a person pays, and `most_rows` of each person are kept, chosen at random, now; no other rows are counted.
+    what a person pays, and `most_rows` of each person are kept, chosen at random, now; no other rows are counted. With
+    a `ledger`, answers are also paid from its cap, which outlives this object and is shared by every process.
 
     >>> import incrowd as ic
     >>> sexes = ic.Categories.from_tree(["Female", "Male"])
@@ -84,6 +87,7 @@ class PrivateTable:
         seed: int | None = None,
         undeclared: Undeclared = "refuse",
         most_rows: int | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
         require_undeclared("PrivateTable", undeclared)
         require_most_rows("PrivateTable", most_rows)
@@ -100,6 +104,14 @@ class PrivateTable:
         self._counts: Counts = self._tally.counts
         self._declared: dict[str, tuple[Tree, Codes]] = {}
         self._answers: list[Answer] = []
+        self._ledger = ledger
+        self._recorded = Budget.nothing()
+        self._told = {
+            "what": "question",
+            "columns": described(table.schema),
+            "sample": str(self._rate),
+            "seeded": seed is not None,
+        }
         self._open = ExitStack()  # the one choice of rows that every question is about; it is never closed
         self._open.enter_context(self._accountant.by_person(most_rows))
         if self._rate < 1:
@@ -140,7 +152,7 @@ class PrivateTable:
                     + did_you_mean(name, self._hierarchies)
                 )
             public, codes = self._public(name)
-            rows &= matching_codes(name, public, condition)[codes][self._tally.column(name)]
+            rows &= matching_codes(name, public, condition, unknown_names="suggested")[codes][self._tally.column(name)]
         return rows
 
     def _public(self, name: str) -> tuple[Tree, Codes]:
@@ -160,6 +172,18 @@ class PrivateTable:
                 "Hint: `remaining` tells what is left, and `answers` what has been answered; ask with a smaller "
                 "epsilon, or use the answers that are there."
             ) from None
+        if self._ledger is not None:
+            self._record(query)
+
+    def _record(self, query: Query) -> None:
+        """Take from the ledger what the last question added to the costs, before it is answered."""
+        assert self._ledger is not None
+        total = self._accountant.total()
+        added = total.less(self._recorded)
+        try:
+            self._ledger.answer({**self._told, "asked": sorted(query)}, added)
+        finally:  # a question that the ledger refuses gets no answer, and the next one does not pay for it
+            self._recorded = total
 
     @property
     def answers(self) -> tuple[Answer, ...]:

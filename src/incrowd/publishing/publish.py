@@ -15,6 +15,7 @@ from incrowd.common.arrays import Codes
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress, silent
 from incrowd.common.randomness import is_secure, randomness, sample_counts, words
+from incrowd.common.surface import as_role, option
 from incrowd.core.engine import Counted, LinkedRows, MadeInParts, PartsTask, PublishedRows, empty_tally
 from incrowd.core.families import require_member
 from incrowd.core.form import Form, FormOutline
@@ -46,9 +47,11 @@ from incrowd.errors import ConformanceError, EmptyTable, RecipeError, SchemaErro
 from incrowd.forms.generalized import ShowGeneralized
 from incrowd.forms.labelled_groups import present_values
 from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.ledger import Ledger
 from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.private import PrivateMethod
 from incrowd.methods.sets.occurrence_recoding import OccurrenceRecoding
+from incrowd.publishing.in_ledger import outcome, recorded
 from incrowd.publishing.items import ShownItems, require_recodable, show_items
 from incrowd.publishing.noisy_counts import SEEDED, noisy_counts_of, refuse_for_noisy_counts
 from incrowd.publishing.people_promises import refuse_unbounded_method
@@ -67,6 +70,7 @@ def publish(
     sample: float | Fraction = 1,
     seed: int | None = None,
     pseudonym_key: PseudonymKey | None = None,
+    ledger: Ledger | None = None,
     progress: Progress = silent,
 ) -> Release:
     """Make a release of a table that satisfies every required model, or raise `Unsatisfiable`.
@@ -84,6 +88,8 @@ def publish(
         Such a release is for tests: whoever knows or guesses the seed can undo what chance hides, so it is marked.
     pseudonym_key : makes pseudonyms and shifts of dates that can be repeated (default: a key that is drawn now and
         forgotten).
+    ledger : where releases of this data holding are written down, with what they cost. What a private method costs is
+        taken from its cap before anything is drawn, and `BudgetSpent` is raised where it does not fit.
     progress : is told how far the work is.
 
     >>> import incrowd as ic
@@ -109,30 +115,35 @@ def publish(
     population = None if method.private or table.population is None else table.population.source
     recoder = (items or OccurrenceRecoding()) if of_sets else None
     job = _Job(table, models, method, form, rate, rng, key, progress, of_sets, recoder)
-    made = job.run()
-    return Release(
-        shown=made.form,
-        guarantees=(*made.guarantees, *(() if promise is None else (promise.guarantee,))),
-        method=method,
-        seed=seed,
-        source=table.engine.source,
-        published=made.rows,
-        pseudonym_key=None if key is None else key.path,
-        rate=rate,
-        asked_form=form,
-        population=population,
-        promise=promise,
-        told=made.told,
-        people=made.people,
-        of_people=made.of_people,
-        item_method=recoder,
-        item_numbers=made.items,
-        event_sets=made.event_sets,
-        linked=made.linked or {},
-        event_tables=table.engine.events if isinstance(table.engine, LinkedEngine) else {},
-        split=table.engine.split if isinstance(table.engine, LinkedEngine) else None,
-        solutions=None if made.explored is None else made.explored.table(),
-    )
+    with recorded(ledger, table, models, method, rate, promise, seeded=seed is not None) as entry:
+        made = job.run()
+        release = Release(
+            shown=made.form,
+            guarantees=(*made.guarantees, *(() if promise is None else (promise.guarantee,))),
+            method=method,
+            seed=seed,
+            source=table.engine.source,
+            published=made.rows,
+            pseudonym_key=None if key is None else key.path,
+            rate=rate,
+            asked_form=form,
+            population=population,
+            promise=promise,
+            told=made.told,
+            people=made.people,
+            of_people=made.of_people,
+            item_method=recoder,
+            item_numbers=made.items,
+            event_sets=made.event_sets,
+            linked=made.linked or {},
+            event_tables=table.engine.events if isinstance(table.engine, LinkedEngine) else {},
+            split=table.engine.split if isinstance(table.engine, LinkedEngine) else None,
+            entry=entry,
+            solutions=None if made.explored is None else made.explored.table(),
+        )
+        if entry is not None:
+            entry.done(outcome(release))
+    return release
 
 
 def _refuse_impossible(table: Table, models: Sequence[Model], method: AnyMethod, form: Showing | None) -> None:
@@ -170,13 +181,14 @@ def _refuse_impossible_households(
             if model.counts_households:
                 raise SchemaError(
                     f"{model} counts households, and no column tells who lives together.  Hint: name it when the table "
-                    'is read, household="hid" (in a recipe, role = "household").'
+                    f"is read, {as_role('household', 'hid')}."
                 )
         return
     if method.promises_privacy:
         raise SchemaError(
-            f"{method.name} promises privacy to people, not to households.  Hint: say person= of the column that tells "
-            "the household, with most_rows: the promise is then one to households; or leave out household."
+            f"{method.name} promises privacy to people, not to households.  Hint: say {as_role('person')} of the "
+            "column that tells the household, with most_rows: the promise is then one to households; or leave out "
+            "household."
         )
     for part in (method, form):
         if part is not None and part.one_row_each:
@@ -188,7 +200,7 @@ def _refuse_impossible_households(
     if again and not schema.person:
         raise SchemaError(
             f"column '{again[0]}' is looked up row by row, and nothing tells whose a row is.  Hint: where "
-            'households are known, name also the column that tells the person, person="pid".'
+            f"households are known, name also the column that tells the person, {as_role('person', 'pid')}."
         )
 
 
@@ -206,7 +218,7 @@ def _refuse_impossible_sets(
     if items is not None:
         require_member("set_methods", items)
         if not models:
-            raise RecipeError("items= is for tables with a column of items.  Hint: leave it out.")
+            raise RecipeError(f"{option('items')} is for tables with a column of items.  Hint: leave it out.")
     if models and (method.private or method.promise(Fraction(1, 2)) is not None):
         raise RecipeError(f"{method.name} publishes no sets of items.  Hint: use another method, such as Mondrian.")
 
@@ -501,9 +513,9 @@ def refuse_repeated(repeated: Mapping[str, tuple[int, int]]) -> None:
     for name, (different, rows) in repeated.items():
         raise SchemaError(
             f"column '{name}' names people and repeats: {rows:,} rows have {different:,} different values. A guarantee "
-            f'is about people, so say whose a row is.  Hint: person="{name}" if each value is one person (in a '
-            'recipe, role = "person" or "person-pseudonym"); each_row_a_person=True if each row is one, although names '
-            "repeat."
+            f"is about people, so say whose a row is.  Hint: "
+            f"{as_role('person', name, or_in_recipe='person-pseudonym')} if each value is one person; "
+            f"{option('each_row_a_person', True)} if each row is one, although names repeat."
         )
 
 

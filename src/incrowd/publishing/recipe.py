@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from incrowd.common.progress import Progress, silent
+from incrowd.common.surface import written_in
 from incrowd.core.families import registered
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.sampling import as_rate
 from incrowd.engines import open_in_session
 from incrowd.errors import RecipeError
+from incrowd.ledger import Ledger
 from incrowd.publishing.linked import read_tables, split_rows
 from incrowd.publishing.publish import publish
 from incrowd.publishing.recipe_format import (
@@ -31,6 +33,7 @@ from incrowd.sources import open_source
 class Recipe(RecipeFields):
     """Everything that makes a release, and the making of it."""
 
+    @written_in("recipe")
     def table(self, session: object | None = None) -> Table:
         """Open the source, on this machine or in a session of another engine, and give its columns their roles."""
         location, options, population = self._opened(session)
@@ -105,8 +108,18 @@ class Recipe(RecipeFields):
         """A SQLite file is named relative to the recipe like any other."""
         return SQLITE + str(self.base / url.removeprefix(SQLITE)) if is_relative_sqlite(url) else url
 
-    def run(self, *, seed: int | None = None, progress: Progress = silent, session: object | None = None) -> Release:
-        """Make the release, in a session of another engine where one is given."""
+    @written_in("recipe")
+    def run(
+        self,
+        *,
+        seed: int | None = None,
+        ledger: Ledger | None = None,
+        progress: Progress = silent,
+        session: object | None = None,
+    ) -> Release:
+        """Make the release, in a session of another engine where one is given, under the recipe's ledger or another."""
+        if ledger is None and self.ledger is not None:
+            ledger = Ledger(self.base / self.ledger)
         table = self.table(session)  # first: where it cannot be opened, no key is made
         wants_key = self.pseudonym_key and table.schema.keyed
         key = PseudonymKey.load_or_create(self.base / str(self.pseudonym_key)) if wants_key else None
@@ -119,6 +132,7 @@ class Recipe(RecipeFields):
             sample=as_rate(self.sample),
             seed=self.seed if seed is None else seed,
             pseudonym_key=key,
+            ledger=ledger,
             progress=progress,
         )
 

@@ -16,6 +16,7 @@ from typing import Any, Protocol, Self
 import tomli_w
 
 from incrowd.common.parameters import require_whole
+from incrowd.common.surface import written_in
 from incrowd.core.families import make_registered, registered
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Model, verified_models
@@ -39,7 +40,7 @@ ROLES = (
 )  # fmt: skip
 _KEYS = (
     "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
-    "each_row_a_person", "items", "tables", "split",
+    "each_row_a_person", "items", "tables", "split", "ledger",
     "compare",  # other ways to publish the same table: see planning/compare/candidates.py
 )  # fmt: skip
 _SOURCE_KEYS = (
@@ -241,10 +242,13 @@ class RecipeFields:
     split: str | None = None
     """What the events are called, where a flat table is split into people and events."""
     dates: Mapping[str, DateTreatment] = field(default_factory=dict)
+    ledger: str | None = None
+    """The directory of the ledger that releases are written down in."""
     base: Path = field(default_factory=Path)
     """The directory that relative paths start from."""
 
     @classmethod
+    @written_in("recipe")
     def load(cls, path: str | Path) -> Self:
         """Read a recipe file."""
         path = Path(path)
@@ -265,6 +269,7 @@ class RecipeFields:
             raise RecipeError(f"recipe {path}: {error}") from error
 
     @classmethod
+    @written_in("recipe")
     def from_dict(cls, data: Mapping[str, Any], *, base: Path = Path()) -> Self:
         """Read a recipe from nested tables."""
         data = dict(data)
@@ -288,8 +293,9 @@ class RecipeFields:
             require_whole("the recipe", "seed", data["seed"], at_least=0)
         if not isinstance(data.get("each_row_a_person", False), bool):
             raise RecipeError(f"each_row_a_person is true or false, not {data['each_row_a_person']!r}.")
-        if "split" in data:
-            _require_texts("the recipe", {"split": data["split"]})
+        for name in ("split", "ledger"):
+            if name in data:
+                _require_texts("the recipe", {name: data[name]})
         as_rate(data.get("sample", 1))
         items = _table("items", data.get("items", {}))
         separator = items.pop("separator", None)
@@ -317,6 +323,7 @@ class RecipeFields:
             item_method=make_registered("set_methods", items, base=base) if items else None,
             item_separator=separator,
             split=data.get("split"),
+            ledger=data.get("ledger"),
             tables={
                 name: TableFields.from_dict(name, described, base)
                 for name, described in _table("tables", data.get("tables", {})).items()

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -18,33 +18,41 @@ import polars.selectors as cs
 from incrowd.common.arrays import Floats
 from incrowd.common.plain import finite, parameters, size_distribution
 from incrowd.common.progress import Progress, silent
+from incrowd.common.surface import option
 from incrowd.core.dated import DateFacts
 from incrowd.core.engine import LinkedRows, PublishedRows
+from incrowd.core.estimate import CountEstimate
 from incrowd.core.form import Form, FormOutline
 from incrowd.core.groups import Groups
 from incrowd.core.households import HouseholdFacts
 from incrowd.core.item_sets import ItemSets
+from incrowd.core.items import read_lists
 from incrowd.core.labelled import Labelled
 from incrowd.core.method import AnyMethod
-from incrowd.core.model import Guarantee, Promise
+from incrowd.core.model import Guarantee, Model, Promise
 from incrowd.core.people import PeopleNumbers
 from incrowd.core.query import Query
+from incrowd.core.reader import Reader
 from incrowd.core.recoding import Showing
+from incrowd.core.rows_beside import KeptTable
 from incrowd.core.schema import Schema
 from incrowd.core.set_method import SetMethod
 from incrowd.core.source import OpenedTable, Origin, ReadOptions
 from incrowd.core.tally import Tally
-from incrowd.errors import ConformanceError, QueryError, did_you_mean
-from incrowd.forms.label_meanings import describe_labels
+from incrowd.errors import ConformanceError, QueryError, did_you_mean, escaped
+from incrowd.forms.label_meanings import describe_items, describe_labels
 from incrowd.forms.label_reader import LabelReader
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.values import natural_kind
+from incrowd.ledger import OpenEntry
 from incrowd.metrics.in_summary import label_losses
 from incrowd.publishing.features import FeatureEncoder
+from incrowd.publishing.in_ledger import record_saved
 from incrowd.publishing.notebook import release_html
-from incrowd.publishing.one_of_a_kind import MOST_ROWS, OneOfAKind, one_of_a_kind
+from incrowd.publishing.one_of_a_kind import MOST_ROWS, KindsOfRows, OneOfAKind
 from incrowd.publishing.opening.claims import Claim
-from incrowd.publishing.recipe_format import LinkedSource
+from incrowd.publishing.recipe_format import LinkedSource, recipe_of
+from incrowd.publishing.remaking import made_again, why_not_remade, without
 from incrowd.publishing.saving import Format, save, save_recipe
 from incrowd.publishing.spoken_of import what_is_left_out
 from incrowd.publishing.weights import weight_warnings
@@ -55,6 +63,8 @@ from incrowd.sources.frames import as_native
 if TYPE_CHECKING:
     from incrowd.auditing import Audit
 
+FrameKind = Literal["polars", "pandas", "pyarrow"]
+"""Kinds of frames that rows to learn from may come as."""
 ROWS_ARE_ATTACKED = (
     "Attacks count rows here, since the files do not tell whose a row is: somebody with several rows hides among fewer "
     "people than it seems."
@@ -132,16 +142,34 @@ class Release:
     """What it warned of when it was made, where it was read from files that say so."""
     told_labels: Mapping[str, Any] | None = None
     """What its labels stand for, where it was read from files that say so."""
+    told_items: tuple[str, ...] = ()
+    """Its column of sets of items, where it was read from files that say so."""
+    item_separator: str | None = None
+    """What stands between items there."""
+    told_sets: ItemSets | None = None
+    """The items that people show, where it was read from files that have any."""
     told_dates: DateFacts | None = None
     """What became of its dates, where it was read from files that say so."""
     told_households: HouseholdFacts | None = None
     """What tells who lives together in the table before, where it was read from files that say so."""
+    told_tables: tuple[KeptTable, ...] = ()
+    """Its tables of events and the originals of these, where it was read from files and they were given."""
     told_rows: OpenedTable | None = None
     """The rows that it was made of, where it was read from files and they were given."""
     told_weights: Mapping[str, Any] | None = None
     """What became of its weights, where it was read from files that say so."""
     told_totals: Floats | None = None
     """What the rows of each tuple of the table before weigh, where it was read from files and that table was given."""
+    entry: OpenEntry | None = None
+    """Its entry in a ledger, where it was made under one."""
+    files: tuple[Path, ...] = ()
+    """The files that it was read from."""
+    told_recipe: str | None = None
+    """The recipe or the description that came with them, as it is written."""
+    left_aside: tuple[str, ...] = ()
+    """Columns that are taken not to be published, to tell what they change."""
+    passed: list[KindsOfRows] = field(default_factory=list, repr=False)
+    """What was noted of its rows when all of them passed by, to be written or attacked."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -197,7 +225,8 @@ class Release:
     @property
     def item_sets(self) -> ItemSets | None:
         """The items that people show, in parts by their groups."""
-        return self.form.published_sets() if self.event_sets is None else self.event_sets
+        found = self.event_sets if self.told_sets is None else self.told_sets
+        return self.form.published_sets() if found is None else found
 
     @property
     def rows_before(self) -> OpenedTable | None:
@@ -211,7 +240,49 @@ class Release:
         """Columns that are published as they are beside the labels, where each row is a person's."""
         if self.people is not None or self.counts_people:
             return ()
-        return (*self.schema.kept, *self.outside_as_it_is)
+        return tuple(name for name in (*self.schema.kept, *self.outside_as_it_is) if name not in self.left_aside)
+
+    @property
+    def recipe_text(self) -> str | None:
+        """How it was made, as a recipe without a seed, or what describes its columns, where it was read from files."""
+        if self.files or self.foreign:
+            return self.told_recipe
+        return recipe_of(self, seen_from=None)
+
+    @property
+    def not_remade(self) -> str | None:
+        """Why it cannot be made again of its table, to see what other options change; None if it can."""
+        return why_not_remade(self)
+
+    def made_again(
+        self,
+        before: OpenedTable,
+        *,
+        models: Sequence[Model],
+        method: AnyMethod,
+        kept: Sequence[str],
+        seed: int,
+    ) -> Release:
+        """Publish a table as this one was, with other options."""
+        return made_again(self, before, models=models, method=method, kept=kept, seed=seed)
+
+    def without(self, columns: Sequence[str], *, smaller_than: int = 0) -> Release | None:
+        """Return the same release as if some columns, or rows of groups smaller than that, were not published; None
+        where that cannot be told.
+        """
+        return without(self, columns, smaller_than)
+
+    @property
+    def kept_tables(self) -> list[KeptTable]:
+        """Published tables in which people may have several rows, the people first; what is kept of each."""
+        several = self.people is not None or self.counts_people
+        kept = (*self.schema.kept, *self.outside_as_it_is) if several else ()
+        tables = [KeptTable(kept, self.batches)]
+        for name, table in self.event_tables.items():
+            before = table.source
+            if name in self.linked and isinstance(before, OpenedTable):
+                tables.append(KeptTable(tuple(table.schema.kept), self.linked[name].rows.batches, before, name))
+        return [*tables, *self.told_tables]
 
     @property
     def linking(self) -> tuple[str, ...]:
@@ -220,7 +291,8 @@ class Release:
             return ()
         treated = self.dates.treatments
         outside = tuple(name for name in self.outside if name in self.source.columns and name not in treated)
-        return tuple(dict.fromkeys((*self.schema.pseudonyms, *self.schema.kept, *outside)))
+        found = dict.fromkeys((*self.schema.pseudonyms, *self.schema.kept, *outside))
+        return tuple(name for name in found if name not in self.left_aside)
 
     @property
     def hierarchies(self) -> dict[str, Hierarchy]:
@@ -254,9 +326,14 @@ class Release:
     def batches_to_write(self) -> Iterator[pl.DataFrame]:
         """Yield the same for a sink, which writes what is shown and nothing else that lies in the frames' buffers."""
         published = 0
+        kinds = self._kinds_to_note if not self.passed else None
         for batch in self.published.batches():
             published += batch.height
+            if kinds is not None:
+                kinds.add(batch)
             yield batch
+        if kinds is not None:
+            self.passed.append(kinds)
         if published != (self.rows if self.written_rows is None else self.written_rows):
             raise ConformanceError(
                 f"{published} rows came out where {self.rows} were checked; has the source changed meanwhile?"
@@ -281,65 +358,127 @@ class Release:
         A release with survey weights estimates how many people of the population they are; `weighted=False` asks for
         rows of the table.
         """
+        reader = self._reader_of(query, weighted=weighted)
+        if reader is None:
+            found = None if weighted is False else self.form.weighted_count(query)
+            return (self.form.count(query) if found is None else found) / float(self.rate)
+        return reader.count(query, weighted=weighted is not False) / float(self.rate)
+
+    def estimate(self, query: Query, *, confidence: float = 0.95, weighted: bool | None = None) -> CountEstimate:
+        """Return what `count` returns, and how sure that is: a standard error, an interval, and bounds.
+
+        Parameters
+        ----------
+        query : conditions, as `count` takes them.
+        confidence : the probability with which the interval is to hold the true number (default: 0.95).
+        weighted : False counts rows where the release has survey weights (default: weights are added up).
+
+        `least` and `most` hold whatever is behind the labels. Error and interval rest on what the result `assumes`.
+
+        >>> import incrowd as ic
+        >>> table = ic.read(ic.datasets.census(2000), quasi=["age", "sex"], others="drop")
+        >>> found = ic.publish(table, ic.KAnonymity(20)).estimate({"age": (30, 39)})
+        >>> found.least <= found.low <= found.value <= found.high <= found.most
+        True
+        """
+        reader = self._reader_of(query, weighted=weighted)
+        if reader is None:
+            raise QueryError(
+                "intervals of noisy counts are not told here.  Hint: `release.form.error(query)` is the error that "
+                "noise gives to an answer, where the release was made in this session."
+            )
+        found = reader.bounded(query, weighted=weighted is not False)
+        return CountEstimate.of(found, rate=float(self.rate), confidence=confidence, assumes=reader.assumes)
+
+    def _reader_of(self, query: Query, *, weighted: bool | None) -> Reader | None:
         if weighted is not None and not isinstance(weighted, bool):
             raise QueryError(f"weighted is True or False, not {type(weighted).__name__}.")
-        reader = self.reader
-        if reader is None or set(query) & set(self.schema.items):  # sets of items are counted by the form
-            found = None if weighted is False else self.form.weighted_count(query)
-            if weighted and found is None:
-                raise QueryError("this release has no weights.  Hint: leave out weighted=True.")
-            return (self.form.count(query) if found is None else found) / float(self.rate)
-        if weighted and reader.weighted is None:
-            raise QueryError("this release has no weights.  Hint: leave out weighted=True.")
-        return reader.count(query, weighted=weighted is not False) / float(self.rate)
+        reader: Reader | None = self.item_reader if set(query) & set(self.item_columns) else self.reader
+        if weighted and (reader is None or reader.weighted is None):
+            raise QueryError(f"this release has no weights.  Hint: leave out {option('weighted', True)}.")
+        return reader
+
+    @property
+    def item_columns(self) -> tuple[str, ...]:
+        """Columns of sets of items that are beside the labels."""
+        return (*self.schema.items, *self.told_items)
 
     @property
     def label_meanings(self) -> dict[str, Any] | None:
         """What its labels stand for, as plain values: `labels.json`; None where it has none."""
         form = self.shown.counted
-        labelled = None if form is None or form.private else form.labelled
-        if labelled is None:
+        if form is None or form.private or (form.labelled is None and not form.shown_labels()):
             return None
-        return dict(self.told_labels) if self.told_labels is not None else describe_labels(labelled, self.hierarchies)
+        return dict(self.told_labels) if self.told_labels is not None else describe_labels(form, self.hierarchies)
 
     @cached_property
-    def reader(self) -> LabelReader | None:
-        """The release as whoever has its files reads it; None where it has no labels."""
-        labelled, meanings = self.form.labelled, self.label_meanings
-        return None if labelled is None or meanings is None else LabelReader.of(labelled, meanings)
+    def reader(self) -> Reader | None:
+        """The release as whoever has its files reads it; None where its files do not tell all."""
+        return self.form.reader(self.label_meanings)
+
+    @cached_property
+    def item_reader(self) -> Reader | None:
+        """The same with sets of items, which are read row by row."""
+        meanings, (items, *_) = self.label_meanings, self.item_columns
+        if meanings is None:
+            return None
+        quasi, weights = tuple(self.schema.quasi), self.schema.weights
+        names = (*quasi, *self.schema.sensitive, items, *weights)
+        rows = pl.concat([batch.select(cs.by_name(*names)) for batch in self.batches()])
+        lists = read_lists(items, rows[items], self.item_separator)
+        columns = {**meanings["columns"]}
+        if items not in columns:  # files that do not say what labels of items stand for
+            columns[items] = describe_items(items, lists.explode().drop_nulls(), self.hierarchies.get(items))
+        described = {**meanings, "columns": columns}
+        weight = self.schema.weight
+        return LabelReader.of_rows(rows.with_columns(lists.alias(items)), quasi, items, weight, described)
 
     def training_set(
-        self, target: str, *, seed: int | None = None, weights: bool = False, encode: bool = True
+        self,
+        target: str,
+        *,
+        seed: int | None = None,
+        weights: bool = False,
+        encode: bool = True,
+        frame: FrameKind | None = None,
     ) -> tuple[Any, Any, Floats]:
         """Return features, classes and weights to learn `target` from, as scikit-learn takes them.
 
-        Rows are made that could be behind the release, one for each published row that has a class, so every weight is
-        1: labels and boxes of noisy counts become values drawn evenly from what they stand for, and rows of a bucket
-        are taken as they are written. With `weights=True`, each row has its published survey weight. Features are
-        numbers (`features` does the same to another table); with `encode=False`, they are as they were drawn. Both come
-        as the kind of frame that was handed in, Polars where it was a file.
+        Parameters
+        ----------
+        target : the column to predict.
+        seed : where chance starts from (default: the operating system's randomness).
+        weights : True gives each row its published survey weight (default: False, every row weighs 1).
+        encode : False leaves features as they were drawn (default: True, they are numbers; `features` does the same to
+            another table).
+        frame : "polars", "pandas" or "pyarrow" (default: the kind that was handed in, Polars where it was a file).
+
+        Rows are made that could be behind the release, one for each published row that has a class: labels and boxes of
+        noisy counts become values drawn evenly from what they stand for, and the columns of a bucket are paired by
+        chance. Nothing but what is published goes into them, so that files give the same rows.
         """
         names = self.schema.tallied
         if target not in names:
             raise QueryError(f"'{target}' is not a published column.{did_you_mean(target, names)}")
         if weights and (self.reader is None or self.reader.weighted is None):
-            raise QueryError("this release has no weights.  Hint: leave out weights=True.")
-        frame, of_rows = self._drawn_rows(np.random.default_rng(seed))
+            raise QueryError(f"this release has no weights.  Hint: leave out {option('weights', True)}.")
+        native = self.source.native if frame is None else _native(frame)
+        drawn, of_rows = self._drawn_rows(np.random.default_rng(seed))
         if not weights:
-            of_rows = np.ones(frame.height)
-        classes = frame[target]
-        there = classes.is_not_null()
-        rows = frame.filter(there)
-        features = self._encoder.encode(rows, without=target) if encode else rows.drop(target)
-        native = self.source.native
+            of_rows = np.ones(drawn.height)
+        classes = drawn[target]
+        there = classes.alias("").is_not_null()
+        rows = drawn.filter(there)
+        features = self._encoder.encode(rows, without=target) if encode else rows.drop(cs.by_name(target))
         given = as_native(classes.filter(there).to_frame(), native)
         one = given if native in ("pyarrow", "polars-lazy") else given[target]
         return as_native(features, native), one, of_rows[there.to_numpy()]
 
-    def features(self, table: Any, *, target: str | None = None) -> Any:
+    def features(self, table: Any, *, target: str | None = None, frame: FrameKind | None = None) -> Any:
         """Return the columns of another table as numbers, in the way in which `training_set` does it.
 
-        So a model that was learnt from the release can be tried on other people. `target` is left out.
+        So a model that was learnt from the release can be tried on other people. `target` is left out. `frame` is the
+        kind of frame to return (default: that of the table, Polars where it is a file).
         """
         opened = open_table(table, ReadOptions(lists=None))
         wanted = [name for name in self.schema.tallied if name != target]
@@ -348,8 +487,9 @@ class Release:
                 raise QueryError(f"the table has no column '{name}', which the release has.")
         with reading(opened):
             rows = opened.frame.select(cs.by_name(*wanted)).collect(engine="streaming")
-        kinds = {name: natural_kind(opened.texts.read(rows[name])).alias(name) for name in wanted}
-        return as_native(self._encoder.encode(pl.DataFrame(kinds), without=target), opened.native)
+        kinds = {name: natural_kind(opened.texts.read(rows[name].alias(""))) for name in wanted}
+        native = opened.native if frame is None else _native(frame)
+        return as_native(self._encoder.encode(pl.DataFrame(kinds), without=target), native)
 
     @cached_property
     def _encoder(self) -> FeatureEncoder:
@@ -359,13 +499,14 @@ class Release:
     def _drawn_rows(self, rng: np.random.Generator) -> tuple[pl.DataFrame, Floats]:
         """Return rows that could be behind the release, and what each weighs."""
         if self.reader is not None:
-            shown = self.reader.row_weights()
-            frame = self.reader.rows(rng)
+            shown, frame = self.reader.row_weights(), self.reader.rows(rng)
             return frame, np.ones(frame.height) if shown is None else shown
         names = self.schema.tallied
         codes, of_rows = self.form.reconstruct(rng)
         frame = pl.DataFrame({name: self.form.tally.trees[name].values.gather(codes[name]) for name in names})
-        order = frame.select(pl.struct(sorted(names)).arg_sort()).to_series()
+        # Names of their own: `*` would be taken for all columns.
+        numbered = pl.DataFrame({f"c{place}": frame[name] for place, name in enumerate(sorted(names))})
+        order = numbered.select(pl.struct(numbered.columns).arg_sort()).to_series()
         return frame[order], of_rows[order.to_numpy()]
 
     @property
@@ -412,6 +553,7 @@ class Release:
             "form": self.shown.name,
             **({} if (written := self._labels_written) is None else {"labels": written}),
             "seeded": self.seeded,
+            **({} if self.entry is None else {"ledger": self.entry.mark}),
             "loss": self._losses() if self.promise is None else {},  # losses tell of rows that are not published
             **({} if self.promise is None else {"privacy": dict(self.promise.told)}),
             "warnings": self.warnings,
@@ -481,7 +623,7 @@ class Release:
     def warnings(self) -> list[str]:
         """What a careful reader should know before signing."""
         found = list(self.told_warnings or ())
-        found += [text for text in self._own_warnings() if text not in found]
+        found += [text for text in map(escaped, self._own_warnings()) if text not in found]
         return found
 
     def _own_warnings(self) -> list[str]:
@@ -493,9 +635,9 @@ class Release:
         found += what_is_left_out(self._sensitive, self.guarantees, (claim.model for claim in self.claims))
         if self.promise is not None:
             found += self.promise.warnings(self.rows, self.rate)
-        said = any(all(name in text for name in self.outside) for text in self.told_warnings or ())
-        if self.outside and not said:
-            found.append(f"Columns that no guarantee speaks of: {', '.join(self.outside)}.")
+        said = {*self.dates.treatments, *_listed_in(self.told_warnings or ())}
+        if unsaid := [name for name in self.outside if escaped(name) not in said]:
+            found.append(f"Columns that no guarantee speaks of: {', '.join(unsaid)}.")
         kept = [*self.schema.kept]
         for name, table in self.event_tables.items():
             kept += [f"{column} of {name}" for column in table.schema.kept]
@@ -530,10 +672,22 @@ class Release:
     @cached_property
     def singled_out(self) -> OneOfAKind | None:
         """What columns that are kept beside the labels single out; None where there are none, or too many rows."""
+        kinds = self._kinds_to_note
+        if kinds is None:
+            return None
+        if not self.passed:
+            for batch in self.published.batches():
+                kinds.add(batch)
+            self.passed.append(kinds)
+        return self.passed[0].count()
+
+    @property
+    def _kinds_to_note(self) -> KindsOfRows | None:
+        """What to note of rows that pass by, so that they need not be made again for what is told of them."""
         kept = (*self.schema.kept, *self.outside_as_it_is)
         if not kept or not self.rows or self.rows > MOST_ROWS or not self.published.shown_at_once:
             return None
-        return one_of_a_kind(self.published.batches(), tuple(self.schema.quasi), kept)
+        return KindsOfRows(tuple(self.schema.quasi), kept)
 
     def save(
         self,
@@ -558,7 +712,10 @@ class Release:
 
         Rows that are on a cluster are written by it: the data are then a directory of parts.
         """
-        return save(self, directory, format=format, force=force, spreadsheet_safe=spreadsheet_safe, progress=progress)
+        data = save(self, directory, format=format, force=force, spreadsheet_safe=spreadsheet_safe, progress=progress)
+        if self.entry is not None:
+            record_saved(self.entry, data)
+        return data
 
     def save_recipe(self, path: str | Path) -> Path:
         """Write the recipe that makes this release again, seed included, into a file of your own; return its path.
@@ -594,6 +751,7 @@ class Release:
         earlier: Sequence[Release] = (),
         queries: str | Path | None = None,
         learn: bool = True,
+        remedies: bool = True,
         seed: int = 0,
         progress: Progress = silent,
     ) -> Audit:
@@ -607,6 +765,7 @@ class Release:
             earlier=earlier,
             queries=queries,
             learn=learn,
+            remedies=remedies,
             seed=seed,
             progress=progress,
         )
@@ -627,6 +786,18 @@ class Release:
         withheld = "" if self.hides_rows else f", {self.withheld} withheld"
         people = "" if self.people is None else f" of {self.people.published} people"
         return f"Release({self.rows} rows{people} in {len(self.shown.group_sizes)} groups{withheld}; {stated})"
+
+
+def _native(frame: str) -> str:
+    if frame not in get_args(FrameKind):
+        raise QueryError(f'frame is "polars", "pandas" or "pyarrow", not {frame!r}.')
+    return frame
+
+
+def _listed_in(told: Sequence[str]) -> set[str]:
+    """Return the columns that warnings list; only whole names count, since a short one is in many words."""
+    lists = (text.partition(": ")[2].removesuffix(".") for text in told if text.startswith(("Columns ", "Pseudonyms ")))
+    return {name for names in lists for name in names.split(", ")}
 
 
 def _own_texts(frame: pl.DataFrame) -> pl.DataFrame:

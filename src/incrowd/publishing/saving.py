@@ -86,15 +86,13 @@ def save(
     """
     if format is not None and format not in formats():
         raise OutputError(f"unknown format '{format}'.  Hint: it is one of {', '.join(formats())}.")
-    with telling(Path(directory)):  # what is told of the rows may need to make them
-        summary = json.dumps(release.summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     texts = ReleaseTexts(
         release.tables_of_form,
         release.linked,
         lambda chosen, place: recipe_of(
             release, format=chosen, seen_from=place, spreadsheet_safe=spreadsheet_safe and _in_spreadsheets(chosen)
         ),
-        summary,
+        lambda: _summary(release, Path(shown(directory) if is_database(directory) else directory)),
         str(release.source.description.get("separator", ",")),
         release.schema.item_separator,
         None if (labels := release.label_meanings) is None else json.dumps(labels, ensure_ascii=False) + "\n",
@@ -141,8 +139,13 @@ def _save_to_database(release: Savable, place: str, texts: ReleaseTexts, *, forc
         for name, batches in {"data": _reporting(release, progress), **tables}.items():
             new.write(name, (lists_as_text(batch, texts.item_separator) for batch in batches))
         labels = {} if texts.labels is None else {"labels.json": texts.labels}
-        new.write_files({"recipe.toml": texts.recipe("parquet", None), **labels, "summary.json": texts.summary})
+        new.write_files({"recipe.toml": texts.recipe("parquet", None), **labels, "summary.json": texts.full_summary})
     return shown(place)
+
+
+def _summary(release: Savable, directory: Path) -> str:
+    with telling(directory):  # what is told of the rows may need to make them
+        return json.dumps(release.summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def require_own_place(path: Path, directory: Path | None = None) -> None:

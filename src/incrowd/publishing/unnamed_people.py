@@ -13,6 +13,7 @@ from itertools import combinations
 import polars as pl
 import polars.selectors as cs
 
+from incrowd.common.surface import as_role, option
 from incrowd.core.source import OpenedTable
 from incrowd.errors import SchemaError
 from incrowd.sources import reading
@@ -40,8 +41,8 @@ def refuse_unnamed_people(table: OpenedTable, quasi: Sequence[str], others: Sequ
         if any(together[pair] > max(distinct[pair[:1]], distinct[pair[1:]]) for pair in pairs):
             raise SchemaError(
                 f"column '{name}' repeats ({people:,} values in {rows:,} rows), and {same[0]} and {same[1]} stay the "
-                f'same within each value: it seems to tell whose a row is.  Hint: person="{name}" (--person) counts '
-                "people; each_row_a_person=True (--each-row-a-person) if each row is a person of its own."
+                f"same within each value: it seems to tell whose a row is.  Hint: {as_role('person', name)} counts "
+                f"people; {option('each_row_a_person', True)} if each row is a person of its own."
             )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from incrowd.report.html import Child, Raw, element
+from incrowd.report.html import Raw, element
 from incrowd.report.numbers import exact
 
 
@@ -57,28 +57,6 @@ def stacked(rows: Sequence[tuple[str, Sequence[float]]], *, label: str = "") -> 
             )
         )
     return element("div", *lines, class_="bars", role="img", aria_label=label or None)
-
-
-def heat_map(names: Sequence[str], cells: dict[tuple[str, str], float], *, caption: str) -> Raw:
-    """Return a table of numbers from 0 to 1, darker where they are larger; cells that are not there stay empty."""
-    head = element("tr", element("th", caption), *(element("th", name, scope="col") for name in names))
-    rows = []
-    for one in names:
-        line: list[Child] = [element("th", one, scope="row")]
-        for two in names:
-            value = cells.get((one, two), cells.get((two, one)))
-            if one == two or value is None:
-                line.append(element("td", "", class_="none"))
-                continue
-            line.append(
-                element(
-                    "td", exact(f"{value:.2f}", value), style=f"--heat:{min(max(value, 0.0), 1.0):.3f}", class_="heat"
-                )
-            )
-        rows.append(element("tr", *line))
-    return element(
-        "div", element("table", element("thead", head), element("tbody", *rows), class_="heat-map"), class_="scroll"
-    )
 
 
 def _bar(bar: Bar) -> Raw:

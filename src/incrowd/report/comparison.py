@@ -17,10 +17,6 @@ _THREATS = ("singling out", "linkability", "inference")
 _LOSSES = ("queries", "columns", "pairs", "learning")
 
 
-ALWAYS = 0.999
-"""An attack that adds this much of all that guessing leaves open succeeds always, to a reader."""
-
-
 def comparison_page(found: Mapping[str, Any], *, title: str = "Ways to publish one table") -> str:
     """Return a page that opens offline."""
     return whole_page(title, comparison_body(found, title), found)
@@ -35,12 +31,13 @@ def comparison_body(found: Mapping[str, Any], title: str) -> Raw:
     """Return everything that is seen."""
     listed = found["candidates"]
     best = [entry for entry in listed if entry["on the frontier"]]
-    cards = [_card(heading, entry) for heading, entry in _winners(best)]
+    cards = [_card(_together(titles), _named(name, listed)) for name, titles in found["winners"].items()]
     told = f"{len(listed)} ways to publish the same table; nothing beats {len(best)} of them on risk and loss at once."
     return element(
         "main",
         element("h1", title),
         element("p", told, class_="faint"),
+        *(element("p", element("strong", sentence)) for sentence in found["verdict"]),
         element("div", *cards, class_="cards"),
         _frontier(found),
         _ranking(found),
@@ -52,24 +49,13 @@ def comparison_body(found: Mapping[str, Any], title: str) -> Raw:
     )
 
 
-def _winners(best: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return what to look at first, each candidate once: one that an attack always beats is not the best of both."""
-    if not best:
-        return []
-    chosen = [("Least risk", min(best, key=lambda entry: (entry["risk"], entry["loss"])))]
-    safe = [entry for entry in best if max(entry["risks"].values(), default=0.0) < ALWAYS]
-    chosen += [("Best of both", safe[0])] if safe else []
-    chosen.append(("Least loss", min(best, key=lambda entry: (entry["loss"], entry["risk"]))))
-    headings: dict[str, list[str]] = {}
-    for heading, entry in chosen:
-        headings.setdefault(entry["name"], []).append(heading)
-    by_name = {entry["name"]: entry for _, entry in chosen}
-    return [(_together(found), by_name[name]) for name, found in headings.items()]
+def _named(name: str, listed: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    return next(entry for entry in listed if entry["name"] == name)
 
 
-def _together(headings: Sequence[str]) -> str:
-    """Write several headings as one: `Least risk, best of both`."""
-    return ", ".join([headings[0], *(heading.lower() for heading in headings[1:])])
+def _together(titles: Sequence[str]) -> str:
+    """Write several titles as one: `Least risk, best of both`."""
+    return ", ".join(titles)[:1].upper() + ", ".join(titles)[1:]
 
 
 def _card(heading: str, entry: Mapping[str, Any]) -> Raw:
@@ -113,7 +99,7 @@ def _ranking(found: Mapping[str, Any]) -> Raw:
         *(f"loss: {name}" for name in losses),
         "rows",
         "strongest attack",
-        "s",
+        "seconds",
     ]
     rows = []
     for entry in found["candidates"]:
@@ -140,7 +126,7 @@ def _ranking(found: Mapping[str, Any]) -> Raw:
         "● is on the frontier. The same candidate may be good at one loss and bad at another: look at the one that "
         "your users need.",
         "Audit the one that you choose, with everything that an adversary might have, before you publish it.",
-        table(head, rows, numbers=right, class_="ranking"),
+        table(head, rows, numbers=right, class_="ranking wide"),
     )
 
 

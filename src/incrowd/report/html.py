@@ -58,15 +58,24 @@ def joined(children: Iterable[Child]) -> Raw:
 def table(
     head: Iterable[str], rows: Iterable[Iterable[Child]], *, numbers: Iterable[int] = (), class_: str = ""
 ) -> Raw:
-    """Return a table that scrolls by itself where the window is narrow; columns listed in `numbers` are set right."""
-    right = set(numbers)
+    """Return a table; columns listed in `numbers` are set right.
 
-    def cells(kind: str, row: Iterable[Child]) -> list[Raw]:
-        return [
-            element(kind, cell, class_="number" if place in right else None, scope="col" if kind == "th" else None)
-            for place, cell in enumerate(row)
-        ]
+    Where the window is too narrow for it (earlier, if its class is `wide`), each row is a list in which every cell
+    stands behind its column's name, so that no column is ever hidden.
+    """
+    right, titles = set(numbers), list(head)
 
-    body = [element("tr", *cells("td", row)) for row in rows]
-    made = element("table", element("thead", element("tr", *cells("th", head))), element("tbody", *body))
-    return element("div", made, class_=f"scroll {class_}".strip())
+    def kind(place: int) -> str | None:
+        return "number" if place in right else None
+
+    body = [
+        element("tr", *(element("td", cell, class_=kind(place), data_label=titles[place] or None)
+                        for place, cell in enumerate(row)))
+        for row in rows
+    ]  # fmt: skip
+    first = element(
+        "tr", *(element("th", title, class_=kind(place), scope="col") for place, title in enumerate(titles))
+    )
+    return element(
+        "div", element("table", element("thead", first), element("tbody", *body)), class_=f"rows {class_}".strip()
+    )

@@ -7,17 +7,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from incrowd.common.version import __version__
-from incrowd.report.html import Child, Raw, element, joined
+from incrowd.report.html import Child, Raw, element, joined, table
 from incrowd.report.numbers import exact, number, percent
-from incrowd.report.section import titles
+from incrowd.report.section import named, titles
 from incrowd.report.sections import SECTIONS
 from incrowd.report.style import PAGE_STYLE, STYLE
 
-_MEANING = {
-    "singling out": "Can somebody be isolated in the table?",
-    "linkability": "Can rows be linked to people, or people to the table?",
-    "inference": "Can what is sensitive be guessed?",
-}
+_COLOURS = {"the public": "good", "known recipients": "warn", "nobody outside": "bad"}
 
 
 def page(found: Mapping[str, Any], *, title: str = "Audit of a release") -> str:
@@ -43,7 +39,9 @@ def whole_page(title: str, content: Child, data: Mapping[str, Any]) -> str:
 
 def fragment(found: Mapping[str, Any]) -> str:
     """Return the verdict alone, as a notebook shows it."""
-    return joined([element("style", Raw(STYLE)), element("div", *verdict(found), class_="incrowd")])
+    return joined(
+        [element("style", Raw(STYLE)), element("div", recommendation(found), *verdict(found), class_="incrowd")]
+    )
 
 
 def body(found: Mapping[str, Any], title: str) -> Raw:
@@ -53,7 +51,9 @@ def body(found: Mapping[str, Any], title: str) -> Raw:
     return element(
         "main",
         element("h1", title),
+        recommendation(found),
         element("p", _about(found), class_="faint"),
+        _published(found),
         *verdict(found),
         element("nav", *links),
         *parts,
@@ -62,21 +62,65 @@ def body(found: Mapping[str, Any], title: str) -> Raw:
     )
 
 
+def recommendation(found: Mapping[str, Any]) -> Raw:
+    """Return the one sentence that comes first, and all reasons where it does not hold them."""
+    said = found["recommendation"]
+    reasons, (whom, colon, why) = said["because"], said["sentence"].partition(":")
+    whole = all(reason.rstrip(".") in why for reason in reasons)
+    return element(
+        "div",
+        element("p", element("strong", whom + colon), why),
+        None if whole else element("details", element("summary", f"All {len(reasons)} reasons"), _list(reasons)),
+        element("p", said["note"], class_="faint"),
+        class_=f"leading {_COLOURS[said['may go to']]}",
+    )
+
+
+def _published(found: Mapping[str, Any]) -> Raw | None:
+    """Return which files this is about, and how they were made."""
+    said = found["published"]
+    if not said:
+        return None
+    rows = [
+        (
+            file["name"],
+            exact(f"{number(file['bytes'])} bytes", file["bytes"]),
+            file["changed on"],
+            element("span", file["sha256"], class_="hash"),
+        )
+        for file in said["files"]
+    ]
+    head: list[Child] = ["made in this session: there are no files yet, and no hash of them"]
+    if rows:
+        first = said["files"][0]
+        head = [element("strong", first["name"]), f", last changed on {first['changed on']}, SHA-256 ", rows[0][-1]]
+    recipe = said.get("recipe")
+    return element(
+        "div",
+        element("p", f"Audited on {said['audited on']} (UTC): ", head, "."),
+        element("details", element("summary", f"All {len(rows)} files, with their hashes"),
+                table(["file", "size", "last changed", "SHA-256"], rows)) if len(rows) > 1 else None,
+        element("details", element("summary", "Recipe, or what describes its columns"),
+                element("pre", recipe)) if recipe else None,
+        class_="published",
+    )  # fmt: skip
+
+
 def verdict(found: Mapping[str, Any]) -> list[Raw]:
     """Return one screen: what is guaranteed, what got through, what it is good for."""
     said = found["verdict"]
     strongest = said["strongest attack"]
     attack: list[Child] = [element("p", "No attack did better than guessing.")]
     if strongest is not None:
-        name = f"{strongest['attack']} ({strongest['column']})" if "column" in strongest else strongest["attack"]
         attack = [
-            element("p", element("strong", name), ": ", exact(percent(strongest["value"]), strongest["value"]),
+            element("p", element("strong", named(strongest)), ": ",
+                    exact(percent(strongest["value"]), strongest["value"]),
                     " right, against ", exact(percent(strongest["baseline"]), strongest["baseline"]),
                     f" ({strongest['baseline is']})."),
             element("p", strongest["says"]),
         ]  # fmt: skip
     cards = [
-        element("div", element("h3", "Guaranteed"), _list(said["guaranteed"]), class_="card"),
+        element("div", element("h3", "Guaranteed"), _guaranteed(found), class_="card"),
         element("div", element("h3", "Strongest attack that got through"), *attack, class_="card"),
         element(
             "div",
@@ -92,8 +136,9 @@ def verdict(found: Mapping[str, Any]) -> list[Raw]:
             "div",
             element("h3", threat),
             element("p", element("span", entry["level"], class_=f"badge {entry['level'].replace(' ', '-')}"), " ",
-                    element("span", _MEANING[threat], class_="faint")),
-            element("p", entry["says"]),
+                    element("span", entry["asks"], class_="faint")),
+            element("p", element("span", f"{named(entry)}: ", class_="faint") if "attack" in entry else None,
+                    entry["says"]),
             class_="card",
         )
         for threat, entry in said["threats"].items()
@@ -102,7 +147,9 @@ def verdict(found: Mapping[str, Any]) -> list[Raw]:
         element("p", element("strong", "Claimed, and not so: "), claim, class_="note")
         for claim in said.get("false claims", [])
     ]
-    notes = [element("p", warning, class_="note") for warning in found["warnings"]]
+    said_before = [str(claim) for claim in said.get("false claims", [])]
+    others = [text for text in found["warnings"] if not any(claim in text for claim in said_before)]
+    notes = [element("p", warning, class_="note") for warning in others]
     return [*claims, element("div", *cards, class_="cards"), element("div", *threats, class_="cards"), *notes]
 
 
@@ -124,6 +171,14 @@ def _about(found: Mapping[str, Any]) -> str:
         else ""
     )
     return f"{about['form'].capitalize()}, made by {about['method']['name']}; {told}.{known}{hidden}{sets}"
+
+
+def _guaranteed(found: Mapping[str, Any]) -> Raw:
+    """Return what is promised, with what that means."""
+    plain = [entry.get("plain name", "") for entry in found["guarantees"]] or [""]
+    told = zip(found["verdict"]["guaranteed"], plain, strict=True)
+    items = [(text, element("div", words, class_="faint") if words else None) for text, words in told]
+    return element("ul", *(element("li", *item) for item in items))
 
 
 def _list(items: list[str]) -> Raw:

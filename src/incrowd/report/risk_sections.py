@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from incrowd.report.bars import Bar, bars, stacked
 from incrowd.report.html import Child, Raw, element, table
 from incrowd.report.numbers import exact, number, percent
-from incrowd.report.section import Found, section
+from incrowd.report.remedy_parts import advice, what_to_do
+from incrowd.report.section import Found, named, section
+
+_BY_GROUPS = ("homogeneity", "likeliest-value", "skewness", "similarity")
+"""Attacks that read a group's own shares."""
 
 
 def promises(found: Found) -> Raw | None:
     """What was asked for, and what the groups turn out to satisfy."""
     rows: list[list[Child]] = [
         [
-            entry["statement"],
+            f"{entry['statement']} ({entry['plain name']})" if "plain name" in entry else entry["statement"],
             ", ".join(filter(None, (entry["basis"], entry.get("note")))),
             "" if entry["achieved"] is None else _value(entry["achieved"]),
         ]
@@ -34,7 +38,7 @@ def promises(found: Found) -> Raw | None:
         "k and the three l count people and values: larger is safer, 1 protects nobody. t is the distance between a "
         "group's values and everybody's: 0 is safest, 1 protects nobody. A promise by construction cannot be checked "
         "on the release; it rests on the method.",
-        "If a number is 1, that kind of protection is missing. Whether it is needed is for the attacks to say.",
+        _missing(found),
         table(["model", "basis", "achieved"], rows, numbers=(2,)),
     )
 
@@ -44,7 +48,7 @@ def attacks(found: Found) -> Raw:
     risks = sorted(found["attacks"], key=lambda risk: (not risk["got through"], -risk["advantage"]))
     rows = [
         (
-            _name(risk),
+            named(risk),
             [
                 Bar(risk["value"], percent(risk["value"]), risk["value"], _colour(risk)),
                 Bar(risk["baseline"], percent(risk["baseline"]), risk["baseline"], "faint", " without"),
@@ -54,7 +58,7 @@ def attacks(found: Found) -> Raw:
     ]
     lines = [
         (
-            _name(risk),
+            named(risk),
             risk["threat"],
             exact(percent(risk["value"]), risk["value"]),
             element("span", exact(percent(risk["interval"][0]), risk["interval"][0]), " to ",
@@ -74,15 +78,14 @@ def attacks(found: Found) -> Raw:
         "Only the difference counts: a long red bar beside an equally long grey one tells nothing that was not known. "
         "An attack got through if its whole 95 % interval lies above the baseline by a percent and more. "
         "Its level is never low where it exposes anybody for sure, however few they are among all.",
-        "Look at the attack with the largest difference. Linkage shrinks with k; inference with diversity, closeness "
-        "or noise; membership and singling out with noise or a sample.",
+        what_to_do(found),
         bars(rows, legend=[("got through, or exposes somebody", "bad"), ("does not", "good"),
                            ("without the release", "faint")],
              label="Success of each attack, and its baseline"),
         element("details", element("summary", "All numbers"),
                 table(["attack", "threat", "right", "95 % interval", "baseline", "got through", "level", "in words"],
                       lines,
-                      numbers=(2, 3, 4))),
+                      numbers=(2, 3, 4), class_="wide numbers")),
         element("details", element("summary", f"Not tried or measured: {len(skipped)}"),
                 table(["what", "why"], skipped)) if skipped else None,
     )  # fmt: skip
@@ -114,8 +117,7 @@ def crowds(found: Found) -> Raw | None:
         "First, how many groups there are of each size; then, how many people are found with which chance by somebody "
         "who knows all their quasi-identifiers. Where fewer than five people would have a bar of their own, it is "
         "joined with the next.",
-        "Red bars are people who may be found with a chance above one in five: ask for a larger k. Very large groups "
-        "cost use: allow finer levels, or withhold a few outliers.",
+        advice(found, ["linkage"], "Finding people stays at the lowest level: nothing needs to be done."),
         element("div", *parts, class_="columns"),
     )  # fmt: skip
 
@@ -126,6 +128,7 @@ def worst_groups(found: Found) -> Raw | None:
     if not any(worst.values()):
         return None
     parts: list[Child] = []
+    acts: list[Child] = []
     for column, groups in worst.items():
         few = found["settings"]["fewest people told of"]
         rows = [
@@ -134,13 +137,15 @@ def worst_groups(found: Found) -> Raw | None:
             for entry in groups
         ]  # fmt: skip
         parts += [element("h3", column), stacked(rows, label=f"Shares of the values of {column}")]
+        told = advice(found, _BY_GROUPS, None, column=column)
+        acts += [] if told is None else [told]
     return section(
         "inside",
         "Sensitive values in the worst groups",
         "The groups whose people are most alike in what should stay unknown, and all rows for comparison.",
         "Each line is a group, each piece a value's share, the largest first; which value it is, is not told. A line "
         "of one piece gives everybody in it away.",
-        "Where the first piece is much longer than in the last line, ask for diversity (l) or closeness (t).",
+        acts or "No group tells so much that an attack gets above the lowest level: nothing needs to be done.",
         *parts,
     )
 
@@ -169,7 +174,7 @@ def ladder(found: Found) -> Raw | None:
         "somebody knows of them.",
         "Lengths are on a logarithmic scale. In the raw table few facts suffice; in the release the crowd stops "
         "shrinking.",
-        "If the last rung of the release is still “fewer than five”, people like this one are not hidden.",
+        _last_rung(rungs),
         bars(rows, legend=[("in the table", "a"), ("in the release", "b")], label="Crowd by what is known"),
     )
 
@@ -178,8 +183,35 @@ def _colour(risk: Found) -> str:
     return "bad" if risk["got through"] or risk["level"] != "low" else "good"
 
 
-def _name(risk: Found) -> str:
-    return f"{risk['attack']}, {risk['column']}" if "column" in risk else str(risk["attack"])
+def _missing(found: Found) -> Child:
+    """Return which claims are false, and which of the numbers protect nobody."""
+    said: list[str] = [f"Not so: {claim}." for claim in found["verdict"].get("false claims", [])]
+    numbers = [
+        (f"{name}: {inner}" if inner else name, value)
+        for name, entry in found["achieved"].items()
+        for inner, value in (entry.items() if isinstance(entry, Mapping) else [("", entry)])
+    ]
+    nobody = [name for name, value in numbers if value == 1]
+    if nobody:
+        said.append(f"Protects nobody, since it is 1: {', '.join(nobody)}.")
+    if not said:
+        return "No number is 1, and no claim is false: nothing needs to be done here."
+    said.append("What an attack makes of it, and which option changes that, is under “Attacks”.")
+    return element("ul", *(element("li", sentence) for sentence in said))
+
+
+def _last_rung(rungs: Sequence[Found]) -> str:
+    before, after = (_told(rungs[-1], when) for when in ("before", "after"))
+    if rungs[-1]["after"] is None:
+        return (
+            f"With everything known, this person’s crowd in the release is {after}: people like this one are not "
+            "hidden. What hides them better is under “Crowds”."
+        )
+    return f"With everything known, {after} look like this person in the release, {before} in the table."
+
+
+def _told(rung: Found, when: str) -> str:
+    return f"fewer than {rung['fewer than']}" if rung[when] is None else number(rung[when])
 
 
 def _value(value: float) -> Raw:

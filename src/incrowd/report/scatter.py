@@ -52,7 +52,7 @@ def scatter(points: Sequence[Point], *, x_title: str, y_title: str) -> Raw:
         steps += [(right.x, left.y), (right.x, right.y)]
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in (place(*step) for step in steps))
     line = element("polyline", points=path, fill="none", stroke="var(--good)", stroke_width="2", stroke_dasharray="5 4")
-    drawn = element(
+    return element(
         "svg",
         *_axes((x_top, x_steps), (y_top, y_steps), x_title, y_title, place),
         line if len(marked) > 1 else None,
@@ -62,7 +62,6 @@ def scatter(points: Sequence[Point], *, x_title: str, y_title: str) -> Raw:
         aria_label=f"{y_title} by {x_title}",
         class_="scatter",
     )
-    return element("div", drawn, class_="scroll")
 
 
 def legend(points: Sequence[Point]) -> Raw:

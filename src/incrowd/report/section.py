@@ -22,6 +22,12 @@ def section(key: str, heading: str, shows: Child, read: Child, act: Child, *cont
     return element("section", element("h2", heading), reading, *content, id=key)
 
 
+def named(entry: Found) -> str:
+    """Return an attack in technical and in plain words: `linkage: finding a person's row`."""
+    name = f"{entry['attack']}, {entry['column']}" if "column" in entry else str(entry["attack"])
+    return f"{name} ({entry['plain name']})" if "plain name" in entry else name
+
+
 def titles(parts: Sequence[Raw]) -> list[tuple[str, str]]:
     """Return the key and heading of each section, for the page's navigation."""
     found = []

@@ -2,15 +2,75 @@
 
 from __future__ import annotations
 
-from incrowd.report.bars import Bar, bars, heat_map
+from collections.abc import Sequence
+
+from incrowd.report.bars import Bar, bars
 from incrowd.report.html import Raw, element, table
 from incrowd.report.numbers import exact, number, percent
 from incrowd.report.section import Found, section
 
+_FIRST = 12
+"""So many pairs are shown at first."""
+
+_FAR, _KEPT, _WELL = 0.05, 0.8, 0.1
+"""A column is far off from here on; an association is kept from here on; a question is answered well up to here."""
+
+
+def _furthest(listed: Sequence[Found]) -> str:
+    far = [column for column in listed if column["total variation"] > _FAR]
+    if not far:
+        return f"All {len(listed)} columns are within {percent(_FAR)}: use their counts."
+    named = ", ".join(f"{column['column']} ({percent(column['total variation'])})" for column in far)
+    return (
+        f"Do not trust counts of these columns, which are off by more than {percent(_FAR)}: {named}. What another "
+        "option would change was not measured here: list options under [[compare]] in the recipe, and run "
+        "incrowd compare --loss columns."
+    )
+
+
+def _lost(listed: Sequence[Found]) -> str:
+    strong = [pair for pair in listed if pair["association before"] >= 0.1]
+    lost = [pair for pair in strong if pair["association after"] < _KEPT * pair["association before"]]
+    if not lost:
+        return f"All {len(strong)} associations of 0.1 and more keep {percent(_KEPT, 0)} of their strength: use them."
+    named = ", ".join(f"{pair['one']} × {pair['two']}" for pair in lost[:_FIRST])
+    more = f" and {len(lost) - _FIRST} more" if len(lost) > _FIRST else ""
+    return (
+        f"Do not study these pairs from this release, which keep less than {percent(_KEPT, 0)} of their strength: "
+        f"{named}{more}. incrowd compare --loss pairs measures which options keep more."
+    )
+
+
+def _answered(listed: Sequence[Found]) -> str:
+    kinds = [(line["queries"], line["median error"]) for line in listed]
+    well = [f"{kind} ({percent(error)} off)" for kind, error in kinds if error <= _WELL]
+    badly = [f"{kind} ({percent(error)} off)" for kind, error in kinds if error > _WELL]
+    said = [f"Use it for these questions: {', '.join(well)}."] if well else []
+    if badly:
+        said.append(
+            f"Do not use it for these: {', '.join(badly)}. Publish such counts themselves, with noise, or measure "
+            "other options with incrowd compare --loss queries."
+        )
+    return " ".join(said)
+
+
+def _learnt(listed: Sequence[Found]) -> str:
+    best = max(listed, key=lambda line: line["accuracy"] - line["majority"])
+    gained, possible = best["accuracy"] - best["majority"], best["accuracy on raw data"] - best["majority"]
+    told = f"{best['target']} with {best['classifier']}"
+    if gained <= 0.01:
+        return f"Do not predict from it: even {told} is right no more often than always saying the most frequent."
+    if possible <= 0:
+        return f"Use it to predict {told}: it is no worse than the raw table."
+    return (
+        f"Use it to predict {told}: it keeps {percent(min(gained / possible, 1.0), 0)} of what the raw table teaches "
+        "beyond the most frequent value. incrowd compare --learning --loss learning measures other options."
+    )
+
 
 def columns(found: Found) -> Raw | None:
     """Every column before and after."""
-    listed = found["usefulness"].get("columns", [])
+    listed = sorted(found["usefulness"].get("columns", []), key=lambda column: -column["total variation"])
     if not listed:
         return None
     parts = []
@@ -54,7 +114,7 @@ def columns(found: Found) -> Raw | None:
         "what they stand for.",
         "Bars of equal length mean that counts of this column can be trusted. Values that fewer than five people have "
         "are joined with others.",
-        "A column that matters and is far off: give it a larger weight, finer levels, or publish fewer other columns.",
+        _furthest(listed),
         element("div", *parts, class_="columns"),
         table(["column", "total variation", "Hellinger", "KL (nats)", "Wasserstein"], numbers, numbers=(1, 2, 3, 4)),
     )
@@ -62,25 +122,37 @@ def columns(found: Found) -> Raw | None:
 
 def pairs(found: Found) -> Raw | None:
     """What goes together, before and after."""
-    listed = found["usefulness"].get("pairs", [])
+    listed = sorted(
+        found["usefulness"].get("pairs", []),
+        key=lambda pair: (-abs(pair["association before"] - pair["association after"]), -pair["total variation"]),
+    )
     if not listed:
         return None
-    names = sorted({pair[side] for pair in listed for side in ("one", "two")})
-    maps = [
-        heat_map(names, {(pair["one"], pair["two"]): pair[f"association {when}"] for pair in listed}, caption=when)
-        for when in ("before", "after")
+    drawn = [
+        (
+            f"{pair['one']} × {pair['two']}",
+            [
+                Bar(value, f"{value:.2f}", value, colour)
+                for value, colour in ((pair["association before"], "a"), (pair["association after"], "b"))
+            ],
+        )
+        for pair in listed
     ]
+    legend = [("before", "a"), ("after", "b")]
     rows = [
-        (pair["one"], pair["two"], exact(percent(pair["total variation"]), pair["total variation"])) for pair in listed
+        (pair["one"], pair["two"], exact(percent(pair["total variation"]), pair["total variation"]))
+        for pair in sorted(listed, key=lambda pair: -pair["total variation"])
     ]
     return section(
         "pairs",
         "What goes together",
         "How strongly pairs of columns depend on each other (Cramér's V), in the table and in the release.",
-        "0 is not at all, 1 is completely. Below, how far the counts of all combinations of two columns are off.",
-        "Where a dark cell has become pale, do not study that pair from this release. Slicing keeps pairs that it puts "
-        "into one column.",
-        *maps,
+        "0 is not at all, 1 is completely; the pairs that changed most come first. Below, how far the counts of all "
+        "combinations of two columns are off.",
+        _lost(listed),
+        bars(drawn[:_FIRST], legend=legend, label="Associations, before and after"),
+        element("details", element("summary", f"{len(drawn) - _FIRST} more pairs, which changed less"),
+                bars(drawn[_FIRST:], legend=legend, label="More associations")) if len(drawn) > _FIRST else None,
         element("details", element("summary", f"Joint counts of {len(listed)} pairs"),
                 table(["one", "two", "total variation"], rows, numbers=(2,))),
     )  # fmt: skip
@@ -110,8 +182,7 @@ def queries(found: Found) -> Raw | None:
         + (", and of those from the file." if listed[-1]["queries"] == "from file" else "."),
         "Small questions are about less than 1 % of the people, large ones about more than 10 %. Half of the questions "
         "are answered better than the first bar, three quarters better than the second.",
-        "Use the release for questions of a size that it answers well; for the others publish the counts themselves, "
-        "with noise.",
+        _answered(listed),
         bars(rows, label="Relative errors"),
     )
 
@@ -140,9 +211,14 @@ def learning(found: Found) -> Raw | None:
     return section(
         "learning",
         "Learning from it",
-        "How often classifiers predict a person's value right, taught by the release and by the raw table.",
+        "How often classifiers predict a person's value right, taught by the release and by the raw table. "
+        + (
+            "The people whom they are tested on were taken out of both before."
+            if all(line.get("held out") for line in listed)
+            else "The people whom they are tested on were not taught by the raw table, and were counted in the release."
+        ),
         "The release is worth what lies between guessing the majority and learning from the raw table.",
-        "If it is close to the majority, this release is not for prediction: try a method made for a class attribute.",
+        _learnt(listed),
         bars(rows, legend=[("the release", "b"), ("the raw table", "a"), ("always the most frequent", "faint")],
              label="Accuracies"),
     )  # fmt: skip
@@ -153,11 +229,15 @@ def losses(found: Found) -> Raw | None:
     listed = found["usefulness"].get("losses", {})
     if not listed:
         return None
-    rows = [(name, exact(number(value), value)) for name, value in listed.items()]
+    plain = found["usefulness"].get("names of losses", {})
+    rows = [
+        (f"{name} ({plain[name]})" if plain.get(name) else name, exact(number(value), value))
+        for name, value in listed.items()
+    ]
     return section(
         "losses",
         "Information lost by labels",
-        "The field's own measures of how much less the labels say than the values did.",
+        "The field's own measures of how much less the labels say than the values did, with what each counts.",
         "Most go from 0 (nothing lost) to 1 (everything); discernibility and group sizes grow with the rows.",
         "Use them to compare releases of the same table, not releases of different ones.",
         table(["metric", "value"], rows, numbers=(1,)),

@@ -8,7 +8,7 @@ import unicodedata
 KINDS = {
     b"PK\x03\x04": "a ZIP archive.  Hint: unpack it.",
     b"\xd0\xcf\x11\xe0": "a document of an old Microsoft Office.",
-    b"SQLite format 3\0": "an SQLite database.  Hint: open 'sqlite:///' followed by the path, with query=.",
+    b"SQLite format 3\0": "an SQLite database.  Hint: open 'sqlite:///' followed by the path, with a query.",
     b"BZh": "compressed with bzip2.  Hint: decompress it, or use gzip.",
     b"\xfd7zXZ\0": "compressed with xz.  Hint: decompress it, or use gzip.",
     b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive.  Hint: unpack it.",

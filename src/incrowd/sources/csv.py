@@ -14,6 +14,7 @@ from typing import ClassVar
 import polars as pl
 import polars.selectors as cs
 
+from incrowd.common.surface import option
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import SourceError
 from incrowd.sources import unusual
@@ -114,7 +115,8 @@ def _scan(content: Content, dialect: Dialect, header: Header, layout: Layout) ->
 def _zero_byte(content: Content, at: int, where: str) -> str:
     head = content.head(1000)
     if head.count(0) > _UTF16_SHARE * len(head):
-        hint = "it may be UTF-16 (encoding='utf-16-le' or 'utf-16-be'), or no text at all."
+        ends = " or ".join(option("encoding", f"utf-16-{end}", section="source") for end in ("le", "be"))
+        hint = f"it may be UTF-16 ({ends}), or no text at all."
     else:
         hint = "the file is damaged, or is not text."
     return f"{where}: line {line_of(content, at)} holds a zero byte.  Hint: {hint}"

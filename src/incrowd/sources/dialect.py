@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
+from incrowd.common.surface import option
 from incrowd.errors import SourceError
 from incrowd.sources.content import Content
 
@@ -72,7 +73,7 @@ def detect(content: Content, *, separator: str | None, quote: str | None, where:
     elif found and _fit(lines, separator, quoting) is None:
         raise SourceError(
             f"{where}: separated by {_named(separator)}, the file has a single column; it looks separated by "
-            f"{_named(found)}.  Hint: separator={found!r}, or leave it out."
+            f"{_named(found)}.  Hint: {option('separator', found, section='source')}, or leave it out."
         )
     return Dialect(separator, quoting, padded=_padded(lines, separator, quoting))
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from incrowd.common.extras import needing_extra
+from incrowd.common.surface import option
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import SourceError
 from incrowd.sources.normalize import opened_file, refuse_duplicates, require_readable_name
@@ -104,7 +105,9 @@ def _only_table(connection: Any, where: str) -> str:
     if len(names) == 1:
         return f'SELECT * FROM "{names[0].replace(chr(34), chr(34) * 2)}"'
     listed = ", ".join(f"'{name}'" for name in names) or "none"
-    raise SourceError(f"{where}: say which table to read with query=; there are: {listed}.")
+    raise SourceError(
+        f"{where}: say which table to read with {option('query', section='source')}; there are: {listed}."
+    )
 
 
 def _require_plain(answer: Any, where: str) -> None:

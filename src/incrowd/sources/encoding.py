@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from incrowd.common.surface import option
 from incrowd.errors import SourceError
 from incrowd.sources.content import Content, line_of
 
@@ -169,7 +170,8 @@ def _refuse_mostly_utf8(content: Content, fault: int, where: str) -> None:
 def _not_in(encoding: str, content: Content, offset: int, where: str) -> str:
     return (
         f"{where}: line {line_of(content, offset)} holds bytes that are not {encoding.upper()}.  "
-        "Hint: correct them, or state the encoding of the whole file, for example encoding='cp1252'."
+        "Hint: correct them, or state the encoding of the whole file, for example "
+        f"{option('encoding', 'cp1252', section='source')}."
     )
 
 

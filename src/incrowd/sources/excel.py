@@ -16,6 +16,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.extras import needing_extra
+from incrowd.common.surface import option
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import EmptyTable, SourceError, did_you_mean
 from incrowd.sources.normalize import opened_file, refuse_duplicates, require_readable_name
@@ -90,7 +91,9 @@ def _chosen(book: Any, asked: str | int | None, path: Path) -> str:
         raise EmptyTable(f"{path}: no sheet of the workbook holds anything.")
     if len(filled) > 1:
         listed = ", ".join(f"'{name}'" for name in filled)
-        raise SourceError(f"{path}: {len(filled)} sheets hold something: {listed}.  Hint: state one with sheet=.")
+        raise SourceError(
+            f"{path}: {len(filled)} sheets hold something: {listed}.  Hint: state one with {option('sheet', section='source')}."
+        )
     return filled[0]
 
 
@@ -110,7 +113,7 @@ def _rows(book: Any, sheet: str, header_row: int | None, where: str) -> pl.DataF
     )
     if not filled.height:
         named = "the first rows name" if header_row is None else f"row {header_row} names"
-        raise EmptyTable(f"{where}: {named} no columns.  Hint: state the row that does with header_row=.")
+        raise EmptyTable(f"{where}: {named} no columns.  Hint: state the row that does with {_header_row()}.")
     at, *cells = filled.row(0)
     names = [str(cell or "").strip() for cell in cells]
     above = at + 1 if header_row is None else header_row
@@ -128,12 +131,16 @@ def _rows(book: Any, sheet: str, header_row: int | None, where: str) -> pl.DataF
     return pl.DataFrame([_typed(column) for column in read.get_columns()])
 
 
+def _header_row() -> str:
+    return option("header_row", section="source")
+
+
 def _is_blank(column: pl.Series) -> bool:
     return column.null_count() == len(column)
 
 
 def _require_names(names: list[str], where: str) -> None:
-    hint = "Hint: name every column; or state the row that holds the names with header_row=."
+    hint = f"Hint: name every column; or state the row that holds the names with {_header_row()}."
     if "" in names:
         raise SourceError(f"{where}: column {names.index('') + 1} has cells and no name.  {hint}")
     refuse_duplicates(names, where)

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import polars as pl
 
+from incrowd.common.surface import option
 from incrowd.core.source import Location, OpenedTable, ReadOptions
 from incrowd.errors import SourceError
 from incrowd.sources.normalize import opened_answer
@@ -49,7 +50,10 @@ def without_password(url: str) -> str:
 def statement(query: str | None, where: str) -> str:
     """Return the query, or the one that reads a whole table where only its name is given."""
     if query is None or not query.strip():
-        raise SourceError(f"{where}: say what to read.  Hint: query='SELECT …', or query= and the name of a table.")
+        raise SourceError(
+            f"{where}: say what to read.  Hint: {option('query', 'SELECT …', section='source')}, or "
+            f"{option('query')} and the name of a table."
+        )
     query = query.strip().rstrip("; \n")
     if re.search(r"[\s()]", query):
         return query

@@ -30,9 +30,9 @@ def recipe(folder: Path, text: str, name: str = "many.toml") -> Path:
     return path
 
 
-def test_a_recipe_without_a_grid_is_one_candidate_under_its_files_name(tmp_path: Path) -> None:
+def test_a_recipe_without_a_grid_is_a_candidate_under_its_method(tmp_path: Path) -> None:
     found, *_ = candidates_of([recipe(tmp_path, HEAD, "plain.recipe.toml")])
-    assert found.name == "plain"
+    assert found.name == "mondrian (the recipe)"
     assert found.base == tmp_path
     assert "output" not in found.recipe
     assert found.recipe["models"] == [{"name": "k-anonymity", "k": 3}]

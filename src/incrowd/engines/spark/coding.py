@@ -19,7 +19,7 @@ from incrowd.core.tally import code_column
 from incrowd.engines.spark.arrow_batches import to_polars
 from incrowd.engines.spark.counting import COUNT
 from incrowd.engines.spark.placing import lookup_frame
-from incrowd.hierarchies.tree import Tree
+from incrowd.hierarchies.tree import MISSING, Tree
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -35,8 +35,14 @@ class OwnedCodes:
     names: list[str]
 
     def people_with_values(self, code: str) -> DataFrame:
-        """Return the distinct pairs of a person and a code of a column, which is called `code`."""
-        return self.frame.select(*self.names, F.col(code).alias("code")).distinct()
+        """Return the distinct pairs of a person and a code of a column, which is called `code`.
+
+        As on one machine, the missing value is only that of people who have no other.
+        """
+        held = self.frame.groupBy(*self.names).agg(F.collect_set(code).alias("codes"))
+        others = F.filter("codes", lambda one: one != MISSING)
+        codes = F.when(F.size(others) > 0, others).otherwise(F.col("codes"))
+        return held.select(*self.names, F.explode(codes).alias("code"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
 import polars as pl
 
+from incrowd.common.arrays import Codes, Ints
 from incrowd.core.form import PublishedFiles
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import SchemaError
@@ -21,6 +22,8 @@ from incrowd.forms.reading.labels import codes_of_labels, trees_of_labels
 from incrowd.forms.slices.permutation import Permuted
 from incrowd.forms.slices.sliced_rows import SlicedRows
 from incrowd.forms.slices.slices import Buckets
+from incrowd.hierarchies.flat import Exact
+from incrowd.hierarchies.tree import Tree
 from incrowd.sources.reading import read_rows
 
 Sliced = TypeVar("Sliced", bound=SlicedRows)
@@ -132,15 +135,25 @@ def read_slices(kind: type[Sliced], files: PublishedFiles, rows: pl.DataFrame) -
         columns = [list(schema.quasi), *([name] for name in schema.sensitive)]
     if {name for column in columns for name in column} != set(schema.tallied):
         raise SchemaError("the columns that were permuted together are not those of the published table.")
-    trees = truth.trees if truth is not None else trees_of_labels(files, rows)
+    trees = dict(truth.trees if truth is not None else trees_of_labels(files, rows))
     names = tuple(sorted(schema.tallied))
-    codes = np.stack([codes_of_labels(name, trees[name], rows[name]) for name in names], axis=1)
-    tuple_of, first = group_tuples(codes, [trees[name].size for name in names])
-    counts = np.bincount(tuple_of, minlength=len(first)).astype(np.int64)
-    shown = Tally(names, np.ascontiguousarray(codes[first]), counts, trees)
+    levels = {name: level for name, level in dict(files.asked.get("levels") or {}).items() if level}
+    coded = {name: codes_of_labels(name, trees[name], rows[name]) for name in names if name not in levels}
+    labels: tuple[str, ...] = ()
+    if levels and truth is None and files.external is None:  # what labels stand for is told, and no level of a tree
+        labels, levels = tuple(levels), {}
+    for name in labels:
+        trees[name], coded[name] = Exact().build(name, rows[name])
+    for name in levels:
+        coded[name] = codes_of_labels(name, trees[name], rows[name])
     numbers = rows[bucket].cast(pl.Int64, strict=False)
     named = rows[bucket].cast(pl.String) if numbers.null_count() else numbers
     bucket_of = np.unique(named.to_numpy(), return_inverse=True)[1].astype(np.int64)
+    _align(columns, rows, coded, trees, bucket_of)
+    codes = np.stack([coded[name] for name in names], axis=1)
+    tuple_of, first = group_tuples(codes, [trees[name].size for name in names])
+    counts = np.bincount(tuple_of, minlength=len(first)).astype(np.int64)
+    shown = Tally(names, np.ascontiguousarray(codes[first]), counts, trees)
     order = np.argsort(bucket_of, kind="stable")
     parts, index = np.unique(bucket_of * max(len(first), 1) + tuple_of, return_inverse=True)
     buckets = Buckets(parts % max(len(first), 1), np.bincount(index).astype(np.int64), parts // max(len(first), 1))
@@ -148,9 +161,39 @@ def read_slices(kind: type[Sliced], files: PublishedFiles, rows: pl.DataFrame) -
         schema=schema,
         tally=shown if truth is None else truth,
         shown=shown,
-        levels=dict(files.asked.get("levels") or {}),
+        levels=levels,
         columns=tuple(tuple(column) for column in columns),
         buckets=buckets,
         permuted=Permuted(bucket_of[order], np.tile(tuple_of[order], (len(columns), 1))),
         rows_in=len(codes) if truth is None else truth.rows,
+        label_columns=labels,
     )
+
+
+def _align(
+    columns: Sequence[Sequence[str]],
+    rows: pl.DataFrame,
+    coded: dict[str, Codes],
+    trees: Mapping[str, Tree],
+    bucket_of: Ints,
+) -> None:
+    """Put columns that share attributes beside each other so that these agree, bucket by bucket.
+
+    An attribute that is in several columns is written once for each of them, in the order of that column.
+    """
+    for place, column in enumerate(columns):
+        written = {name: f"{name} (column {place + 1})" for name in column}
+        again = {name: other for name, other in written.items() if other in rows.columns}
+        if not again:
+            continue
+        own = {name: codes_of_labels(name, trees[name], rows[other].alias(name)) for name, other in again.items()}
+        theirs, ours = (
+            np.lexsort([*(codes[name].astype(np.int64) for name in again), bucket_of]) for codes in (coded, own)
+        )
+        if any((coded[name][theirs] != own[name][ours]).any() for name in again):
+            raise SchemaError("columns that share attributes do not have the same values of them in every bucket.")
+        for name in column:
+            if name not in again:
+                aligned = np.empty_like(coded[name])
+                aligned[theirs] = coded[name][ours]
+                coded[name] = aligned

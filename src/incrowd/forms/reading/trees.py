@@ -27,7 +27,7 @@ def tree_of_labels(column: str, hierarchy: Hierarchy, labels: pl.Series, externa
         return public_tree(column, hierarchy)
     except (SchemaError, HierarchyError):
         pass
-    distinct = labels.unique().alias("")
+    distinct = labels.alias("").unique()
     if external is None or column not in external.columns:
         return Exact().build(column, distinct)[0]
     with reading(external):

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+import polars as pl
+
 from incrowd.common.arrays import Counts
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
@@ -31,6 +33,18 @@ class SlicedRows:
     buckets: Buckets
     permuted: Permuted
     rows_in: int
+    label_columns: tuple[str, ...] = ()
+    """Generalized columns that were read from files without the table before: their values are labels."""
+
+    @property
+    def generalized(self) -> tuple[str, ...]:
+        """Columns that show labels in place of values."""
+        return (*self.label_columns, *(name for name, level in self.levels.items() if level))
+
+    def values(self, name: str) -> pl.Series:
+        """Return what each code of a column is shown as."""
+        tree, level = self.tally.trees[name], self.levels.get(name, 0)
+        return tree.values if not level else tree.names[level].gather(tree.nodes[level])
 
     @property
     def rows(self) -> int:

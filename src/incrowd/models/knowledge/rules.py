@@ -53,7 +53,10 @@ class Rule:
                 raise SchemaError(
                     f"a rule names '{column}', which is no quasi-identifier.{did_you_mean(column, columns)}"
                 )
-        return {column: matching_codes(column, trees[column], asked) for column, asked in self.when.items()}
+        return {
+            column: matching_codes(column, trees[column], asked, unknown_names="nobody")
+            for column, asked in self.when.items()
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as a table of a recipe."""

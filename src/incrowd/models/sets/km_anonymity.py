@@ -27,6 +27,7 @@ class KmAnonymity(SetModel):
     k: int
     m: int = 2
     name: ClassVar[str] = "km-anonymity"
+    plain_name: ClassVar[str] = "a few known items fit several people"
 
     def __post_init__(self) -> None:
         require_whole(self.name, "k", self.k, at_least=1)

@@ -36,6 +36,7 @@ class LKCPrivacy(SetModel):
     c: float
     missing: Missing = "ignored"
     name: ClassVar[str] = "lkc-privacy"
+    plain_name: ClassVar[str] = "a few known facts fit several people"
 
     def __post_init__(self) -> None:
         require_whole(self.name, "l", self.l, at_least=1, at_most=LARGEST_KNOWN)

@@ -17,7 +17,7 @@ import json
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from stat import S_ISREG
@@ -28,6 +28,7 @@ from incrowd.errors import RecipeError
 from incrowd.planning.compare.suited import suited
 
 _REPLACED = ("models", "method", "form", "sample")
+_USUAL = {"name": "mondrian"}
 _ENTRY_KEYS = {*_REPLACED, "grid", "name"}
 
 
@@ -50,22 +51,26 @@ class Candidate:
 
 def candidates_of(paths: Sequence[Path]) -> list[Candidate]:
     """Return all that recipes ask to be compared, each name once."""
-    found = [candidate for path in paths for candidate in _read(path)]
+    found: list[Candidate] = [candidate for path in paths for candidate in _read(path)]
     if len(paths) == 1 and len(found) == 1 and not found[0].asked_for:
-        found += _suited(found[0], {found[0].name})
+        own = found[0]
+        # By what it does, as the others are: beside methods, the name of a file says nothing.
+        found = [replace(own, name=f"{_said(own.recipe.get('method', _USUAL))} (the recipe)"), *_suited(own)]
     if not found:
         raise RecipeError("there is nothing to compare.  Hint: add [[compare]] with a method and models.")
     refuse_same_names(found)
     return found
 
 
-def _suited(given: Candidate, taken: set[str]) -> Iterator[Candidate]:
-    """Yield other ways to publish a recipe that names none, each once."""
+def _suited(given: Candidate) -> Iterator[Candidate]:
+    """Yield other ways to publish a recipe that names none, each once; models are named where they are others."""
+    taken = {_name(given.recipe)}
     for entry in suited(given.recipe):
         for candidate in _expanded(entry, given.recipe, given.base):
             if candidate.name not in taken:
                 taken.add(candidate.name)
-                yield candidate
+                same = candidate.recipe.get("models") == given.recipe.get("models")
+                yield replace(candidate, name=_said(candidate.recipe["method"])) if same else candidate
 
 
 def refuse_same_names(candidates: Sequence[Candidate]) -> None:
@@ -146,7 +151,7 @@ def _filled(value: Any, chosen: Mapping[str, Any]) -> Any:
 
 def _name(recipe: Mapping[str, Any]) -> str:
     """Describe a candidate by what makes it: `mondrian: k-anonymity k=5`."""
-    method = recipe.get("method", {"name": "mondrian"})
+    method = recipe.get("method", _USUAL)
     models = recipe.get("models", [])
     parts = [_said(method), *(_said(model) for model in models)]
     sample = f", sample {recipe['sample']}" if "sample" in recipe else ""

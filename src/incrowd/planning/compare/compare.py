@@ -15,6 +15,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from incrowd.auditing.learnt import headline
 from incrowd.common.progress import Progress, silent
 from incrowd.common.writing import write_text
 from incrowd.errors import IncrowdError
@@ -71,7 +72,7 @@ def try_candidate(candidate: Candidate, seed: int, learn: bool) -> Outcome:
         release = recipe.run(seed=seed)
         made = time.perf_counter() - started
         original = table.engine.source if release.hides_rows else None
-        found = release.audit(original=original, learn=learn, seed=seed).to_dict()
+        found = release.audit(original=original, learn=learn, remedies=False, seed=seed).to_dict()
     except IncrowdError as error:
         return replace(nothing, failed=str(error), seconds=round(time.perf_counter() - started, 3))
     rows, strongest = found["release"]["rows"], found["verdict"]["strongest attack"]
@@ -101,8 +102,8 @@ def _losses(useful: dict[str, Any]) -> dict[str, float]:
             found[name] = sum(line["total variation"] for line in lines) / len(lines)
     learnt = useful.get("learning", [])
     if learnt:
-        best, raw = (max(line[key] for line in learnt) for key in ("accuracy", "accuracy on raw data"))
-        found["learning"] = max(raw - best, 0.0)
+        best = headline(learnt)  # of columns that there is nothing to learn of, nothing is lost
+        found["learning"] = 0.0 if best is None else max(best.on_raw_data - best.accuracy, 0.0)
     return found
 
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from incrowd.common.writing import write_text
 from incrowd.errors import OutputError, RecipeError
+from incrowd.planning.compare.winning import Point, beaten, verdict, winners
 
 RiskAxis = Literal["mean", "worst", "singling out", "linkability", "inference"]
 LossAxis = Literal["queries", "columns", "pairs", "learning"]
@@ -84,15 +85,22 @@ class Comparison:
     @property
     def frontier(self) -> set[str]:
         """The names of the candidates that no other is at least as good as on both, and better on one."""
-        points = {outcome.name: self.point(outcome) for outcome in self.compared}
-        return {
-            name
-            for name, (risk, loss) in points.items()
-            if not any(
-                other_risk <= risk and other_loss <= loss and (other_risk < risk or other_loss < loss)
-                for other_risk, other_loss in points.values()
-            )
-        }
+        return {outcome.name for outcome in self.compared} - beaten(self.points)
+
+    @property
+    def points(self) -> list[Point]:
+        """What is compared of each candidate."""
+        return [Point(one.name, *self.point(one), one.risk("worst"), one.strongest) for one in self.compared]
+
+    @property
+    def winners(self) -> dict[str, list[str]]:
+        """What each of the best candidates is best at: least risk, best of both, least loss."""
+        return winners(self.points)
+
+    @property
+    def verdict(self) -> list[str]:
+        """Who wins, in sentences, and whom an attack always beats."""
+        return list(verdict(self.points))
 
     def point(self, outcome: Outcome) -> tuple[float, float]:
         """Return risk and loss."""
@@ -143,6 +151,8 @@ class Comparison:
             "loss": self.loss,
             "loss is": LOSS_MEANING[self.loss],
             "frontier": sorted(frontier),
+            "winners": self.winners,
+            "verdict": self.verdict,
             "candidates": [
                 {
                     "rank": place,

@@ -49,6 +49,7 @@ def concept_of_name(name: str) -> Concept | None:
     if _names_a_person(words):
         return PERSON_NAME
     stands_for_person = bool(ID_WORDS & set(words)) and bool(PERSON_WORDS & set(words))
+    stands_for_person = stands_for_person or any(_is_number_of_person(word) for word in words)
     for concept in CONCEPTS:
         if any(_fits(pattern, words) for pattern in concept.words):
             return PERSON_ID if stands_for_person and concept.role != "sensitive" else concept
@@ -64,6 +65,11 @@ def _names_a_person(words: tuple[str, ...]) -> bool:
         return True
     others = set(words) - BARE_NAME_WORDS
     return len(others) < len(set(words)) and all(word in PERSON_WORDS or word.isdigit() for word in others)
+
+
+def _is_number_of_person(word: str) -> bool:
+    """Tell whether a word is made of both, as in German: patientennr, kundennummer."""
+    return any(word.endswith(number) and word.removesuffix(number) in PERSON_WORDS for number in ID_WORDS)
 
 
 def _fits(pattern: str, words: tuple[str, ...]) -> bool:

@@ -37,9 +37,9 @@ def is_release_in_database(place: object) -> bool:
     return is_database(place) and "#" in str(place)
 
 
-def shown(place: str) -> str:
+def shown(place: object) -> str:
     """Return the place as it may be told."""
-    url, _, name = place.partition("#")
+    url, _, name = str(place).partition("#")
     return f"{without_password(url)}#{name or _DEFAULT}"
 
 

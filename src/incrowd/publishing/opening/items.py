@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Codes, Ints
 from incrowd.core.form import PublishedFiles
 from incrowd.core.item_sets import ItemSets
-from incrowd.core.items import split_items
+from incrowd.core.items import read_lists
 from incrowd.core.people import number_in_all, number_people
 from incrowd.core.set_model import SetModel
 from incrowd.core.source import OpenedTable
@@ -32,7 +32,7 @@ def judge_claims_of_sets(
     """Judge what a release claims of its sets."""
     if not models:
         return ()
-    sets = _sets(files, described)
+    sets = sets_in_files(files, described)
     if sets is None:
         reason = "there is no column of items"
         return tuple(Claim(model, "does not hold", reason=reason) for model in models)
@@ -47,14 +47,10 @@ def judge_claims_of_sets(
     return tuple(found)
 
 
-def _sets(files: PublishedFiles, described: Description) -> ItemSets | None:
+def sets_in_files(files: PublishedFiles, described: Description) -> ItemSets | None:
+    """Return the sets that people show in a column of items, or in a table of events; None where there are none."""
     if described.items is not None and described.items in files.data.columns:
         return _sets_in(files, described.items, described.item_separator)
-    return sets_of_linked(files, described)
-
-
-def sets_of_linked(files: PublishedFiles, described: Description) -> ItemSets | None:
-    """Return the sets that a table of events holds, if there is one."""
     if described.event_items is None or described.event_items[0] not in files.others:
         return None
     return _sets_of_events(files, *described.event_items, described.person_pseudonyms)
@@ -93,9 +89,7 @@ def sets_of_rows(
     """Return the sets of a table's rows, or of the people whose rows they are, in parts by what the rows show."""
     with reading(table):
         rows = table.frame.select(cs.by_name(*quasi, *sensitive, *person, column)).collect(engine="streaming")
-    is_text = rows[column].dtype == pl.String
-    lists = split_items(column, rows[column], separator if is_text else None).list.drop_nulls().fill_null([])
-    lists = pl.select(lists.list.eval(pl.element().filter(pl.element() != ""))).to_series()
+    lists = read_lists(column, rows[column], separator)
     parts = number_rows(rows, quasi) if quasi else None
     values = _values(rows[sensitive[0]]) if len(sensitive) == 1 else None
     if person:
@@ -122,4 +116,4 @@ def _one_each(owner: Ints, facts: NDArray[Any] | None, columns: Sequence[str]) -
 
 def _values(shown: pl.Series) -> Codes:
     """Number the sensitive values that rows show; the missing one is 0, as everywhere."""
-    return Exact().build(shown.name, shown)[1]
+    return Exact().build(shown.name, shown.alias(""))[1]

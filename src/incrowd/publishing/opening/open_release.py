@@ -19,6 +19,7 @@ import polars as pl
 
 from incrowd.auditing.reference_tables import read_truth
 from incrowd.common.paths import is_there
+from incrowd.common.surface import option
 from incrowd.core.dated import DateFacts
 from incrowd.core.engine import Counted, PublishedRows
 from incrowd.core.families import published_forms, registered
@@ -27,6 +28,7 @@ from incrowd.core.formulas import restored
 from incrowd.core.households import HouseholdFacts
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Statement
+from incrowd.core.rows_beside import KeptTable
 from incrowd.core.sampling import as_rate
 from incrowd.core.schema import Schema
 from incrowd.core.set_model import split_models
@@ -37,12 +39,13 @@ from incrowd.errors import SchemaError, SourceError, escaped
 from incrowd.forms.generalized import Generalized
 from incrowd.hierarchies.public import public_tree
 from incrowd.publishing.databases.releases import is_release_in_database, release_directory
+from incrowd.publishing.linked import LinkedTables
 from incrowd.publishing.opening.claims import judge_claims, judge_claims_of_people, with_weights
 from incrowd.publishing.opening.description import Description
-from incrowd.publishing.opening.items import judge_claims_of_sets, sets_of_linked
+from incrowd.publishing.opening.items import judge_claims_of_sets, sets_in_files
 from incrowd.publishing.opening.label_file import read_meanings
 from incrowd.publishing.opening.people import crowds_in_files, tells_of_people
-from incrowd.publishing.opening.summary import read_summary, require_agreement, require_people
+from incrowd.publishing.opening.summary import SUMMARY, read_summary, require_agreement, require_people
 from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table
 from incrowd.sources import open_source, open_table, read_rows
@@ -154,13 +157,37 @@ def open_release(
         told_totals=None if counted is None or counted.weighted is None else counted.weighted.totals(counted.tally),
         counts_people=counts_people,
         crowds=crowds,
-        event_sets=sets_of_linked(files, described),
+        told_sets=sets_in_files(files, described),
         told_warnings=tuple(escaped(text) for text in summary.get("warnings", ())) if summary else None,
-        told_labels=read_meanings(place, form.labelled.shown.columns) if summary and form.labelled else None,
+        told_labels=read_meanings(place, form.shown_labels()) if summary and not form.private else None,
+        told_items=() if described.items not in files.data.columns else (described.items,),
+        item_separator=described.item_separator,
         told_dates=_told_dates(files, described),
         told_households=HouseholdFacts(described.household, described.person),
+        told_tables=_event_tables(files, described, original),
         told_rows=_rows_of_original(original, described),
+        asked_form=described.form,
+        files=_published_files(place, files.others),
+        told_recipe=_recipe_text(place, description),
     )
+
+
+def _published_files(place: Path, tables: Collection[str]) -> tuple[Path, ...]:
+    """Return every file that is published, by name: those of a table in parts, too."""
+    if not place.is_dir():
+        return (place,)
+    files = [found for name in ("data", *sorted(tables)) if (found := _file(place, name)) is not None]
+    beside = [place / name for name in ("recipe.toml", "labels.json", "summary.json")]
+    parts = [part for file in files for part in (sorted(file.rglob("*")) if file.is_dir() else [file])]
+    return tuple(path for path in (*parts, *beside) if path.is_file())
+
+
+def _recipe_text(place: Path, description: str | Path | Description | None) -> str | None:
+    """Return the recipe or the description of a release, as it is written."""
+    if isinstance(description, Description):
+        return None
+    path = place / "recipe.toml" if description is None else Path(description)
+    return path.read_text(encoding="utf-8")
 
 
 def _described(place: Path, description: str | Path | Description | None) -> Description:
@@ -172,7 +199,7 @@ def _described(place: Path, description: str | Path | Description | None) -> Des
         return Description.load(place / "recipe.toml")
     raise SchemaError(
         f"{place} does not say what its columns are.  Hint: describe them in a TOML file: [columns] with "
-        'age = "quasi", disease = "sensitive" (--description).'
+        f'age = "quasi", disease = "sensitive"; and name it: {option("description", "columns.toml")}.'
     )
 
 
@@ -235,7 +262,11 @@ def _open(path: Path, described: Description) -> OpenedTable:
     if path.suffix.lower() != ".csv":
         lists = () if described.items is None else (described.items,)
         return open_table(str(path), ReadOptions(lists=lists, **_labelled(path, described)))
-    opened = open_source(str(path), **described.reading)  # a CSV has no lists
+    told = dict(described.reading)
+    if described.is_recipe and (path.parent / SUMMARY).is_file():
+        # The recipe tells how the original is read; a release that was made here is UTF-8 with the usual quotes.
+        told |= {"encoding": "utf-8", "quote": '"'}
+    opened = open_source(str(path), **told)  # a CSV has no lists
     if not described.spreadsheet_safe:
         return opened
     frame = restored(opened.frame)
@@ -281,6 +312,20 @@ def _rows_of_original(original: object, described: Description) -> OpenedTable |
         return _opened_original(original, described)
     source = original.engine.source
     return source if isinstance(source, OpenedTable) else None
+
+
+def _event_tables(files: PublishedFiles, described: Description, original: object) -> tuple[KeptTable, ...]:
+    """Return published tables of events with what was kept of them, where linked tables are the original."""
+    if not isinstance(original, LinkedTables):
+        return ()
+    found = []
+    for name, before in original.events.items():
+        if name not in files.others or name not in described.tables or not isinstance(before.source, OpenedTable):
+            continue
+        spoken_of = {*described.tables[name].sensitive, *described.tables[name].items, *described.person}
+        columns = tuple(each for each in files.others[name].columns if each not in {*spoken_of, *before.schema.dates})
+        found.append(KeptTable(columns, RowsOfFile(files.others[name]).batches, before.source, name))
+    return tuple(found)
 
 
 def _sampled(summary: dict[str, Any], known: Tally | None) -> tuple[Fraction, int | None]:

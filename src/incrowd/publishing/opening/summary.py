@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from incrowd.common.surface import option
 from incrowd.core.families import published_forms
 from incrowd.core.form import Form
 from incrowd.core.groups import Groups
@@ -25,7 +26,8 @@ def read_summary(place: Path, *, required: bool) -> dict[str, Any]:
     if not path.is_file():
         raise SourceError(
             f"{place} is no release, or not all of it: there is no file {SUMMARY} in it.  "
-            "Hint: describe the columns of a table that was made elsewhere (--description)."
+            "Hint: describe the columns of a table that was made elsewhere: "
+            f"{option('description', 'columns.toml')}."
         )
     try:
         found = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
