@@ -92,7 +92,8 @@ def _chosen(book: Any, asked: str | int | None, path: Path) -> str:
     if len(filled) > 1:
         listed = ", ".join(f"'{name}'" for name in filled)
         raise SourceError(
-            f"{path}: {len(filled)} sheets hold something: {listed}.  Hint: state one with {option('sheet', section='source')}."
+            f"{path}: {len(filled)} sheets hold something: {listed}.  "
+            f"Hint: state one with {option('sheet', section='source')}."
         )
     return filled[0]
 
