@@ -16,7 +16,19 @@ from tests.engines.conftest import java  # noqa: F401
 from tests.sources.conftest import postgresql  # noqa: F401
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ["adbc_driver_postgresql", "altair", "hypothesis", "pandas", "pyarrow", "pyspark", "scipy", "sklearn"]
+HEAVY = [
+    "adbc_driver_postgresql",
+    "altair",
+    "duckdb",
+    "fastexcel",
+    "hypothesis",
+    "pandas",
+    "pyarrow",
+    "pyreadstat",
+    "pyspark",
+    "scipy",
+    "sklearn",
+]
 
 READ = """
 import incrowd as ic
@@ -89,6 +101,32 @@ for given in (frame, pa.Table.from_pandas(frame.astype({"occupation": "str"}))):
 """
     )
     assert run_with("pandas", code).splitlines() == ["pandas 300", "pyarrow 300"]
+
+
+@pytest.mark.parametrize(("extra", "format"), [("excel", "xlsx"), ("statistics", "sav"), ("statistics", "dta")])
+def test_a_kind_of_file_with_its_extra_alone(extra: str, format: str, tmp_path: Path) -> None:
+    code = (
+        READ
+        + f"""
+release = ic.publish(ic.read(people, **roles), ic.KAnonymity(5))
+path = release.save("out", format="{format}")
+print(ic.open_release("out").rows, ic.check(path, quasi=["age", "sex"], each_row_a_person=True).rows)
+"""
+    )
+    assert run_with(extra, code, place=tmp_path) == "300 300"
+
+
+def test_duckdb_alone(tmp_path: Path) -> None:
+    code = (
+        READ
+        + """
+release = ic.publish(ic.read(people, **roles), ic.KAnonymity(5))
+release.save("duckdb:///out.db#released")
+print(ic.open_release("duckdb:///out.db#released").rows)
+print(ic.read("out.db", query="released", **roles).engine.source.columns)
+"""
+    )
+    assert run_with("duckdb", code, place=tmp_path).splitlines() == ["300", "('age', 'sex', 'occupation')"]
 
 
 @pytest.mark.postgresql
@@ -190,6 +228,30 @@ attempt(lambda: ic.read(texts, quasi=["age", "sex"]))
 def test_a_database_without_its_driver_or_pyarrow_names_the_extra(missing: str) -> None:
     code = READ + "attempt(lambda: ic.read('postgresql://localhost/people', query='people', **roles))"
     assert run_with("postgresql", code, hide=[missing]) == told("postgresql", "PostgreSQL databases", missing)
+
+
+@pytest.mark.parametrize(
+    ("extra", "format", "what", "missing"),
+    [
+        ("excel", "xlsx", "Excel workbooks", "xlsxwriter"),
+        ("statistics", "sav", "SPSS files", "pyreadstat"),
+        ("statistics", "dta", "Stata files", "pyreadstat"),
+        ("statistics", "xpt", "SAS files", "pyreadstat"),
+    ],
+)
+def test_a_kind_of_file_without_its_extra_is_not_written(
+    extra: str, format: str, what: str, missing: str, tmp_path: Path
+) -> None:
+    code = (
+        READ
+        + f"""
+import os
+release = ic.publish(ic.read(people, **roles), ic.KAnonymity(5))
+attempt(lambda: release.save("out", format="{format}"))
+print(os.listdir())
+"""
+    )
+    assert run_with(None, code, place=tmp_path).splitlines() == [told(extra, what, missing), "[]"]
 
 
 @pytest.mark.parametrize("missing", EXTRAS["spark"])

@@ -247,7 +247,7 @@ def test_a_demo_does_not_write_over_somebody_s_people() -> None:
         ("publsh", "people.recipe.toml"),
         ("publish",),
         ("publish", "people.recipe.toml", "--fast"),
-        ("publish", "people.recipe.toml", "--format", "xlsx"),
+        ("publish", "people.recipe.toml", "--format", "orc"),
         ("publish", "people.recipe.toml", "--seed", "-1"),
         ("check", "people.csv"),
         ("check", "people.csv", "-q", "age", "--k", "many"),

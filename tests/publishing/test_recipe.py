@@ -152,7 +152,10 @@ def test_nasty_column_names_go_all_the_way(tmp_path: Path, name: str, role: str)
         ({"source": {"path": 5}}, r"\[source\]: path is a text, not 5"),
         ({"source": "people.csv"}, r"\[source\] is a table, not str"),
         ({"output": {"dir": "x"}}, r"\[output\] has no 'dir'.  Hint: there are 'directory', 'format'"),
-        ({"output": {"format": "xlsx"}}, r"\[output\] format is one of arrow, csv, parquet, not 'xlsx'"),
+        (
+            {"output": {"format": "orc"}},
+            r"\[output\] format is one of arrow, csv, dta, parquet, sav, xlsx, xpt, not 'orc'",
+        ),
         ({"pseudonyms": {"keys": "x"}}, r"\[pseudonyms\] has no 'keys'.  Hint: did you mean 'key'"),
         ({"pseudonyms": {"key": 1}}, r"\[pseudonyms\]: key is a text, not 1"),
         ({"seed": -1}, "seed is a whole number of at least 0, not -1"),

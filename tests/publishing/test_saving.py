@@ -149,8 +149,10 @@ def test_a_file_in_the_way_is_told(tmp_path: Path, release: ic.Release, where: s
 
 
 def test_an_unknown_format_is_told_before_anything_is_written(tmp_path: Path, release: ic.Release) -> None:
-    with pytest.raises(OutputError, match=r"unknown format 'xlsx'\.  Hint: it is one of arrow, csv, parquet"):
-        release.save(tmp_path / "out", format="xlsx")  # type: ignore[arg-type]
+    with pytest.raises(
+        OutputError, match=r"unknown format 'orc'\.  Hint: it is one of arrow, csv, dta, parquet, sav, xlsx"
+    ):
+        release.save(tmp_path / "out", format="orc")
     assert everything(tmp_path) == {}
 
 

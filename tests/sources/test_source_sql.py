@@ -156,7 +156,7 @@ def test_sqlite_malformed_url(url: str) -> None:
         open_source(url, query="t")
 
 
-@pytest.mark.parametrize("url", ["mysql://u:s3cret@host/db", "https://example.org/a.csv", "s3://bucket/a.parquet"])
+@pytest.mark.parametrize("url", ["mysql://u:s3cret@host/db", "ftp://example.org/a.csv", "hdfs://bucket/a.parquet"])
 def test_unknown_scheme(url: str) -> None:
     with pytest.raises(SourceError, match=r"cannot be opened.*postgresql://.*sqlite://") as caught:
         open_source(url, query="t")

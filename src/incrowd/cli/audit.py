@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from incrowd.core.risk import Risk
     from incrowd.publishing.release import Release
 
-_RELEASE = typer.Argument(help="A release's directory, or any published file (then with --description).")
+_RELEASE = typer.Argument(
+    help="A release's directory, a release in a database, or any published file (with --description)."
+)
 _ORIGINAL = typer.Option("--original", help="The table that the release was made from: only it tells who is right.")
 _EXTERNAL = typer.Option("--external", help="A table about people that an adversary may have.")
 _EARLIER = typer.Option("--earlier", help="Another release about overlapping people; repeat.")
@@ -26,7 +28,7 @@ _SEED = typer.Option(min=0, help="Picks the people who are attacked and the quer
 
 
 def audit(
-    release: Annotated[Path, _RELEASE],
+    release: Annotated[str, _RELEASE],
     original: Annotated[str | None, _ORIGINAL] = None,
     external: Annotated[str | None, _EXTERNAL] = None,
     earlier: Annotated[list[Path] | None, _EARLIER] = None,
@@ -97,7 +99,7 @@ def audit(
 
 
 def attack(
-    release: Annotated[Path, _RELEASE],
+    release: Annotated[str, _RELEASE],
     with_: Annotated[
         list[str] | None, typer.Option("--with", "-w", help="Name of an attack; repeat (default: all of them).")
     ] = None,
@@ -151,7 +153,7 @@ def _fail_for_false_claims(claims: Sequence[str]) -> None:
 
 
 def _open(
-    release: Path,
+    release: str,
     original: str | None,
     external: str | None,
     earlier: list[Path] | None,

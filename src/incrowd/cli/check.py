@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def check(
     file: Annotated[
-        str, typer.Argument(help="The directory of a release, a CSV, Parquet or Arrow file, or a database URL.")
+        str, typer.Argument(help="The directory of a release, a file of any kind that is read, or a database URL.")
     ],
     quasi: Annotated[
         list[str] | None, typer.Option("--quasi", "-q", help="Quasi-identifiers; repeat, or separate by commas.")
@@ -59,12 +59,24 @@ def check(
     exact_text: Annotated[
         bool, typer.Option("--exact-text", help="Tell texts apart that differ in spaces around them, or in Unicode.")
     ] = False,
+    sheet: Annotated[
+        str | None, typer.Option(help="Sheet of a workbook, by name or number (default: found out).")
+    ] = None,
+    header_row: Annotated[
+        int | None, typer.Option(min=1, help="Row of a workbook that names the columns (default: the first).")
+    ] = None,
+    value_labels: Annotated[
+        str | None, typer.Option(help="text or codes: how values with labels are shown (default: text).")
+    ] = None,
+    missing_codes: Annotated[
+        str | None, typer.Option(help="missing or values: what SPSS' codes for missing are (default: missing).")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Tell which models a table achieves, also one that was not made here; of a release, whether its claims hold."""
     from rich.console import Console
 
-    from incrowd.cli.output import print_json, showing_progress, summary_table
+    from incrowd.cli.output import as_sheet, print_json, showing_progress, summary_table
     from incrowd.publishing.check import check as check_table
     from incrowd.publishing.check import is_saved_release
 
@@ -91,6 +103,10 @@ def check(
             encoding=encoding,
             missing=missing or (),
             exact_text=exact_text,
+            sheet=as_sheet(sheet),
+            header_row=header_row,
+            value_labels=value_labels,
+            missing_codes=missing_codes,
         )
     failures = _failures(found, k, l) + [
         f"{model.statement}: {model.note or f'{model.failing_rows:,} rows in {model.failing_groups:,} groups fail'}"

@@ -18,11 +18,20 @@ if TYPE_CHECKING:
     from incrowd.planning.profile import Profile
     from incrowd.planning.profile.vocabulary import Role
 
-_SUFFIXES = {".gz", ".csv", ".tsv", ".txt", ".tab", ".dat", ".parquet", ".arrow", ".feather", ".ipc", ".db", ".sqlite"}
+_SUFFIXES = {
+    ".gz", ".zst", ".csv", ".tsv", ".txt", ".tab", ".dat", ".parquet", ".arrow", ".feather", ".ipc", ".db", ".sqlite",
+    ".duckdb", ".ddb", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt",
+}  # fmt: skip
 
 
 def profile(
-    file: Annotated[str, typer.Argument(help="A CSV, Parquet or Arrow file, or a database URL.", show_default=False)],
+    file: Annotated[
+        str,
+        typer.Argument(
+            help="A file (CSV, Parquet, Arrow, Excel, SPSS, Stata, SAS, DuckDB), a folder, or a URL.",
+            show_default=False,
+        ),
+    ],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="The recipe to write (default: FILE's name and .recipe.toml, here)."),
@@ -35,6 +44,18 @@ def profile(
     exact_text: Annotated[
         bool, typer.Option("--exact-text", help="Tell texts apart that differ in spaces around them, or in Unicode.")
     ] = False,
+    sheet: Annotated[
+        str | None, typer.Option(help="Sheet of a workbook, by name or number (default: found out).")
+    ] = None,
+    header_row: Annotated[
+        int | None, typer.Option(min=1, help="Row of a workbook that names the columns (default: the first).")
+    ] = None,
+    value_labels: Annotated[
+        str | None, typer.Option(help="text or codes: how values with labels are shown (default: text).")
+    ] = None,
+    missing_codes: Annotated[
+        str | None, typer.Option(help="missing or values: what SPSS' codes for missing are (default: missing).")
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the profile as JSON; write a recipe only where --output is given.")
     ] = False,
@@ -42,7 +63,7 @@ def profile(
     """Propose a role for every column of a table, and write a recipe to edit."""
     from rich.console import Console
 
-    from incrowd.cli.output import print_json, showing_progress
+    from incrowd.cli.output import as_sheet, print_json, showing_progress
     from incrowd.common.writing import write_text
     from incrowd.planning.profile import profile as profile_table
     from incrowd.planning.profile.writing import recipe_text
@@ -59,6 +80,10 @@ def profile(
             encoding=encoding,
             missing=missing or (),
             exact_text=exact_text,
+            sheet=as_sheet(sheet),
+            header_row=header_row,
+            value_labels=value_labels,
+            missing_codes=missing_codes,
             progress=progress,
         )
     if writes:
@@ -87,7 +112,7 @@ def _stem(file: str) -> str:
     name = file.partition("?")[0].rstrip("/").replace("\\", "/").rpartition("/")[2]
     while Path(name).suffix.lower() in _SUFFIXES:
         name = Path(name).stem
-    return name if name and not re.search(r"[*?\[\]:]", name) else "table"
+    return name if name not in ("", "-") and not re.search(r"[*?\[\]:]", name) else "table"
 
 
 def _require_free(recipe: Path, *, force: bool) -> None:

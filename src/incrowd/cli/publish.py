@@ -21,9 +21,17 @@ def publish(
         Path, typer.Argument(help="The recipe, a TOML file; `incrowd profile` writes one to start from.")
     ],
     output: Annotated[
-        str | None, typer.Option("--output", "-o", help="New directory for the release (default: the recipe's own).")
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="New directory for the release, a database (sqlite:///out.db#name), or - for a pipe (default: the "
+            "recipe's own).",
+        ),
     ] = None,
-    format: Annotated[str | None, typer.Option(help="csv, parquet or arrow (default: as the source).")] = None,
+    format: Annotated[
+        str | None, typer.Option(help="csv, parquet, arrow, xlsx, sav, dta or xpt (default: as the source).")
+    ] = None,
     seed: Annotated[
         int | None,
         typer.Option(min=0, help="Make chance repeatable, for tests only (default: the system's randomness)."),
@@ -65,8 +73,11 @@ def publish(
     from incrowd.core.show import asked_of, require_show
     from incrowd.errors import FormulaWarning
     from incrowd.ledger import Ledger
+    from incrowd.publishing.databases.releases import is_database, require_room, shown
+    from incrowd.publishing.piping import save_to_pipe
     from incrowd.publishing.recipe import Recipe
     from incrowd.publishing.saving import formats, require_own_place
+    from incrowd.sources.piped import PIPE
 
     if format is not None and format not in formats():
         raise typer.BadParameter(f"it is one of {', '.join(formats())}", param_hint="--format")
@@ -79,14 +90,21 @@ def publish(
     loaded = Recipe.load(recipe)
     asked = str(output or loaded.output.get("directory", f"{recipe.stem.removesuffix('.recipe')}-release"))
     directory: str | Path = Path(asked) if output else loaded.base / asked
-    if "://" in asked:
+    if asked == PIPE:
+        if as_json:
+            raise typer.BadParameter("the rows go there: leave --json out", param_hint="--output")
+        directory = asked
+    elif is_database(asked):
+        directory = asked
+        require_room(asked, force=force)
+    elif "://" in asked:
         if not engines[engine].has_file_systems:
             raise typer.BadParameter("only Spark writes there: say --engine spark", param_hint="--output")
         directory = asked
     else:
         require_free(Path(directory), force=force)  # before the work, not after it
     if save_recipe is not None:
-        require_own_place(save_recipe, Path(directory))
+        require_own_place(save_recipe, None if directory == PIPE or is_database(directory) else Path(directory))
     session = engines[engine].start_session(master)
     with showing_progress(quiet=quiet or as_json) as progress:
         book = None if ledger is None else Ledger(ledger)
@@ -95,7 +113,11 @@ def publish(
         safe = spreadsheet_safe or bool(loaded.output.get("spreadsheet_safe", False))
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always", FormulaWarning)
-            data = release.save(directory, format=chosen, force=force, spreadsheet_safe=safe, progress=progress)
+            data: str | Path
+            if directory == PIPE:
+                data = save_to_pipe(release, format=chosen, spreadsheet_safe=safe, progress=progress)
+            else:
+                data = release.save(directory, format=chosen, force=force, spreadsheet_safe=safe, progress=progress)
         if save_recipe is not None:
             release.save_recipe(save_recipe)
     found = [str(warning.message) for warning in told if warning.category is FormulaWarning]
@@ -103,9 +125,9 @@ def publish(
         warnings.warn_explicit(other.message, other.category, other.filename, other.lineno)
     summary = {**release.summary, "warnings": [*release.summary["warnings"], *found]}
     if as_json:
-        print_json({"directory": str(directory), "data": str(data), **summary})
+        print_json({"directory": shown(asked) if is_database(asked) else str(directory), "data": str(data), **summary})
     elif not quiet:
-        console = Console()
+        console = Console(stderr=directory == PIPE)
         console.print(summary_table("Released", [*release_lines(summary), ("written to", str(data))]))
         _say_what_is_next(directory, loaded)
 

@@ -10,6 +10,10 @@ from incrowd.errors import MissingExtra
 
 EXTRAS = {
     "pandas": ("pandas", "pyarrow"),
+    "excel": ("fastexcel", "xlsxwriter"),
+    "statistics": ("pyreadstat",),
+    "duckdb": ("duckdb",),
+    "zstd": ("zstandard",),
     "postgresql": ("adbc_driver_postgresql", "pyarrow"),
     "experiments": ("altair", "sklearn", "vl_convert"),
     "spark": ("pyspark", "pandas", "pyarrow"),
@@ -34,6 +38,11 @@ def require_extra(extra: str, what: str) -> None:
     missing = _first_missing(extra)
     if missing is not None:
         raise MissingExtra(extra, what, missing)
+
+
+def has_extra(extra: str) -> bool:
+    """Whether all that an extra brings is installed."""
+    return _first_missing(extra) is None
 
 
 def _first_missing(extra: str) -> str | None:

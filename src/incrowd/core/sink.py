@@ -9,6 +9,7 @@ from typing import ClassVar, Protocol
 import polars as pl
 
 from incrowd.common.registry import Named
+from incrowd.core.codebook import Codebook
 
 
 class Sink(Named, Protocol):
@@ -24,6 +25,17 @@ class Sink(Named, Protocol):
     suffixes: ClassVar[tuple[str, ...]]
     """How the names of such files may end: a table that came from one of these is published in this kind."""
 
+    extra: ClassVar[str | None] = None
+    """The extra of incrowd that must be installed to write such files."""
+    names_are_words: ClassVar[bool] = False
+    """Whether a column's name must be a word: a letter, then letters, digits and underscores, at most 32 of them."""
+
     def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
         """Write all batches into one new file; `separator` is for kinds that have one."""
         ...
+
+    def write_labelled(
+        self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str, codebook: Codebook | None
+    ) -> None:
+        """Write the same with what the table's own file says of its columns, where such files can hold that."""
+        self.write(batches, path, separator=separator)

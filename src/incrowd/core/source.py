@@ -11,6 +11,7 @@ import polars as pl
 
 from incrowd.common.registry import Named
 from incrowd.common.surface import option
+from incrowd.core.codebook import Codebook
 from incrowd.errors import SourceError
 from incrowd.hierarchies.texts import AS_THEY_LOOK, TextRules
 
@@ -43,6 +44,11 @@ class Origin(Protocol):
         """Which of its texts are one value, and which are missing."""
         ...
 
+    @property
+    def codebook(self) -> Codebook | None:
+        """What a file of a statistics program says of its columns."""
+        ...
+
 
 def _nothing_to_require() -> None:
     """Rows in memory stay what they are."""
@@ -72,6 +78,11 @@ class OpenedTable:
     """Raises `SourceChanged` unless what is read is still what was opened; asked before and after each time."""
     categorical: frozenset[str] = frozenset()
     """Columns that are categories where the table comes from, and texts in `frame`."""
+    codebook: Codebook | None = None
+    """What a file of a statistics program says of its columns: labels, and codes for missing."""
+
+
+_ONE_OF = {"value_labels": ("text", "codes"), "missing_codes": ("missing", "values")}
 
 
 @dataclass(frozen=True)
@@ -81,7 +92,10 @@ class ReadOptions:
     `query` is a SELECT or a table's name; `separator`, `quote` (empty: no field is quoted) and `encoding` are those of
     a text file; texts that are listed in `missing`, for example "?" or "NA", are null. With `exact_text`, texts that
     differ in spaces around them or in how Unicode spells a letter are different values. The columns in `lists` may hold
-    lists of plain values; None is any column, for readers that do not look at such columns.
+    lists of plain values; None is any column, for readers that do not look at such columns. `sheet` is the name or the
+    number of a workbook's sheet, and `header_row` the number of the row that names its columns. Values that a
+    statistics program has labels for are shown by these, unless `value_labels` is "codes"; its codes for missing are
+    missing, unless `missing_codes` is "values".
     """
 
     query: str | None = None
@@ -91,8 +105,13 @@ class ReadOptions:
     missing: Sequence[str] = ()
     exact_text: bool = False
     lists: tuple[str, ...] | None = ()
+    sheet: str | int | None = None
+    header_row: int | None = None
+    value_labels: str | None = None
+    missing_codes: str | None = None
 
     def __post_init__(self) -> None:
+        self._require_kinds()
         if not isinstance(self.exact_text, bool):
             raise SourceError(f"{option('exact_text')} is true or false.")
         # A text is a sequence of texts too, and "NA" would become "N" and "A".
@@ -101,6 +120,16 @@ class ReadOptions:
                 f"{option('missing')} takes a list of texts, for example {option('missing', ['?', 'NA'])}."
             )
         object.__setattr__(self, "missing", tuple(self.missing))
+
+    def _require_kinds(self) -> None:
+        for name, words in _ONE_OF.items():
+            if getattr(self, name) not in (None, *words):
+                raise SourceError(f"{option(name)} is {' or '.join(repr(word) for word in words)}.")
+        if self.sheet is not None and (isinstance(self.sheet, bool) or not isinstance(self.sheet, (str, int))):
+            raise SourceError(f"{option('sheet')} is the name of a sheet, or its number from 1.")
+        row = self.header_row
+        if row is not None and (isinstance(row, bool) or not isinstance(row, int) or row < 1):
+            raise SourceError(f"{option('header_row')} is the number of a row, from 1.")
 
     @property
     def dialect(self) -> dict[str, str | None]:

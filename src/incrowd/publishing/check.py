@@ -36,6 +36,7 @@ from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from incrowd.models.recursive_l_diversity import RecursiveLDiversity
 from incrowd.models.sets.exposure import exposure
 from incrowd.models.sets.km_anonymity import KmAnonymity
+from incrowd.publishing.databases.releases import is_release_in_database, release_directory
 from incrowd.publishing.opening.claims import Claim, judge_claims, judge_claims_of_people
 from incrowd.publishing.opening.items import sets_of_rows
 from incrowd.publishing.opening.open_release import open_release, publishes_all
@@ -125,6 +126,10 @@ def check(
     encoding: str | None = None,
     missing: Sequence[str] = (),
     exact_text: bool = False,
+    sheet: str | int | None = None,
+    header_row: int | None = None,
+    value_labels: str | None = None,
+    missing_codes: str | None = None,
 ) -> Check:
     """Read off what a table achieves; a missing value is a value like any other.
 
@@ -156,6 +161,8 @@ def check(
         require_member("set_models", one)
     if original is not None and not (original.schema.person or original.schema.each_row_a_person):
         refuse_repeated(original.engine.repeated(original.schema.naming))
+    if is_release_in_database(source):
+        source = release_directory(str(source))
     if is_saved_release(source):
         if quasi or sensitive or person or household or items:
             raise SchemaError(
@@ -165,9 +172,20 @@ def check(
         return _check_release(Path(str(source)), models, original)
     if original is not None and items is None:
         items, item_separator = next(iter(original.schema.items), None), original.schema.item_separator
-    opened = open_table(
-        source, ReadOptions(query, separator, quote, encoding, missing, exact_text, lists=None if items else ())
+    options = ReadOptions(
+        query,
+        separator,
+        quote,
+        encoding,
+        missing,
+        exact_text,
+        lists=None if items else (),
+        sheet=sheet,
+        header_row=header_row,
+        value_labels=value_labels,
+        missing_codes=missing_codes,
     )
+    opened = open_table(source, options)
     if original is not None:
         quasi = original.schema.quasi if quasi is None else quasi
         sensitive = original.schema.sensitive if sensitive is None else sensitive
@@ -333,7 +351,9 @@ def _check_claim(claim: Claim) -> ModelCheck:
 
 
 def is_saved_release(source: object) -> bool:
-    """Whether a source is the directory of a release."""
+    """Whether a source is the directory of a release, or one in a database."""
+    if is_release_in_database(source):
+        return True
     return isinstance(source, (str, Path)) and is_there(Path(source) / "summary.json")
 
 

@@ -101,7 +101,8 @@ class Recipe(RecipeFields):
         if ("path" in options) == ("url" in options):
             raise RecipeError(f'[{name}] names either a path or a url.  Hint: path = "patients.csv".')
         if "path" in options:
-            return str(self.base / options.pop("path")), options
+            path = options.pop("path")
+            return path if is_remote(path) else str(self.base / path), options
         return self._url(options.pop("url")), options
 
     def _url(self, url: str) -> str:

@@ -32,6 +32,7 @@ from incrowd.hierarchies.automatic import Automatic
 from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.methods.mondrian import Mondrian
+from incrowd.sources.piped import PIPE
 
 VERSION = 1
 ROLES = (
@@ -43,8 +44,11 @@ _KEYS = (
     "each_row_a_person", "items", "tables", "split", "ledger", "show",
     "compare",  # other ways to publish the same table: see planning/compare/candidates.py
 )  # fmt: skip
-_SOURCE_KEYS = ("path", "url", "table", "query", "separator", "quote", "encoding", "missing", "exact_text")
-_NOT_TEXTS = ("missing", "exact_text")
+_SOURCE_KEYS = (
+    "path", "url", "table", "query", "separator", "quote", "encoding", "missing", "exact_text",
+    "sheet", "header_row", "value_labels", "missing_codes",
+)  # fmt: skip
+_NOT_TEXTS = ("missing", "exact_text", "sheet", "header_row")  # checked where the table is opened
 _OUTPUT_KEYS = ("directory", "format", "spreadsheet_safe")
 _DEFAULT_HIERARCHY = {"quasi": Automatic(), "sensitive": Exact()}
 SQLITE = "sqlite:///"
@@ -602,8 +606,8 @@ def _require_texts(where: str, table: Mapping[str, Any]) -> None:
 
 
 def is_remote(path: object) -> bool:
-    """Whether a path is the address of another file system."""
-    return "://" in str(path)
+    """Whether a path is the address of another file system, or stands for what is piped in."""
+    return "://" in str(path) or str(path) == PIPE
 
 
 def is_relative_sqlite(url: str) -> bool:

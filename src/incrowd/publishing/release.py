@@ -752,7 +752,8 @@ class Release:
         Parameters
         ----------
         directory : a place that is free; for rows on a cluster also one of its own file systems (`hdfs://…`).
-        format : "csv", "parquet", "arrow" or that of a plugin (default: as the source; `incrowd list sinks`).
+        format : "csv", "parquet", "arrow", "xlsx", "sav", "dta", "xpt" or that of a plugin (default: as the source;
+            `incrowd list sinks`).
         force : replace a release that is there already.
         spreadsheet_safe : put an apostrophe before cells of a CSV file that a spreadsheet would run as formulas
             (default: False, they are written as they are, with a warning). `open_release` takes it away again.

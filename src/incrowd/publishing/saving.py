@@ -21,9 +21,11 @@ from incrowd.core.items import lists_as_text
 from incrowd.core.release_directory import new_directory
 from incrowd.core.sink import Sink
 from incrowd.errors import FormulaWarning, OutputError
+from incrowd.publishing.databases.releases import is_database, new_release, shown
 from incrowd.publishing.recipe_format import Publication, recipe_of
+from incrowd.sources.folder import members
 
-Format = Literal["csv", "parquet", "arrow"] | str
+Format = Literal["csv", "parquet", "arrow", "xlsx", "sav", "dta", "xpt"] | str
 
 
 class Savable(Publication, Protocol):
@@ -80,7 +82,7 @@ def save(
 ) -> Path:
     """Write `data.FORMAT`, `recipe.toml`, `labels.json` if there are labels, and `summary.json`.
 
-    The format is the source's own by default.
+    The format is the source's own by default. In a database, all of this are tables.
     """
     if format is not None and format not in formats():
         raise OutputError(f"unknown format '{format}'.  Hint: it is one of {', '.join(formats())}.")
@@ -90,12 +92,16 @@ def save(
         lambda chosen, place: recipe_of(
             release, format=chosen, seen_from=place, spreadsheet_safe=spreadsheet_safe and _in_spreadsheets(chosen)
         ),
-        lambda: _summary(release, Path(directory)),
+        lambda: _summary(release, Path(shown(directory) if is_database(directory) else directory)),
         str(release.source.description.get("separator", ",")),
         release.schema.item_separator,
         None if (labels := release.label_meanings) is None else json.dumps(labels, ensure_ascii=False) + "\n",
         spreadsheet_safe=spreadsheet_safe,
     )
+    if isinstance(directory, str) and is_database(directory):
+        if format is not None:
+            raise OutputError("a database has tables and no files.  Hint: leave the format out.")
+        return _save_to_database(release, directory, texts, force=force, progress=progress)  # type: ignore[return-value]
     elsewhere = release.published.save(texts, directory, format=format, force=force, progress=progress)
     if elsewhere is not None:
         _warn(texts)
@@ -103,23 +109,38 @@ def save(
     directory = Path(directory)
     chosen = format or natural_format(release)
     sink: Sink = registered("sinks")[chosen]()
+    codebook = release.source.codebook
     with new_directory(directory, force=force) as place:
         batches = _reporting(release, progress)
         if not sink.takes_lists:
             batches = (lists_as_text(batch, texts.item_separator) for batch in batches)
         rows = _for_spreadsheets(batches, sink, texts)
-        sink.write(rows, place / f"data.{chosen}", separator=texts.separator)
+        sink.write_labelled(rows, place / f"data.{chosen}", separator=texts.separator, codebook=codebook)
         tables = {name: iter([table]) for name, table in texts.tables.items()}
         tables |= {name: table.rows.batches() for name, table in texts.linked.items()}
         for name, batches in tables.items():
             others = _for_spreadsheets(batches, sink, texts)
-            sink.write(others, place / f"{name}.{chosen}", separator=texts.separator)
+            told = release.event_tables[name].source.codebook if name in release.event_tables else None
+            target = place / f"{name}.{chosen}"
+            sink.write_labelled(others, target, separator=texts.separator, codebook=told or codebook)
         (place / "recipe.toml").write_text(texts.recipe(chosen, directory), encoding="utf-8")
         if texts.labels is not None:
             (place / "labels.json").write_text(texts.labels, encoding="utf-8")
         (place / "summary.json").write_text(texts.full_summary, encoding="utf-8")
     _warn(texts)
     return directory / f"data.{chosen}"
+
+
+def _save_to_database(release: Savable, place: str, texts: ReleaseTexts, *, force: bool, progress: Progress) -> str:
+    """Write all tables of a release, and the texts beside them, in one transaction."""
+    tables = {name: iter([table]) for name, table in texts.tables.items()}
+    tables |= {name: table.rows.batches() for name, table in texts.linked.items()}
+    with new_release(place, force=force) as new:
+        for name, batches in {"data": _reporting(release, progress), **tables}.items():
+            new.write(name, (lists_as_text(batch, texts.item_separator) for batch in batches))
+        labels = {} if texts.labels is None else {"labels.json": texts.labels}
+        new.write_files({"recipe.toml": texts.recipe("parquet", None), **labels, "summary.json": texts.full_summary})
+    return shown(place)
 
 
 def _summary(release: Savable, directory: Path) -> str:
@@ -171,8 +192,11 @@ def _warn(texts: ReleaseTexts) -> None:
 def natural_format(release: Savable) -> str:
     """Return the format of the files that the table came from; CSV for anything else."""
     path = Path(str(release.source.description.get("path", "")))
-    if path.name and path.is_dir():  # only Parquet is read several files at once
-        return "parquet"
+    if path.name and not path.is_file():
+        inside = members(path)
+        path = next((file for file in inside if file.suffix.lower() == ".parquet"), inside[0] if inside else path)
+    if path.suffix.lower() in (".gz", ".zst"):
+        path = path.with_suffix("")
     kinds = registered("sinks").items()
     return next((name for name, kind in kinds if path.suffix.lower() in kind.suffixes), "csv")
 

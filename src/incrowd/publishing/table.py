@@ -66,6 +66,10 @@ def read(
     encoding: str | None = None,
     missing: Sequence[str] = (),
     exact_text: bool = False,
+    sheet: str | int | None = None,
+    header_row: int | None = None,
+    value_labels: str | None = None,
+    missing_codes: str | None = None,
     population: object = None,
     each_row_a_person: bool = False,
     weight: str | None = None,
@@ -76,7 +80,8 @@ def read(
 
     Parameters
     ----------
-    source : a CSV, Parquet or Arrow file, a folder of Parquet files, a database URL with a `query`, a pandas, Polars or
+    source : a CSV, Parquet, Arrow, Excel, SPSS, Stata, SAS or DuckDB file, a folder of files of one kind, "-" for what
+        is piped in, a database URL with a `query`, the address of an object store (`s3://…`), a pandas, Polars or
         PyArrow frame, or a frame of a cluster's (`incrowd list sources` and `incrowd list engines` tell all kinds).
     quasi : columns that outsiders may know, and so must be hidden in a crowd.
     sensitive : columns that must not be learnt about a person.
@@ -99,6 +104,11 @@ def read(
     missing : texts that stand for a missing value, such as "?" or "NA". Empty texts, "NaN" and "nan" always do.
     exact_text : compare texts character by character (default: False: `HIV` and `HIV ` are one value, and so are two
         ways of Unicode to write one letter).
+    sheet, header_row : which sheet of a workbook, by its name or its number from 1, and which of its rows names the
+        columns (default: the only sheet that holds something, and its first row that does).
+    value_labels : "text" or "codes": whether values of a statistics program's file are shown by their labels (default:
+        by labels, where at least two values have one).
+    missing_codes : "missing" or "values": what codes are that SPSS declares as missing (default: missing).
     population : a table of everybody who might be in this one, for models that ask how many people a row could be.
     each_row_a_person : every row is a person of its own, although identifiers or pseudonyms repeat (default: False, a
         table in which they do is not published unless `person` tells whose a row is).
@@ -110,7 +120,19 @@ def read(
     Table(quasi=['age'], sensitive=['flu'])
     """
     items = tuple(items) if not isinstance(items, str) else items
-    options = ReadOptions(query, separator, quote, encoding, missing, exact_text, lists=tuple(items))
+    options = ReadOptions(
+        query,
+        separator,
+        quote,
+        encoding,
+        missing,
+        exact_text,
+        lists=tuple(items),
+        sheet=sheet,
+        header_row=header_row,
+        value_labels=value_labels,
+        missing_codes=missing_codes,
+    )
     engine = open_engine(source, options)
     schema = Schema.of(
         engine.source.columns,

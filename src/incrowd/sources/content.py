@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import BytesIO, FileIO
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import BinaryIO, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.extras import needing_extra
 from incrowd.common.memory import in_gigabytes, memory_limit
 from incrowd.errors import EmptyTable, SourceChanged, SourceError
 
@@ -26,7 +27,9 @@ NEWLINE, RETURN, SPACE = b"\n\r "
 
 # Large enough that the cost of a step is nothing, small enough to stay in a processor's cache; whole words of 64 bytes.
 CHUNK = 1 << 18
-_GZIP = b"\x1f\x8b"
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_ZSTD_STEP = 1 << 12
+"""So few packed bytes at a time that they cannot become very many."""
 _MEMORY_SHARE = 0.5
 
 
@@ -77,16 +80,18 @@ class Content:
 
 
 def load(path: Path) -> Content:
-    """Take a file as it is, or decompress it into memory if it is gzip."""
+    """Take a file as it is, or decompress it into memory if it is gzip or Zstandard."""
     length = path.stat().st_size
     with path.open("rb") as file:
-        head = file.read(len(_GZIP))
+        head = file.read(len(_ZSTD))
     if not head:
         raise EmptyTable(f"{path}: the file is empty.")
     if not length:
         raise SourceError(f"{path}: this is not an ordinary file.  Hint: copy it to one; it is read more than once.")
-    if head == _GZIP:
-        return Content.of(_decompressed(path))
+    if head.startswith(_GZIP):
+        return Content.of(_ungzipped(path))
+    if head == _ZSTD:
+        return Content.of(_unzstd(path))
     # Absolute, since it is read later, when the working directory may be another.
     return Content(target=path.absolute(), length=length)
 
@@ -112,16 +117,42 @@ def _read(file: FileIO, size: int, path: Path) -> bytes:
     return piece
 
 
-def _decompressed(path: Path) -> bytes:
-    """Unpack piece by piece: a small file may become an enormous one."""
-    unpacked = BytesIO()
+def _ungzipped(path: Path) -> bytes:
     try:
         with gzip.open(path) as packed:
-            while piece := packed.read(CHUNK):
-                _require_memory(unpacked.tell() + len(piece), f"{path}: unpacked, the file must be held in memory")
-                unpacked.write(piece)
+            return _unpacked(path, iter(lambda: packed.read(CHUNK), b""))
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise SourceError(f"{path}: the gzip file is damaged or incomplete.") from None
+
+
+def _unzstd(path: Path) -> bytes:
+    with needing_extra("zstd", "files that are compressed with Zstandard"):
+        import zstandard
+
+    def pieces() -> Iterator[bytes]:
+        unpacking = zstandard.ZstdDecompressor().decompressobj()
+        with path.open("rb") as file:
+            while packed := file.read(_ZSTD_STEP):
+                while packed:
+                    if unpacking.eof:  # another frame follows
+                        unpacking = zstandard.ZstdDecompressor().decompressobj()
+                    yield unpacking.decompress(packed)
+                    packed = unpacking.unused_data if unpacking.eof else b""
+        if not unpacking.eof:
+            raise zstandard.ZstdError
+
+    try:
+        return _unpacked(path, pieces())
+    except zstandard.ZstdError:
+        raise SourceError(f"{path}: the Zstandard file is damaged or incomplete.") from None
+
+
+def _unpacked(path: Path, pieces: Iterable[bytes]) -> bytes:
+    """Unpack piece by piece: a small file may become an enormous one."""
+    unpacked = BytesIO()
+    for piece in pieces:
+        _require_memory(unpacked.tell() + len(piece), f"{path}: unpacked, the file must be held in memory")
+        unpacked.write(piece)
     if not unpacked.tell():
         raise EmptyTable(f"{path}: the file is empty.")
     return unpacked.getvalue()

@@ -53,7 +53,7 @@ def opened_file(
     where, found = str(path), dict(found or {})
     categorical = _categorical(frame, where)
     frame = normalized(frame, options, where=where)
-    description = {"path": where, **found, **_told_missing(options)}
+    description = {"path": where, **found, **told_missing(options)}
     found_out = tuple(key for key in found if options.dialect.get(key) is None)
     columns = tuple(frame.collect_schema().names())
     # What was found out must be true of one and the same file.
@@ -66,7 +66,7 @@ def opened_file(
 def opened_answer(frame: pl.DataFrame, url: str, options: ReadOptions, *, where: str) -> OpenedTable:
     """Return a database's answer, normalized; it is in memory. The `url` must hold no password."""
     lazy = normalized(frame.lazy(), options, where=where)
-    description = {"url": url, "query": options.query, **_told_missing(options)}
+    description = {"url": url, "query": options.query, **told_missing(options)}
     return OpenedTable(lazy, tuple(lazy.collect_schema().names()), "sql", description, in_memory=True)
 
 
@@ -90,7 +90,8 @@ def _categorical(frame: pl.LazyFrame, where: str) -> frozenset[str]:
     return frozenset(name for name, dtype in _schema(frame, where).items() if dtype in _LABELS)
 
 
-def _told_missing(options: ReadOptions) -> dict[str, object]:
+def told_missing(options: ReadOptions) -> dict[str, object]:
+    """Return the words for missing, as a description tells them."""
     return {"missing": list(options.missing)} if options.missing else {}
 
 

@@ -15,16 +15,11 @@ from pathlib import Path
 from incrowd.core.families import registered
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import SourceError
+from incrowd.sources.binary import LOOKED_AT, kind_of
 from incrowd.sources.normalize import require_readable_name
+from incrowd.sources.piped import PIPE, is_pipe, piped
 
-_NOT_TABLES = {
-    b"PK\x03\x04": "a ZIP archive or an Excel workbook.  Hint: unpack it, or save the sheet as CSV.",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook.  Hint: save the sheet as CSV.",
-    b"SQLite format 3\0": "an SQLite database.  Hint: open 'sqlite:///' followed by the path, with a query.",
-    b"\x28\xb5\x2f\xfd": "compressed with Zstandard.  Hint: decompress it, or use gzip.",
-    b"BZh91AY&SY": "compressed with bzip2.  Hint: decompress it, or use gzip.",
-    b"%PDF": "a PDF document.",
-}
+_SPELT = {"spss": "SPSS", "sas": "SAS", "duckdb": "DuckDB"}
 
 
 def open_source(
@@ -36,16 +31,33 @@ def open_source(
     encoding: str | None = None,
     missing: Sequence[str] = (),
     exact_text: bool = False,
+    sheet: str | int | None = None,
+    header_row: int | None = None,
+    value_labels: str | None = None,
+    missing_codes: str | None = None,
 ) -> OpenedTable:
     """Open a table; raises `SourceError` where it cannot be read, without quoting what is in it.
 
-    `source` is a path (CSV, also as .csv.gz; Parquet: a file, a folder or a pattern; Arrow), the URL of a database
-    (`sqlite:///` or `postgresql://`, with `query`: a SELECT or a table's name), or a Polars, pandas or PyArrow frame;
-    plugins may add others. The keywords are those of `ReadOptions`. Rows are read when the frame is collected, except
-    those of a database, and those of a CSV file that is compressed, not in UTF-8, or oddly quoted, which come into
-    memory now.
+    `source` is a path (CSV, also compressed; Parquet; Arrow; Excel; SPSS, Stata, SAS; DuckDB; a folder or a pattern of
+    such files), `-` for what is piped in, the URL of a database (`sqlite:///` or `postgresql://`, with `query`: a
+    SELECT or a table's name) or of an object store (`s3://`), or a Polars, pandas or PyArrow frame; plugins may add
+    others. The keywords are those of `ReadOptions`. Rows are read when the frame is collected, except those of a
+    database, of Excel and of statistics programs, and those of a CSV file that is compressed, not in UTF-8, or oddly
+    quoted, which come into memory now.
     """
-    return open_table(source, ReadOptions(query, separator, quote, encoding, missing, exact_text))
+    options = ReadOptions(
+        query,
+        separator,
+        quote,
+        encoding,
+        missing,
+        exact_text,
+        sheet=sheet,
+        header_row=header_row,
+        value_labels=value_labels,
+        missing_codes=missing_codes,
+    )
+    return open_table(source, options)
 
 
 def open_table(given: object, options: ReadOptions) -> OpenedTable:
@@ -53,18 +65,25 @@ def open_table(given: object, options: ReadOptions) -> OpenedTable:
     if isinstance(given, OpenedTable):
         options.refuse_all("this table is open already")
         return given
-    kinds: list[Source] = [kind() for kind in registered("sources").values()]
     try:
         location = locate(given)
-        found = next((kind for kind in kinds if not kind.fallback and kind.recognizes(location)), None)
-        if found is None:
-            _refuse_what_is_no_table(location, kinds)
-            found = next(kind for kind in kinds if kind.fallback and kind.recognizes(location))
-        opened = found.open(location, options)
+        opened = kind_of_source(location, options).open(location, options)
     except OSError as error:
         raise SourceError(f"{given}: the file cannot be read ({error.strerror}).") from None
-    told = {"exact_text": True} if options.exact_text else {}
+    told: dict[str, object] = {"exact_text": True} if options.exact_text else {}
+    if is_pipe(given):
+        told["path"] = PIPE
     return replace(opened, texts=options.texts, description={**opened.description, **told})
+
+
+def kind_of_source(location: Location, options: ReadOptions) -> Source:
+    """Return the kind of source that opens a location; raises `SourceError` where none does."""
+    kinds: list[Source] = [kind() for kind in registered("sources").values()]
+    found = next((kind for kind in kinds if not kind.fallback and kind.recognizes(location)), None)
+    if found is not None:
+        return found
+    _refuse_what_is_no_table(location, kinds, encoded=options.encoding is not None)
+    return next(kind for kind in kinds if kind.fallback and kind.recognizes(location))
 
 
 def locate(given: object) -> Location:
@@ -73,7 +92,7 @@ def locate(given: object) -> Location:
         return Location(given, scheme=url[1].lower())
     if not isinstance(given, (str, PathLike)):
         return Location(given)
-    path = Path(given)
+    path = piped() if is_pipe(given) else Path(given)
     if path.is_dir() or (glob.has_magic(str(path)) and not path.exists()):
         return Location(given, path)
     if not path.exists():
@@ -85,7 +104,8 @@ def locate(given: object) -> Location:
         return Location(given, path, head=file.read(16))
 
 
-def _refuse_what_is_no_table(location: Location, kinds: Sequence[Source]) -> None:
+def _refuse_what_is_no_table(location: Location, kinds: Sequence[Source], *, encoded: bool) -> None:
+    """Refuse what no kind of source takes; where an encoding is stated, any bytes may be text."""
     if location.scheme:
         accepted = "; ".join(kind.accepts for kind in kinds if kind.schemes)
         raise SourceError(f"'{location.scheme}://' cannot be opened.  Hint: give {accepted}; or the path of a file.")
@@ -94,11 +114,17 @@ def _refuse_what_is_no_table(location: Location, kinds: Sequence[Source]) -> Non
         raise SourceError(
             f"a {type(location.given).__name__} is not a table that can be opened.  Hint: give one of: {accepted}."
         )
-    kind = next((text for magic, text in _NOT_TABLES.items() if location.head.startswith(magic)), None)
-    if kind:
+    kind = kind_of(_longer_head(location.path)) if location.path.is_file() else None
+    if kind and not (encoded and "binary" in kind):
         raise SourceError(f"{location.path}: the file is {kind}")
     named = next((kind for kind in kinds if not kind.fallback and location.suffix in kind.suffixes), None)
     if named is not None:
         raise SourceError(
-            f"{location.path}: by its name the file is {named.name.capitalize()}, but it does not begin like one."
+            f"{location.path}: by its name the file is {_SPELT.get(named.name, named.name.capitalize())}, "
+            "but it does not begin like one."
         )
+
+
+def _longer_head(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(LOOKED_AT)

@@ -25,8 +25,8 @@ def open_query(location: Location, options: ReadOptions, fetch: Fetch, *, where:
     """Run a query and hold its result in memory; nothing is ever written to the database."""
     options.refuse_all_but(("query",), "this is a database")
     url = str(location.given)
-    statement = _statement(options.query, where)
-    return opened_answer(fetch(url, statement, where=where), without_password(url), options, where=where)
+    asked = statement(options.query, where)
+    return opened_answer(fetch(url, asked, where=where), without_password(url), options, where=where)
 
 
 def without_password(url: str) -> str:
@@ -47,7 +47,7 @@ def without_password(url: str) -> str:
     return address + (f"?{urlencode(kept)}" if kept else "")
 
 
-def _statement(query: str | None, where: str) -> str:
+def statement(query: str | None, where: str) -> str:
     """Return the query, or the one that reads a whole table where only its name is given."""
     if query is None or not query.strip():
         raise SourceError(

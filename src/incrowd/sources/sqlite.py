@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 _ONLY_READS = "a query may only read.  Hint: it must be a SELECT."
-_PREFIX = "sqlite:///"
+PREFIX = "sqlite:///"
 _BATCH = 50_000
 _HARMLESS = ("SQLITE_READONLY", "SQLITE_NOTADB", "SQLITE_CORRUPT", "SQLITE_BUSY", "SQLITE_IOERR", "SQLITE_CANTOPEN")
 _TYPES: dict[frozenset[type], type[pl.DataType]] = {
@@ -81,8 +81,8 @@ def _only_reading(action: int, one: str | None, other: str | None, *_: object) -
 
 
 def _path(url: str) -> Path:
-    name = url[len(_PREFIX) :]
-    if not url.lower().startswith(_PREFIX) or not name:
+    name = url[len(PREFIX) :]
+    if not url.lower().startswith(PREFIX) or not name:
         raise SourceError("an SQLite URL is 'sqlite:///relative.db' or 'sqlite:////absolute/path.db'.")
     path = Path(name)
     if not path.is_file():

@@ -197,7 +197,7 @@ def check_sink(sink: Sink, *, examples: int = 40, shrink: bool = True) -> None:
     writing.is_a_value(sink)
 
     @_settings(examples, shrink=shrink)
-    @given(batches=writing.frames(), separator=st.sampled_from([",", ";", "\t"]))
+    @given(batches=writing.frames(words=sink.names_are_words), separator=st.sampled_from([",", ";", "\t"]))
     def keeps_its_promise(batches: list[pl.DataFrame], separator: str) -> None:
         writing.reads_back(sink, batches, separator)
 

@@ -23,6 +23,7 @@ from incrowd.testing.reading import plain
 from incrowd.testing.strategies import KINDS
 
 _NAMES = ("age", "a,b", 'say "x"', "é漢", "with space", "semi;colon", "it's", "*", "1")
+_WORDS = ("age", "Sex", "zip_code", "income2020", "a" * 32)
 _OTHERS: tuple[tuple[Any, st.SearchStrategy[Any]], ...] = (
     (pl.Int8, st.integers(-128, 127)),
     (pl.Float32, st.sampled_from([0.5, -2.0, 1e10])),
@@ -41,10 +42,13 @@ def is_a_value(sink: Sink) -> None:
 
 
 @st.composite
-def frames(draw: st.DrawFn) -> list[pl.DataFrame]:
-    """Draw a published table in batches: columns of every plain type, missing values, no rows at all, odd names."""
+def frames(draw: st.DrawFn, *, words: bool = False) -> list[pl.DataFrame]:
+    """Draw a published table in batches: columns of every plain type, missing values, no rows at all, odd names.
+
+    Where names must be `words`, they are.
+    """
     rows = draw(st.integers(0, 8))
-    names = draw(st.lists(st.sampled_from(_NAMES), min_size=1, max_size=4, unique=True))
+    names = draw(st.lists(st.sampled_from(_WORDS if words else _NAMES), min_size=1, max_size=4, unique=True))
     columns = {}
     for name in names:
         dtype, values = draw(st.sampled_from(_TYPES))

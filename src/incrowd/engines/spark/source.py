@@ -50,6 +50,7 @@ class SparkSource:
     native: str = "spark"
     found_out: tuple[str, ...] = ()
     exact_text: bool = False
+    codebook: None = None  # Spark reads no file that has one
 
     @property
     def texts(self) -> TextRules:

@@ -73,6 +73,10 @@ def profile(
     encoding: str | None = None,
     missing: Sequence[str] = (),
     exact_text: bool = False,
+    sheet: str | int | None = None,
+    header_row: int | None = None,
+    value_labels: str | None = None,
+    missing_codes: str | None = None,
     progress: Progress = silent,
 ) -> Profile:
     """Propose a role for every column of a table and a hierarchy for every quasi-identifier.
@@ -92,6 +96,10 @@ def profile(
         encoding=encoding,
         missing=tuple(missing),
         exact_text=exact_text,
+        sheet=sheet,
+        header_row=header_row,
+        value_labels=value_labels,
+        missing_codes=missing_codes,
     )
     surveyed = survey(opened, progress)
     progress("comparing columns", 0.0)

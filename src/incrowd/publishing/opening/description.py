@@ -50,6 +50,10 @@ class Description:
     models: tuple[Model, ...] = ()
     method: Any = None
     reading: Mapping[str, Any] = field(default_factory=dict)
+    labelled: Mapping[str, Any] = field(default_factory=dict)
+    """How values of a statistics program's file are shown."""
+    sheet: Mapping[str, Any] = field(default_factory=dict)
+    """Which sheet of a workbook the table before is."""
     slices: Sequence[Sequence[str]] | None = None
     form: Any = None
     """The form that was asked for, where the release says so."""
@@ -110,6 +114,8 @@ class Description:
             models=tuple(make_model(model, base=base) for model in models),
             method=make_registered("methods", data["method"], base=base) if "method" in data else None,
             reading={key: source[key] for key in _READING if key in source},
+            labelled={key: source[key] for key in ("value_labels", "missing_codes") if key in source},
+            sheet={key: source[key] for key in ("sheet", "header_row") if key in source},
             slices=slices,
             form=make_registered("forms", data["form"], base=base) if "form" in data else None,
             item_separator=_separator(data.get("items", {})),

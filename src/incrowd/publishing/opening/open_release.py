@@ -38,6 +38,7 @@ from incrowd.engines.local import LocalEngine
 from incrowd.errors import SchemaError, SourceError, escaped
 from incrowd.forms.generalized import Generalized
 from incrowd.hierarchies.public import public_tree
+from incrowd.publishing.databases.releases import is_release_in_database, release_directory
 from incrowd.publishing.linked import LinkedTables
 from incrowd.publishing.opening.claims import judge_claims, judge_claims_of_people, with_weights
 from incrowd.publishing.opening.description import Description
@@ -49,6 +50,9 @@ from incrowd.publishing.recipe_format import reading_of
 from incrowd.publishing.release import Release
 from incrowd.publishing.table import Table
 from incrowd.sources import open_source, open_table, read_rows
+from incrowd.sources.excel import ExcelWorkbook
+from incrowd.sources.spss import SpssFile
+from incrowd.sources.stata import StataFile
 
 
 @dataclass(frozen=True)
@@ -93,9 +97,10 @@ def open_release(
     """Read a release from a directory of our own, or from any file with a `description` of its columns.
 
     The values that labels stand for are those of the `original` or the `external` table, or whatever the hierarchies
-    and labels name. What the release is said to satisfy is checked again on what is in the file.
+    and labels name. What the release is said to satisfy is checked again on what is in the file. A release in a
+    database is its URL, `#` and the release's name.
     """
-    place = Path(place)
+    place = release_directory(str(place)) if is_release_in_database(place) else Path(place)
     _require_there(place)
     described = _described(place, description)
     if described.split is not None and (data := _file(place, "data")) is not None:
@@ -263,7 +268,7 @@ def _require_tables(
 def _open(path: Path, described: Description) -> OpenedTable:
     if path.suffix.lower() != ".csv":
         lists = () if described.items is None else (described.items,)
-        return open_table(str(path), ReadOptions(lists=lists))
+        return open_table(str(path), ReadOptions(lists=lists, **_labelled(path, described)))
     told = dict(described.reading)
     if described.is_recipe and path.is_file() and (path.parent / SUMMARY).is_file():
         # The recipe tells how the original is read; a release that was made here is UTF-8 with the usual quotes.
@@ -294,9 +299,17 @@ def _open_original(original: object, described: Description, *, private: bool) -
 
 
 def _opened_original(original: object, described: Description) -> OpenedTable:
-    is_file = isinstance(original, (str, Path)) and Path(original).suffix.lower() == ".csv"
-    told = described.reading if is_file else {}
+    told: Mapping[str, Any] = {}
+    if isinstance(original, (str, Path)):
+        suffix = Path(original).suffix.lower()
+        told = described.reading if suffix == ".csv" else _labelled(Path(original), described)
+        told = described.sheet if suffix in ExcelWorkbook.suffixes else told
     return open_table(original, ReadOptions(**told, lists=None))
+
+
+def _labelled(path: Path, described: Description) -> Mapping[str, Any]:
+    """Return how values with labels are shown, of a file that may have labels."""
+    return described.labelled if path.suffix.lower() in (*SpssFile.suffixes, *StataFile.suffixes) else {}
 
 
 def _rows_of_original(original: object, described: Description) -> OpenedTable | None:
