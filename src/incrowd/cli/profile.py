@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from incrowd.cli.command import Command
+from incrowd.cli.text_files import DecimalSign, Header, WrittenAs, stated_header, stated_ways
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -32,6 +33,9 @@ def profile(
     separator: Annotated[str | None, typer.Option(help="Separator of a CSV file (default: found out).")] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV file (default: found out).")] = None,
     missing: Annotated[list[str] | None, typer.Option(help='Text that means missing, such as "?"; repeat.')] = None,
+    header: Header = None,
+    decimal: DecimalSign = None,
+    written: WrittenAs = None,
     exact_text: Annotated[
         bool, typer.Option("--exact-text", help="Tell texts apart that differ in spaces around them, or in Unicode.")
     ] = False,
@@ -59,6 +63,9 @@ def profile(
             encoding=encoding,
             missing=missing or (),
             exact_text=exact_text,
+            header=stated_header(header),
+            decimal=decimal,
+            written=stated_ways(written),
             progress=progress,
         )
     if writes:
@@ -73,8 +80,8 @@ def profile(
         console.print(_sets(found, where))
     for line in _remarks(found, where):
         console.print(line, markup=False, highlight=False)
-    written = f"\nThe recipe is in {recipe}. Read it, edit it, and then:"
-    console.print(written, markup=False, highlight=False, soft_wrap=True)
+    made = f"\nThe recipe is in {recipe}. Read it, edit it, and then:"
+    console.print(made, markup=False, highlight=False, soft_wrap=True)
     console.print(f"  incrowd publish {shlex.quote(str(recipe))}", markup=False, highlight=False, soft_wrap=True)
 
 

@@ -43,6 +43,11 @@ class Origin(Protocol):
         """Which of its texts are one value, and which are missing."""
         ...
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What its owner should know of how it was read."""
+        ...
+
 
 def _nothing_to_require() -> None:
     """Rows in memory stay what they are."""
@@ -68,6 +73,10 @@ class OpenedTable:
     """Which of the description's keywords nobody stated: they were read off the rows, and so may tell of one."""
     texts: TextRules = AS_THEY_LOOK
     """Which of its texts are one value, and which are missing; applied to distinct values when these are counted."""
+    notes: tuple[str, ...] = ()
+    """What its owner should know of how it was read: columns left out, columns that are text but for some rows."""
+    stated: OpenedTable | None = None
+    """The same rows, read by what was stated and by nothing that was found in them; None where that is the same."""
     require_unchanged: Callable[[], None] = _nothing_to_require
     """Raises `SourceChanged` unless what is read is still what was opened; asked before and after each time."""
 
@@ -80,6 +89,10 @@ class ReadOptions:
     a text file; texts that are listed in `missing`, for example "?" or "NA", are null. With `exact_text`, texts that
     differ in spaces around them or in how Unicode spells a letter are different values. The columns in `lists` may hold
     lists of plain values; None is any column, for readers that do not look at such columns.
+
+    Of a text file, `header` is False or the columns' names where the first line is a row, and True where it holds
+    names; `decimal` is the sign in its numbers, "," or "."; and `written` tells by column how numbers and dates are
+    written ("1.234,5", "dd.mm.yyyy"), or "plain": as they are, and nothing is found out.
     """
 
     query: str | None = None
@@ -89,6 +102,9 @@ class ReadOptions:
     missing: Sequence[str] = ()
     exact_text: bool = False
     lists: tuple[str, ...] | None = ()
+    header: bool | Sequence[str] | None = None
+    decimal: str | None = None
+    written: Mapping[str, str] | str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.exact_text, bool):
@@ -99,11 +115,25 @@ class ReadOptions:
                 f"{option('missing')} takes a list of texts, for example {option('missing', ['?', 'NA'])}."
             )
         object.__setattr__(self, "missing", tuple(self.missing))
+        if self.decimal not in (None, ",", "."):
+            raise SourceError("decimal= is ',' or '.'.")
+        if self.header is not None and not isinstance(self.header, bool) and not _are_texts(self.header):
+            raise SourceError("header= is True, False, or a list of the columns' names.")
+        if self.written is not None and self.written != "plain" and not isinstance(self.written, Mapping):
+            raise SourceError("written= tells by column how it is written, for example {'born': 'dd.mm.yyyy'}.")
 
     @property
     def dialect(self) -> dict[str, str | None]:
         """What is stated of a text file."""
         return {"separator": self.separator, "quote": self.quote, "encoding": self.encoding}
+
+    @property
+    def cells(self) -> dict[str, object]:
+        """What is stated of the header and the cells of a text file, in the words of a recipe."""
+        header = self.header if self.header is None or isinstance(self.header, bool) else list(self.header)
+        written = dict(self.written) if isinstance(self.written, Mapping) else self.written
+        told = {"header": header, "decimal": self.decimal, "written": written}
+        return {key: value for key, value in told.items() if value is not None}
 
     @property
     def texts(self) -> TextRules:
@@ -123,6 +153,10 @@ class ReadOptions:
         for name in ("missing", "exact_text"):
             if getattr(self, name):
                 raise SourceError(f"{what}, so {name}= cannot be used.")
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(one, str) for one in value)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -125,6 +125,9 @@ def check(
     encoding: str | None = None,
     missing: Sequence[str] = (),
     exact_text: bool = False,
+    header: bool | Sequence[str] | None = None,
+    decimal: str | None = None,
+    written: Mapping[str, str] | str | None = None,
 ) -> Check:
     """Read off what a table achieves; a missing value is a value like any other.
 
@@ -166,7 +169,19 @@ def check(
     if original is not None and items is None:
         items, item_separator = next(iter(original.schema.items), None), original.schema.item_separator
     opened = open_table(
-        source, ReadOptions(query, separator, quote, encoding, missing, exact_text, lists=None if items else ())
+        source,
+        ReadOptions(
+            query,
+            separator,
+            quote,
+            encoding,
+            missing,
+            exact_text,
+            lists=None if items else (),
+            header=header,
+            decimal=decimal,
+            written=written,
+        ),
     )
     if original is not None:
         quasi = original.schema.quasi if quasi is None else quasi

@@ -42,8 +42,11 @@ _KEYS = (
     "each_row_a_person", "items", "tables", "split", "ledger",
     "compare",  # other ways to publish the same table: see planning/compare/candidates.py
 )  # fmt: skip
-_SOURCE_KEYS = ("path", "url", "table", "query", "separator", "quote", "encoding", "missing", "exact_text")
-_NOT_TEXTS = ("missing", "exact_text")
+_SOURCE_KEYS = (
+    "path", "url", "table", "query", "separator", "quote", "encoding", "missing", "exact_text", "header", "decimal",
+    "written",
+)  # fmt: skip
+_NOT_TEXTS = ("missing", "exact_text", "header", "written")
 _OUTPUT_KEYS = ("directory", "format", "spreadsheet_safe")
 _DEFAULT_HIERARCHY = {"quasi": Automatic(), "sensitive": Exact()}
 SQLITE = "sqlite:///"

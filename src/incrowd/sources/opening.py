@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -36,6 +36,9 @@ def open_source(
     encoding: str | None = None,
     missing: Sequence[str] = (),
     exact_text: bool = False,
+    header: bool | Sequence[str] | None = None,
+    decimal: str | None = None,
+    written: Mapping[str, str] | str | None = None,
 ) -> OpenedTable:
     """Open a table; raises `SourceError` where it cannot be read, without quoting what is in it.
 
@@ -45,7 +48,8 @@ def open_source(
     those of a database, and those of a CSV file that is compressed, not in UTF-8, or oddly quoted, which come into
     memory now.
     """
-    return open_table(source, ReadOptions(query, separator, quote, encoding, missing, exact_text))
+    cells = {"header": header, "decimal": decimal, "written": written}
+    return open_table(source, ReadOptions(query, separator, quote, encoding, missing, exact_text, **cells))  # type: ignore[arg-type]
 
 
 def open_table(given: object, options: ReadOptions) -> OpenedTable:

@@ -73,6 +73,9 @@ def profile(
     encoding: str | None = None,
     missing: Sequence[str] = (),
     exact_text: bool = False,
+    header: bool | Sequence[str] | None = None,
+    decimal: str | None = None,
+    written: Mapping[str, str] | str | None = None,
     progress: Progress = silent,
 ) -> Profile:
     """Propose a role for every column of a table and a hierarchy for every quasi-identifier.
@@ -92,6 +95,9 @@ def profile(
         encoding=encoding,
         missing=tuple(missing),
         exact_text=exact_text,
+        header=header,
+        decimal=decimal,
+        written=written,
     )
     surveyed = survey(opened, progress)
     progress("comparing columns", 0.0)
@@ -107,7 +113,7 @@ def profile(
         sets=tuple(separating_sets(surveyed.coded, published)),
         pairs=tuple(best_pairs(surveyed.coded, published)),
         quasi=measure(surveyed.coded, quasi) if quasi else None,
-        notes=tuple(notes.about(surveyed, columns)),
+        notes=(*opened.notes, *notes.about(surveyed, columns)),
     )
     progress("comparing columns", 1.0)
     return made

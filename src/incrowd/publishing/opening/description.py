@@ -30,6 +30,7 @@ from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.publishing.recipe_format import make_model, read_columns
 
 _READING = ("separator", "quote", "encoding", "missing", "exact_text")
+_CELLS = ("header", "decimal", "written")
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,9 @@ class Description:
     models: tuple[Model, ...] = ()
     method: Any = None
     reading: Mapping[str, Any] = field(default_factory=dict)
+    """How the published file is to be read."""
+    original_reading: Mapping[str, Any] = field(default_factory=dict)
+    """How the table before is to be read."""
     slices: Sequence[Sequence[str]] | None = None
     form: Any = None
     """The form that was asked for, where the release says so."""
@@ -97,6 +101,8 @@ class Description:
                 raise RecipeError(f"[source]: {key} is a text, not {type(source[key]).__name__}.")
         if not _is_texts(source.get("missing", [])):
             raise RecipeError("[source]: missing is a list of texts.")
+        # A release of our own is written plainly, whatever its table was like.
+        reading, cells = ({key: source[key] for key in keys if key in source} for keys in (_READING, _CELLS))
         if not isinstance(models, list):
             raise RecipeError(f"[[models]] is a list of tables, not {type(models).__name__}.")
         if slices is not None and not _is_slices(slices):
@@ -106,7 +112,8 @@ class Description:
             hierarchies=hierarchies,
             models=tuple(make_model(model, base=base) for model in models),
             method=make_registered("methods", data["method"], base=base) if "method" in data else None,
-            reading={key: source[key] for key in _READING if key in source},
+            reading={**reading, **({"header": True, "written": "plain"} if "incrowd" in data else cells)},
+            original_reading={**reading, **cells},
             slices=slices,
             form=make_registered("forms", data["form"], base=base) if "form" in data else None,
             item_separator=_separator(data.get("items", {})),

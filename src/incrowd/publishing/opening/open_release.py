@@ -288,7 +288,7 @@ def _open_original(original: object, described: Description, *, private: bool) -
 
 def _opened_original(original: object, described: Description) -> OpenedTable:
     is_file = isinstance(original, (str, Path)) and Path(original).suffix.lower() == ".csv"
-    told = described.reading if is_file else {}
+    told = described.original_reading if is_file else {}
     return open_table(original, ReadOptions(**told, lists=None))
 
 
