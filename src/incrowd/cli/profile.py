@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -39,6 +40,9 @@ def profile(
     exact_text: Annotated[
         bool, typer.Option("--exact-text", help="Tell texts apart that differ in spaces around them, or in Unicode.")
     ] = False,
+    trial: Annotated[
+        bool, typer.Option(help="Try the recipe on some rows, and tell what an audit says of it (takes some seconds).")
+    ] = True,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the profile as JSON; write a recipe only where --output is given.")
     ] = False,
@@ -48,7 +52,9 @@ def profile(
 
     from incrowd.cli.output import print_json, showing_progress
     from incrowd.common.writing import write_text
+    from incrowd.core.source import ReadOptions
     from incrowd.planning.profile import profile as profile_table
+    from incrowd.planning.profile.trial import try_recipe
     from incrowd.planning.profile.writing import recipe_text
 
     recipe = output or Path(f"{_stem(file)}.recipe.toml")
@@ -68,6 +74,22 @@ def profile(
             written=stated_ways(written),
             progress=progress,
         )
+        if trial:
+            progress("trying the recipe", 0.0)
+            options = ReadOptions(
+                query,
+                separator,
+                None,
+                encoding,
+                missing or (),
+                exact_text,
+                header=stated_header(header),
+                decimal=decimal,
+                written=stated_ways(written),
+            )
+            told = try_recipe(found, recipe_text(found, recipe_path=recipe), file, options)
+            found = replace(found, trial=told)
+            progress("trying the recipe", 1.0)
     if writes:
         write_text(recipe, recipe_text(found, recipe_path=recipe), force=force)
     if as_json:
@@ -170,6 +192,7 @@ def _remarks(found: Profile, where: str) -> Iterator[str]:
             f"{count(found.quasi.unique_rows, 'row')} unique ({share(found.quasi.unique_rows, found.quasi.rows)}), "
             f"k = {found.quasi.k}."
         )
+    yield from found.trial
     for note in found.notes:
         yield f"Note: {note}"
 

@@ -131,7 +131,7 @@ def as_short_text(values: pl.Series) -> pl.Series:
 
 
 def as_bounds(values: pl.Series) -> pl.Series:
-    """Return the values as bounds of ranges are written: as labels, and a midnight as its date, for the day begins there.
+    """Return the values as bounds of ranges are written: as labels, and a midnight as its date, when the day begins.
 
     >>> as_bounds(pl.Series(["1996-01-01 00:00:00", "1996-01-01 07:30:00"]).str.to_datetime()).to_list()
     ['1996-01-01', '1996-01-01 07:30:00']

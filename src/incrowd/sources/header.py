@@ -111,7 +111,14 @@ def _without_header(content: Content, width: int, stated: bool | Sequence[str], 
         )
     if "" in names or len(set(names)) < width:
         raise SourceError(f"{where}: header= must give each column a name of its own.")
-    return Header(tuple(names), 0, len(_MARK) if content.head(len(_MARK)) == _MARK else 0)
+    with content.open() as file:
+        lines = _Lines(file, where)
+        count, offset = 0, len(_MARK) if content.head(len(_MARK)) == _MARK else 0
+        for line in lines:
+            if line.strip(" \r\n"):
+                break
+            count, offset = lines.count, lines.offset
+    return Header(tuple(names), count, offset)
 
 
 def _named(names: list[str], where: str) -> list[str]:

@@ -44,6 +44,8 @@ class Profile:
     quasi: Separation | None
     """All proposed quasi-identifiers together."""
     notes: tuple[str, ...]
+    trial: tuple[str, ...] = ()
+    """What the proposed recipe was found to risk, where it was tried."""
 
     def named(self, role: Role) -> list[ColumnProfile]:
         """Return the columns that a role is proposed for."""
@@ -61,6 +63,7 @@ class Profile:
             "pairs": [found.to_dict() for found in self.pairs],
             "quasi": None if self.quasi is None else self.quasi.to_dict(),
             "notes": list(self.notes),
+            "trial": list(self.trial),
         }
 
 
