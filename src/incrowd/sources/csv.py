@@ -98,17 +98,12 @@ def open_csv(
     found: dict[str, object] = {"quote": dialect.quote or "", "encoding": text.encoding}
     if dialect.separator != NOTHING:
         found["separator"] = dialect.separator
-    frame, in_memory, quoted = _rows(content, dialect, names, where)
-    commas = quoted if dialect.separator == "," else _holds_comma(content, names.offset)
+    frame, in_memory, commas = _rows(content, dialect, names, where)
     return TextTable(frame, found, in_memory, commas)
 
 
-def _holds_comma(content: Content, offset: int) -> bool:
-    return any(b"," in piece for _, piece in content.pieces(offset))
-
-
 def _rows(content: Content, dialect: Dialect, header: Header, where: str) -> tuple[pl.LazyFrame, bool, bool]:
-    """Return the rows, whether these are in memory, and whether any field is quoted."""
+    """Return the rows, whether these are in memory, and whether a cell may hold a comma."""
     layout = examine(content, header.offset, dialect, len(header.names))
     if not layout.regular:
         if open_fields(content, dialect, header.offset):
@@ -127,7 +122,7 @@ def _rows(content: Content, dialect: Dialect, header: Header, where: str) -> tup
     if layout.quoted or dialect.padded:
         # Polars itself takes only unquoted empty fields for null.
         frame = null_where(frame, [""])
-    return frame, content.in_memory, layout.quoted
+    return frame, content.in_memory, layout.quoted if dialect.separator == "," else layout.commas
 
 
 def _scan(content: Content, dialect: Dialect, header: Header, layout: Layout) -> pl.LazyFrame:

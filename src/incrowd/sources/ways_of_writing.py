@@ -27,7 +27,7 @@ from incrowd.sources.finding_numbers import (
 )
 from incrowd.sources.written import Decimal, Written, WrittenNumber
 
-SAMPLED_ROWS = 2000
+SAMPLED_ROWS = 1000
 MOST_ALIKE = 0.5
 Candidate: TypeAlias = DateCandidate | NumberCandidate
 
@@ -103,7 +103,7 @@ def _present(column: pl.Series) -> pl.Series:
 def _candidate(values: pl.Series, *, decimal: Decimal | None, may_hold_commas: bool) -> Candidate | None:
     if not len(values):
         return None
-    dates = date_candidate(shapes_of(values), len(values))
+    dates = date_candidate(shapes_of(values), len(values)) if _starts_like_dates(values) else None
     return dates or number_candidate(values, decimal=decimal, may_hold_commas=may_hold_commas)
 
 
@@ -116,7 +116,14 @@ def _with_commas_later(frame: pl.LazyFrame, columns: Sequence[str]) -> list[str]
     return [name for name in columns if found[name]]
 
 
+def _starts_like_dates(values: pl.Series) -> bool:
+    """Whether shapes are worth looking at: some value among the first begins like a date."""
+    return bool(values.head(100).str.contains(r"^\d{1,4}[./ -]?(?:\d|[A-Za-z]{3})").any())
+
+
 def _note_short_years(name: str, values: pl.Series, ways: Ways) -> None:
+    if not _starts_like_dates(values):
+        return
     short = sum(times for shape, times in shapes_of(values).items() if SHORT_YEAR.match(shape))
     if len(values) and short >= MOST_ALIKE * len(values):
         ways.notes.append(

@@ -76,11 +76,7 @@ def _each_row(profile: Profile) -> Iterator[str]:
     """Say that each row is a person, where names repeat and a number of the person's own does not."""
     identifiers = profile.named("identifier")
     repeated = [column.name for column in identifiers if column.distinct + column.missing < profile.rows]
-    numbers = [
-        column.name
-        for column in identifiers
-        if column.concept in ("person id", "official number") and column.distinct == profile.rows
-    ]
+    numbers = [column.name for column in identifiers if column.distinct == profile.rows]
     if repeated and numbers and not profile.named("person"):
         yield _comment(
             f"{listed(repeated)} repeats, but {listed(numbers[:1])} is another one in each row. If that is a number of "

@@ -101,7 +101,6 @@ class Description:
                 raise RecipeError(f"[source]: {key} is a text, not {type(source[key]).__name__}.")
         if not _is_texts(source.get("missing", [])):
             raise RecipeError("[source]: missing is a list of texts.")
-        # A release of our own is written plainly, whatever its table was like.
         reading, cells = ({key: source[key] for key in keys if key in source} for keys in (_READING, _CELLS))
         if not isinstance(models, list):
             raise RecipeError(f"[[models]] is a list of tables, not {type(models).__name__}.")
@@ -112,7 +111,7 @@ class Description:
             hierarchies=hierarchies,
             models=tuple(make_model(model, base=base) for model in models),
             method=make_registered("methods", data["method"], base=base) if "method" in data else None,
-            reading={**reading, **({"header": True, "written": "plain"} if "incrowd" in data else cells)},
+            reading=reading if "incrowd" in data else {**reading, **cells},
             original_reading={**reading, **cells},
             slices=slices,
             form=make_registered("forms", data["form"], base=base) if "form" in data else None,
