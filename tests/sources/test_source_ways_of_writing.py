@@ -321,3 +321,11 @@ def test_ways_keep_what_does_not_fit() -> None:
     dates = pl.DataFrame({"x": ["1.2.2003", "31.2.2003", None, "1.2.03", "1.2.20030"]})
     found = dates.select(WrittenDate("dd.mm.yyyy").respelled(pl.col("x"))).to_series().to_list()
     assert found == ["2003-02-01", "31.2.2003", None, "1.2.03", "1.2.20030"]
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_binary_file_is_called_one(file: Write, seed: int) -> None:
+    with pytest.raises(SourceError, match="binary file of a kind that is not known"):
+        open_source(file(b"\x7fELF" + random.Random(seed).randbytes(4000) + b"\0"))
+    with pytest.raises(SourceError, match="may be UTF-16"):
+        open_source(file("a,b\n1,2\n".encode("utf-16-le")))

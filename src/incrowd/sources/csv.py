@@ -16,7 +16,6 @@ from typing import ClassVar, cast
 import polars as pl
 import polars.selectors as cs
 
-from incrowd.common.surface import option
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import SourceError, similar_columns
 from incrowd.sources import unusual
@@ -35,7 +34,9 @@ from incrowd.sources.written import Decimal, stated_way
 
 # No header can hold this name: a zero byte in a file is an error.
 _ROW = "\0row"
-_UTF16_SHARE = 0.2
+_UTF16_SHARE = 0.4
+_BINARY_SHARE = 0.05
+_FIRST_PRINTED = ord(" ")
 NO_NAME = (
     "the first column has no name: it is taken for row numbers, as pandas and R write them, and left out. Name it "
     "to keep it."
@@ -195,9 +196,19 @@ def _without_unnamed(opened: OpenedTable, where: str) -> OpenedTable:
 
 def _zero_byte(content: Content, at: int, where: str) -> str:
     head = content.head(1000)
-    if head.count(0) > _UTF16_SHARE * len(head):
-        ends = " or ".join(option("encoding", f"utf-16-{end}", section="source") for end in ("le", "be"))
-        hint = f"it may be UTF-16 ({ends}), or no text at all."
+    if _looks_like_utf16(head):
+        hint = "it may be UTF-16 (encoding='utf-16-le' or 'utf-16-be')."
+    elif sum(byte < _FIRST_PRINTED and byte not in b"\t\n\r" for byte in head) > _BINARY_SHARE * len(head):
+        return f"{where}: this is a binary file of a kind that is not known.  Hint: save the table as CSV or Parquet."
     else:
         hint = "the file is damaged, or is not text."
     return f"{where}: line {line_of(content, at)} holds a zero byte.  Hint: {hint}"
+
+
+def _looks_like_utf16(head: bytes) -> bool:
+    """Whether almost every second byte is zero, and the others are text."""
+    pairs = len(head) // 2
+    even, odd = head[: 2 * pairs : 2], head[1 : 2 * pairs : 2]
+    zeros, others = (even, odd) if even.count(0) > odd.count(0) else (odd, even)
+    printed = sum(byte >= _FIRST_PRINTED or byte in b"\t\n\r" for byte in others)
+    return pairs > 0 and zeros.count(0) >= _UTF16_SHARE * pairs and printed >= _UTF16_SHARE * pairs

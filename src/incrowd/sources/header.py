@@ -76,8 +76,8 @@ def read_header(
         if stated is None and looks_like_a_row(names, sampled_rows(content, dialect)):
             raise SourceError(
                 f"{where}: the first line looks like a row, not like names: is there no header?  Hint: header=False "
-                "says so, header=['age', 'sex', …] names the columns, header=True says that these are names (on the "
-                "command line --header no, --header age,sex,…, --header yes)."
+                "says so, header=['age', 'sex', …] names the columns, header=True says that these are names (in a "
+                "recipe header = false, on the command line --header no, --header age,sex,… or --header yes)."
             )
         names = _named(names, where)
         count, offset = lines.count, lines.offset
