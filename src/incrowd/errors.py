@@ -24,6 +24,7 @@ and warns of:
 
     CompileCacheWarning          compiled code cannot be kept on disk, so that every run compiles it again
     FormulaWarning               a file holds cells that a spreadsheet would run as formulas
+    ReadingWarning               a file was read in a way that its owner should know
 
 A message says what was wrong, where, and what to do. It may quote names of columns, labels of hierarchies and
 parameters, and no value of the table: errors are logged, sent and kept. Values that a user must see to mend a
@@ -211,6 +212,10 @@ class CompileCacheWarning(UserWarning):
 
 class FormulaWarning(UserWarning):
     """A file was written that holds cells which a spreadsheet would run as formulas."""
+
+
+class ReadingWarning(UserWarning):
+    """A file was read in a way that its owner should know: a column was left out, or is text but for some rows."""
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:

@@ -82,7 +82,7 @@ def test_the_text_of_a_cut_separates_too(values: list[float]) -> None:
         (date(1987, 11, 3), date(1988, 2, 14), "1988-01-01"),
         (date(1955, 3, 1), date(1961, 2, 3), "1960-01-01"),  # a decade, before 1970 too
         (date(1988, 2, 13), date(1988, 2, 14), "1988-02-14"),
-        (datetime(1988, 2, 14, 9, 50), datetime(1988, 2, 14, 10, 7), "1988-02-14 10:00:00.000000"),
+        (datetime(1988, 2, 14, 9, 50), datetime(1988, 2, 14, 10, 7), "1988-02-14 10:00:00"),
     ],
 )
 def test_the_roundest_cut(lower: object, upper: object, cut: str) -> None:

@@ -299,14 +299,19 @@ def test_duplicate_column_names(file: Write) -> None:
 
 
 def test_duplicate_values_in_a_file_without_header_are_not_quoted(file: Write) -> None:
-    with pytest.raises(SourceError, match=r"columns 2 and 3 of the first line are the same") as caught:
+    with pytest.raises(SourceError, match=r"looks like a row") as caught:
         open_source(file("39,Anna,Anna\n40,Bert,Carl\n"))
+    assert "Anna" not in str(caught.value)
+    with pytest.raises(SourceError, match=r"columns 1 and 2 of the first line are the same.*header=False") as caught:
+        open_source(file("Anna,Anna\nBert,Carl\n"))
     assert "Anna" not in str(caught.value)
 
 
 def test_empty_column_names(file: Write) -> None:
-    with pytest.raises(SourceError, match=r"no name for columns 1, 3\."):
+    with pytest.raises(SourceError, match=r"no name for column 3\."):
         open_source(file(",b, \n1,2,3\n"))
+    with pytest.raises(SourceError, match=r"no name for column 2\."):
+        open_source(file("a,,c\n1,2,3\n"))
 
 
 def test_wrong_separator(file: Write) -> None:

@@ -49,7 +49,7 @@ def test_utf16_without_mark_can_be_stated(file: Write) -> None:
 
 
 def test_cp1252(file: Write) -> None:
-    source = open_source(file("preis,ort\n5 €,Köln\n".encode("cp1252")))
+    source = open_source(file("preis,ort\n5 €,Köln\n".encode("cp1252")), written="plain")
     assert (source.in_memory, source.description["encoding"]) == (True, "cp1252")
     assert source.frame.collect().rows() == [("5 €", "Köln")]
 

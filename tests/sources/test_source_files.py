@@ -318,12 +318,11 @@ import resource, sys
 import polars
 from incrowd.errors import SourceError
 from incrowd.sources import open_source, read_rows
-source = open_source(sys.argv[1])
 with open("/proc/self/statm") as file:
     used = int(file.read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + int(sys.argv[2]), resource.RLIM_INFINITY))
 try:
-    print(read_rows(source).height)
+    print(read_rows(open_source(sys.argv[1])).height)
 except SourceError as error:
     print(error)
 """

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from incrowd.cli.command import Command
+from incrowd.cli.text_files import DecimalSign, Header, WrittenAs, stated_header, stated_ways
 
 if TYPE_CHECKING:
     from incrowd.core.model import Model
@@ -56,6 +57,9 @@ def check(
     separator: Annotated[str | None, typer.Option(help="Separator of a CSV file (default: found out).")] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV file (default: found out).")] = None,
     missing: Annotated[list[str] | None, typer.Option(help='Text that means missing, such as "?"; repeat.')] = None,
+    header: Header = None,
+    decimal: DecimalSign = None,
+    written: WrittenAs = None,
     exact_text: Annotated[
         bool, typer.Option("--exact-text", help="Tell texts apart that differ in spaces around them, or in Unicode.")
     ] = False,
@@ -107,6 +111,9 @@ def check(
             header_row=header_row,
             value_labels=value_labels,
             missing_codes=missing_codes,
+            header=stated_header(header),
+            decimal=decimal,
+            written=stated_ways(written),
         )
     failures = _failures(found, k, l) + [
         f"{model.statement}: {model.note or f'{model.failing_rows:,} rows in {model.failing_groups:,} groups fail'}"

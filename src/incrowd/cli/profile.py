@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from incrowd.cli.command import Command
+from incrowd.cli.text_files import DecimalSign, Header, WrittenAs, stated_header, stated_ways
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -41,6 +43,9 @@ def profile(
     separator: Annotated[str | None, typer.Option(help="Separator of a CSV file (default: found out).")] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV file (default: found out).")] = None,
     missing: Annotated[list[str] | None, typer.Option(help='Text that means missing, such as "?"; repeat.')] = None,
+    header: Header = None,
+    decimal: DecimalSign = None,
+    written: WrittenAs = None,
     exact_text: Annotated[
         bool, typer.Option("--exact-text", help="Tell texts apart that differ in spaces around them, or in Unicode.")
     ] = False,
@@ -56,6 +61,9 @@ def profile(
     missing_codes: Annotated[
         str | None, typer.Option(help="missing or values: what SPSS' codes for missing are (default: missing).")
     ] = None,
+    trial: Annotated[
+        bool, typer.Option(help="Try the recipe on some rows, and tell what an audit says of it (takes some seconds).")
+    ] = True,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the profile as JSON; write a recipe only where --output is given.")
     ] = False,
@@ -65,7 +73,9 @@ def profile(
 
     from incrowd.cli.output import as_sheet, print_json, showing_progress
     from incrowd.common.writing import write_text
+    from incrowd.core.source import ReadOptions
     from incrowd.planning.profile import profile as profile_table
+    from incrowd.planning.profile.trial import try_recipe
     from incrowd.planning.profile.writing import recipe_text
 
     recipe = output or Path(f"{_stem(file)}.recipe.toml")
@@ -84,8 +94,31 @@ def profile(
             header_row=header_row,
             value_labels=value_labels,
             missing_codes=missing_codes,
+            header=stated_header(header),
+            decimal=decimal,
+            written=stated_ways(written),
             progress=progress,
         )
+        if trial:
+            progress("trying the recipe", 0.0)
+            options = ReadOptions(
+                query,
+                separator,
+                None,
+                encoding,
+                missing or (),
+                exact_text,
+                sheet=as_sheet(sheet),
+                header_row=header_row,
+                value_labels=value_labels,
+                missing_codes=missing_codes,
+                header=stated_header(header),
+                decimal=decimal,
+                written=stated_ways(written),
+            )
+            told = try_recipe(found, recipe_text(found, recipe_path=recipe), file, options)
+            found = replace(found, trial=told)
+            progress("trying the recipe", 1.0)
     if writes:
         write_text(recipe, recipe_text(found, recipe_path=recipe), force=force)
     if as_json:
@@ -98,8 +131,8 @@ def profile(
         console.print(_sets(found, where))
     for line in _remarks(found, where):
         console.print(line, markup=False, highlight=False)
-    written = f"\nThe recipe is in {recipe}. Read it, edit it, and then:"
-    console.print(written, markup=False, highlight=False, soft_wrap=True)
+    made = f"\nThe recipe is in {recipe}. Read it, edit it, and then:"
+    console.print(made, markup=False, highlight=False, soft_wrap=True)
     console.print(f"  incrowd publish {shlex.quote(str(recipe))}", markup=False, highlight=False, soft_wrap=True)
 
 
@@ -188,6 +221,7 @@ def _remarks(found: Profile, where: str) -> Iterator[str]:
             f"{count(found.quasi.unique_rows, 'row')} unique ({share(found.quasi.unique_rows, found.quasi.rows)}), "
             f"k = {found.quasi.k}."
         )
+    yield from found.trial
     for note in found.notes:
         yield f"Note: {note}"
 

@@ -256,6 +256,10 @@ class Engine(Named, Protocol):
         """Open what a recipe's [source] describes in a session of the engine's; None where it has no sessions."""
         return None
 
+    def as_stated(self) -> Engine:
+        """Return the same rows, read by what was stated alone: nothing that was found in them decides how."""
+        return self
+
     def distinct(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
         """Return the distinct tuples of some columns and how many rows have each, in one pass over the rows."""
         ...

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd.errors import QueryError, did_you_mean
 from incrowd.hierarchies.tree import Tree
-from incrowd.hierarchies.values import as_bound, as_dates, as_numbers, as_short_text, as_text, natural_kind
+from incrowd.hierarchies.values import as_bound, as_bounds, as_dates, as_numbers, as_short_text, as_text, natural_kind
 
 Condition = object
 """A value; a list or set of values; or a tuple `(low, high)`, both included, None for an open end."""
@@ -58,6 +58,7 @@ def spelled(values: pl.Series) -> pl.Series:
         values = values.dt.cast_time_unit("us")
         if values.dtype.time_zone is not None:  # type: ignore[attr-defined]
             values = values.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return as_bounds(values)
     return as_short_text(values)
 
 

@@ -49,6 +49,11 @@ class Origin(Protocol):
         """What a file of a statistics program says of its columns."""
         ...
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What its owner should know of how it was read."""
+        ...
+
 
 def _nothing_to_require() -> None:
     """Rows in memory stay what they are."""
@@ -74,6 +79,10 @@ class OpenedTable:
     """Which of the description's keywords nobody stated: they were read off the rows, and so may tell of one."""
     texts: TextRules = AS_THEY_LOOK
     """Which of its texts are one value, and which are missing; applied to distinct values when these are counted."""
+    notes: tuple[str, ...] = ()
+    """What its owner should know of how it was read: columns left out, columns that are text but for some rows."""
+    stated: OpenedTable | None = None
+    """The same rows, read by what was stated and by nothing that was found in them; None where that is the same."""
     require_unchanged: Callable[[], None] = _nothing_to_require
     """Raises `SourceChanged` unless what is read is still what was opened; asked before and after each time."""
     categorical: frozenset[str] = frozenset()
@@ -96,6 +105,10 @@ class ReadOptions:
     number of a workbook's sheet, and `header_row` the number of the row that names its columns. Values that a
     statistics program has labels for are shown by these, unless `value_labels` is "codes"; its codes for missing are
     missing, unless `missing_codes` is "values".
+
+    Of a text file, `header` is False or the columns' names where the first line is a row, and True where it holds
+    names; `decimal` is the sign in its numbers, "," or "."; and `written` tells by column how numbers and dates are
+    written ("1.234,5", "dd.mm.yyyy"), or "plain": as they are, and nothing is found out.
     """
 
     query: str | None = None
@@ -109,6 +122,9 @@ class ReadOptions:
     header_row: int | None = None
     value_labels: str | None = None
     missing_codes: str | None = None
+    header: bool | Sequence[str] | None = None
+    decimal: str | None = None
+    written: Mapping[str, str] | str | None = None
 
     def __post_init__(self) -> None:
         self._require_kinds()
@@ -120,6 +136,12 @@ class ReadOptions:
                 f"{option('missing')} takes a list of texts, for example {option('missing', ['?', 'NA'])}."
             )
         object.__setattr__(self, "missing", tuple(self.missing))
+        if self.decimal not in (None, ",", "."):
+            raise SourceError("decimal= is ',' or '.'.")
+        if self.header is not None and not isinstance(self.header, bool) and not _are_texts(self.header):
+            raise SourceError("header= is True, False, or a list of the columns' names.")
+        if self.written is not None and self.written != "plain" and not isinstance(self.written, Mapping):
+            raise SourceError("written= tells by column how it is written, for example {'born': 'dd.mm.yyyy'}.")
 
     def _require_kinds(self) -> None:
         for name, words in _ONE_OF.items():
@@ -135,6 +157,14 @@ class ReadOptions:
     def dialect(self) -> dict[str, str | None]:
         """What is stated of a text file."""
         return {"separator": self.separator, "quote": self.quote, "encoding": self.encoding}
+
+    @property
+    def cells(self) -> dict[str, object]:
+        """What is stated of the header and the cells of a text file, in the words of a recipe."""
+        header = self.header if self.header is None or isinstance(self.header, bool) else list(self.header)
+        written = dict(self.written) if isinstance(self.written, Mapping) else self.written
+        told = {"header": header, "decimal": self.decimal, "written": written}
+        return {key: value for key, value in told.items() if value is not None}
 
     @property
     def texts(self) -> TextRules:
@@ -154,6 +184,10 @@ class ReadOptions:
         for name in ("missing", "exact_text"):
             if getattr(self, name):
                 raise SourceError(f"{what}, so {name}= cannot be used.")
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(one, str) for one in value)
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,10 @@ class LocalEngine(Engine):
         """Open a source."""
         return cls(open_table(given, options))
 
+    def as_stated(self) -> LocalEngine:
+        """Leave out the ways of writing that were found out."""
+        return self if self.source.stated is None else replace(self, source=self.source.stated)
+
     def distinct(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
         """Count distinct tuples: one group-by, streamed."""
         numbers = _numbers(list(columns))

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.hierarchies.values import as_short_text, as_text
+from incrowd.hierarchies.values import as_bounds, as_text
 
 _DATE_STEPS = ("10y", "1y", "1q", "1mo")
 _TIME_STEPS = (*_DATE_STEPS, "1d", "1h", "1m", "1s")
@@ -20,7 +20,7 @@ _MOST_DECIMALS = 12
 
 def cut_texts(values: pl.Series) -> pl.Series:
     """Return the cut below each of the sorted distinct values, as text; None below the first (and below a null)."""
-    return as_short_text(cuts_below(values))
+    return as_bounds(cuts_below(values))
 
 
 def cuts_below(values: pl.Series) -> pl.Series:

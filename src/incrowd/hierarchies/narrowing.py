@@ -15,7 +15,7 @@ import polars as pl
 from incrowd.common.arrays import Bools, Codes
 from incrowd.hierarchies.cuts import cuts_below
 from incrowd.hierarchies.tree import MISSING, Tree
-from incrowd.hierarchies.values import as_text
+from incrowd.hierarchies.values import as_bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ def _cuts(tree: Tree, whole: Codes, known: pl.Series) -> tuple[pl.Series, Codes]
     """
     left, right = np.concatenate(([-1], whole[:-1])).astype(np.int32), whole
     cuts = cuts_below(known)
-    edges, begins = as_text(cuts), _codes_from(tree, cuts, left, right)
+    edges, begins = as_bounds(cuts), _codes_from(tree, cuts, left, right)
     if tree.declared_edges is None or tree.height < 2:
         return edges, begins
     differs = tree.nodes[1:-1, left] != tree.nodes[1:-1, right]  # from the lowest intervals to the widest

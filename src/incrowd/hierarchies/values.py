@@ -20,6 +20,9 @@ _NUMBER = r"^[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)
 _LONG_WHOLE = r"^\s*[+-]?[0-9]{16}"
 _EXACT_DIGITS = 15
 """A float holds every number of so many digits, and tells it from all others of as many."""
+_DAY_LENGTH = len("1996-01-01")
+_LATER_IN_THE_DAY = r"^.{10}(?: 00:00:00.|.(?:[^0]|0[^0]|00:[^0]|00:0[^0]|00:00:[^0]|00:00:0[^0]))"
+"""A time of day that is not midnight, or one with a zone, of which midnight is another time elsewhere."""
 _MOST_DIGITS = 38
 """As many digits as a decimal has."""
 
@@ -114,11 +117,40 @@ def as_text(values: pl.Series) -> pl.Series:
 
 
 def as_short_text(values: pl.Series) -> pl.Series:
-    """Return the values as labels write them: as text, and the decimals 5.50 and 5.00 as `5.5` and `5`."""
+    """Return the values as labels write them: as text, and the decimals 5.50 and 5.00 as `5.5` and `5`.
+
+    Times end with their last digit that is not 0, and are dates where all of them are midnight.
+    """
     text = as_text(values)
+    if values.dtype == pl.Datetime:
+        short = short_times(text)
+        return short.str.head(_DAY_LENGTH) if not short.str.contains(_LATER_IN_THE_DAY).any() else short
     if not values.dtype.is_decimal() or not values.dtype.scale:  # type: ignore[attr-defined]
         return text
     return text.str.strip_chars_end("0").str.strip_suffix(".")
+
+
+def as_bounds(values: pl.Series) -> pl.Series:
+    """Return the values as bounds of ranges are written: as labels, and a midnight as its date, when the day begins.
+
+    >>> as_bounds(pl.Series(["1996-01-01 00:00:00", "1996-01-01 07:30:00"]).str.to_datetime()).to_list()
+    ['1996-01-01', '1996-01-01 07:30:00']
+    """
+    if values.dtype != pl.Datetime:
+        return as_short_text(values)
+    text = short_times(as_text(values))
+    return pl.select(
+        pl.when(text.str.contains(_LATER_IN_THE_DAY)).then(text).otherwise(text.str.head(_DAY_LENGTH))
+    ).to_series()
+
+
+def short_times(text: pl.Series) -> pl.Series:
+    """Return times without zeros at the end of their seconds.
+
+    >>> short_times(pl.Series(["1996-01-01 07:30:00.000000", "1996-01-01 07:30:00.120000"])).to_list()
+    ['1996-01-01 07:30:00', '1996-01-01 07:30:00.12']
+    """
+    return text.str.replace(r"(\.\d*?)0+(\D|$)", "${1}${2}").str.replace(r"\.(\D|$)", "${1}")
 
 
 def natural_kind(values: pl.Series) -> pl.Series:

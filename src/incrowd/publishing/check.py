@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -130,6 +130,9 @@ def check(
     header_row: int | None = None,
     value_labels: str | None = None,
     missing_codes: str | None = None,
+    header: bool | Sequence[str] | None = None,
+    decimal: str | None = None,
+    written: Mapping[str, str] | str | None = None,
 ) -> Check:
     """Read off what a table achieves; a missing value is a value like any other.
 
@@ -184,6 +187,9 @@ def check(
         header_row=header_row,
         value_labels=value_labels,
         missing_codes=missing_codes,
+        header=header,
+        decimal=decimal,
+        written=written,
     )
     opened = open_table(source, options)
     if original is not None:

@@ -89,6 +89,7 @@ class PrivateTable:
         most_rows: int | None = None,
         ledger: Ledger | None = None,
     ) -> None:
+        table = table.as_stated()
         require_undeclared("PrivateTable", undeclared)
         require_most_rows("PrivateTable", most_rows)
         refuse_unbounded("PrivateTable", table.schema, most_rows, nobody_refused=undeclared == "missing")

@@ -35,9 +35,12 @@ class Recipe(RecipeFields):
     """Everything that makes a release, and the making of it."""
 
     @written_in("recipe")
-    def table(self, session: object | None = None) -> Table:
-        """Open the source, on this machine or in a session of another engine, and give its columns their roles."""
-        location, options, population = self._opened(session)
+    def table(self, session: object | None = None, *, rows: object | None = None) -> Table:
+        """Open the source, on this machine or in a session of another engine, and give its columns their roles.
+
+        With `rows`, a frame or anything that `read` takes, these are taken in place of the source.
+        """
+        location, options, population = self._opened(session) if rows is None else (rows, {}, None)
         table = read(
             location,
             **by_role(self.roles),

@@ -45,10 +45,10 @@ _KEYS = (
     "compare",  # other ways to publish the same table: see planning/compare/candidates.py
 )  # fmt: skip
 _SOURCE_KEYS = (
-    "path", "url", "table", "query", "separator", "quote", "encoding", "missing", "exact_text",
-    "sheet", "header_row", "value_labels", "missing_codes",
+    "path", "url", "table", "query", "separator", "quote", "encoding", "missing", "exact_text", "header", "decimal",
+    "written", "sheet", "header_row", "value_labels", "missing_codes",
 )  # fmt: skip
-_NOT_TEXTS = ("missing", "exact_text", "sheet", "header_row")  # checked where the table is opened
+_NOT_TEXTS = ("missing", "exact_text", "header", "written", "sheet", "header_row")  # checked when a table is opened
 _OUTPUT_KEYS = ("directory", "format", "spreadsheet_safe")
 _DEFAULT_HIERARCHY = {"quasi": Automatic(), "sensitive": Exact()}
 SQLITE = "sqlite:///"

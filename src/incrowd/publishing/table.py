@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from incrowd.core.engine import Engine
 from incrowd.core.schema import Others, Schema
 from incrowd.core.source import ReadOptions
 from incrowd.dates.treatment import DateTreatment
 from incrowd.engines import open_engine
-from incrowd.errors import SchemaError, similar_columns
+from incrowd.errors import ReadingWarning, SchemaError, similar_columns
 from incrowd.hierarchies.hierarchy import Hierarchy
 
 
@@ -21,6 +22,23 @@ class Table:
     engine: Engine
     schema: Schema
     population: Engine | None = None
+
+    def as_stated(self) -> Table:
+        """Return the table as private methods read it: by what was stated alone, so that no row changes another."""
+        engine = self.engine.as_stated()
+        if engine is self.engine:
+            return self
+        found, told = (source.description.get("written", {}) for source in (self.engine.source, engine.source))
+        assert isinstance(found, Mapping)
+        assert isinstance(told, Mapping)
+        ways = ", ".join(f"'{name}': '{way}'" for name, way in found.items() if name not in told)
+        warnings.warn(
+            "under differential privacy a file is read only by what is stated: the values of some columns stay as they "
+            f"are written.  Hint: written={{{ways}}}.",
+            ReadingWarning,
+            stacklevel=3,
+        )
+        return replace(self, engine=engine)
 
     def _repr_html_(self) -> str:
         from incrowd.publishing.notebook import table_html
@@ -73,6 +91,9 @@ def read(
     population: object = None,
     each_row_a_person: bool = False,
     weight: str | None = None,
+    header: bool | Sequence[str] | None = None,
+    decimal: str | None = None,
+    written: Mapping[str, str] | str | None = None,
 ) -> Table:
     """Open a table and give its columns their roles. Rows are read when they are needed, not here.
 
@@ -115,6 +136,12 @@ def read(
     weight : the column of survey weights: how many people of the population each person of the table stands for. It is
         published beside the labels, so that it singles nobody out, and used by counts and risks of a population.
 
+    header : False, or the columns' names, where the first line of a CSV file is a row; True where it holds names
+        (default: it holds names, and a file in which it looks like a row is refused).
+    decimal : the decimal sign of a CSV file's numbers, "," or "." (default: found out).
+    written : how columns of a CSV file are written, such as `{"born": "dd.mm.yyyy", "income": "1.234,5"}` (default:
+        found out where every row fits); "plain" reads all cells as they are.
+
     >>> import polars as pl
     >>> read(pl.DataFrame({"age": [30, 41], "flu": [True, False]}), quasi=["age"], sensitive=["flu"])
     Table(quasi=['age'], sensitive=['flu'])
@@ -132,8 +159,13 @@ def read(
         header_row=header_row,
         value_labels=value_labels,
         missing_codes=missing_codes,
+        header=header,
+        decimal=decimal,
+        written=written,
     )
     engine = open_engine(source, options)
+    for note in engine.source.notes:
+        warnings.warn(note, ReadingWarning, stacklevel=2)
     schema = Schema.of(
         engine.source.columns,
         quasi=quasi,

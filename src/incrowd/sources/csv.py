@@ -1,36 +1,46 @@
 """CSV and its relatives: found out, checked, and then read lazily by Polars.
 
-Every column is text: '007' and '1.50' stay what they are, and the schema decides what is a number. An empty field is
-null, whether it is quoted or not. A line that is blank is no row. Whatever Polars would mend in silence (a short line,
-a name that occurs twice, a zero byte) is an error here, which says where and quotes no value.
+Every column is text: '007' and '1.50' stay what they are, and the schema decides what is a number. Numbers and dates
+that are written in a national way are spelled anew (`ways_of_writing.py`). An empty field is null, whether it is quoted
+or not. A line that is blank is no row. Whatever Polars would mend in silence (a short line, a name that occurs twice, a
+zero byte) is an error here, which says where and quotes no value.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import polars as pl
 import polars.selectors as cs
 
-from incrowd.common.surface import option
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
-from incrowd.errors import SourceError
+from incrowd.errors import SourceError, similar_columns
 from incrowd.sources import unusual
 from incrowd.sources.content import Content, line_of, load
 from incrowd.sources.dialect import NOTHING, Dialect, detect
 from incrowd.sources.encoding import as_utf8
 from incrowd.sources.faults import LONE_RETURN, ragged
-from incrowd.sources.header import Header, read_header
+from incrowd.sources.header import AFTER_LAST, ROW_NUMBERS, Header, read_header
 from incrowd.sources.lines import Layout, examine
 from incrowd.sources.normalize import null_where, opened_file
 from incrowd.sources.quotes import open_fields
+from incrowd.sources.reading import reading
 from incrowd.sources.stamps import watch
+from incrowd.sources.ways_of_writing import find_ways, respelled
+from incrowd.sources.written import Decimal, stated_way
 
 # No header can hold this name: a zero byte in a file is an error.
 _ROW = "\0row"
-_UTF16_SHARE = 0.2
+_UTF16_SHARE = 0.4
+_BINARY_SHARE = 0.05
+_FIRST_PRINTED = ord(" ")
+NO_NAME = (
+    "the first column has no name: it is taken for row numbers, as pandas and R write them, and left out. Name it "
+    "to keep it."
+)
 
 
 @dataclass(frozen=True)
@@ -50,36 +60,56 @@ class CsvFile(Source):
         """Find out how the file is written, check it, and scan it."""
         path = location.path
         assert path is not None
-        options.refuse_all_but(options.dialect, f"{path}: this is a file")
+        options.refuse_all_but((*options.dialect, "header", "decimal", "written"), f"{path}: this is a file")
         unchanged = watch(path)
-        frame, found, in_memory = open_csv(path, **options.dialect)
-        return opened_file(frame, path, options, in_memory=in_memory, found=found, unchanged=unchanged)
+        text = open_csv(path, **options.dialect, header=options.header)
+        opened = opened_file(
+            text.frame, path, options, in_memory=text.in_memory, found=text.dialect, unchanged=unchanged
+        )
+        return with_ways_of_writing(opened, options, commas=text.commas)
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """The rows of a text file, its dialect in the words of `open_source`, and whether the rows are in memory."""
+
+    frame: pl.LazyFrame
+    dialect: dict[str, object]
+    in_memory: bool
+    commas: bool
+    """Whether a cell may hold a comma."""
 
 
 def open_csv(
-    path: Path, *, separator: str | None, quote: str | None, encoding: str | None
-) -> tuple[pl.LazyFrame, dict[str, object], bool]:
-    """Return the rows, the dialect in the words of `open_source`, and whether the rows are in memory."""
+    path: Path,
+    *,
+    separator: str | None,
+    quote: str | None,
+    encoding: str | None,
+    header: bool | Sequence[str] | None = None,
+) -> TextTable:
+    """Find out the dialect, check every line, and return the rows as they are written."""
     where = str(path)
     text = as_utf8(load(path), stated=encoding, where=where)
     content = text.content
     if text.zero is not None:
         raise SourceError(_zero_byte(content, text.zero, where))
     dialect = detect(content, separator=separator, quote=quote, where=where)
-    header = read_header(content, dialect, where=where)
+    names = read_header(content, dialect, where=where, stated=header)
     found: dict[str, object] = {"quote": dialect.quote or "", "encoding": text.encoding}
     if dialect.separator != NOTHING:
         found["separator"] = dialect.separator
-    frame, in_memory = _rows(content, dialect, header, where)
-    return frame, found, in_memory
+    frame, in_memory, commas = _rows(content, dialect, names, where)
+    return TextTable(frame, found, in_memory, commas)
 
 
-def _rows(content: Content, dialect: Dialect, header: Header, where: str) -> tuple[pl.LazyFrame, bool]:
+def _rows(content: Content, dialect: Dialect, header: Header, where: str) -> tuple[pl.LazyFrame, bool, bool]:
+    """Return the rows, whether these are in memory, and whether a cell may hold a comma."""
     layout = examine(content, header.offset, dialect, len(header.names))
     if not layout.regular:
         if open_fields(content, dialect, header.offset):
             body = content.whole(where)[header.offset :]
-            return null_where(unusual.read(body, dialect, header, where=where).lazy(), [""]), True
+            return null_where(unusual.read(body, dialect, header, where=where).lazy(), [""]), True, True
         dialect = replace(dialect, quote=None)
         layout = examine(content, header.offset, dialect, len(header.names))
     if layout.ragged:
@@ -93,7 +123,7 @@ def _rows(content: Content, dialect: Dialect, header: Header, where: str) -> tup
     if layout.quoted or dialect.padded:
         # Polars itself takes only unquoted empty fields for null.
         frame = null_where(frame, [""])
-    return frame, content.in_memory
+    return frame, content.in_memory, layout.quoted if dialect.separator == "," else layout.commas
 
 
 def _scan(content: Content, dialect: Dialect, header: Header, layout: Layout) -> pl.LazyFrame:
@@ -112,11 +142,73 @@ def _scan(content: Content, dialect: Dialect, header: Header, layout: Layout) ->
     return frame.filter(~pl.col(_ROW).is_in(layout.blank)).drop(_ROW) if layout.blank else frame
 
 
+def with_ways_of_writing(opened: OpenedTable, options: ReadOptions, *, commas: bool) -> OpenedTable:
+    """Return the table without columns that have no name, and with one spelling for numbers and dates.
+
+    Ways of writing that are stated are applied as they are. Others are found out; beside the table stays what it would
+    be without these, for readers that must not depend on what the rows hold.
+    """
+    where = str(opened.description["path"])
+    opened = _without_unnamed(opened, where)
+    told = options.written if isinstance(options.written, Mapping) else {}
+    for name in told:
+        if name not in opened.columns:
+            raise SourceError(f"{where}: written= names a column '{name}'.{similar_columns(name, opened.columns)}")
+    ways = {name: stated_way(name, way, where) for name, way in told.items()}
+    described = {**opened.description, **options.cells}
+    stated = replace(opened, frame=respelled(opened.frame, ways), description=described)
+    if options.written == "plain":
+        return stated
+    with reading(opened):
+        others = opened.frame.drop(list(ways))
+        separator = str(opened.description.get("separator", ""))
+        decimal = cast("Decimal | None", options.decimal)
+        found = find_ways(others, decimal=decimal, separator=separator, may_hold_commas=commas, where=where)
+    notes = (*opened.notes, *found.notes)
+    if not found.written:
+        return replace(stated, notes=notes)
+    everything = {name: way.says for name, way in {**ways, **found.written}.items()}
+    return replace(
+        opened,
+        frame=respelled(opened.frame, {**ways, **found.written}),
+        description={**described, "written": everything},
+        notes=notes,
+        stated=replace(stated, notes=notes),
+    )
+
+
+def _without_unnamed(opened: OpenedTable, where: str) -> OpenedTable:
+    """Leave out row numbers in front, and a column without any value behind the last separator."""
+    if AFTER_LAST in opened.columns:
+        with reading(opened):
+            filled = opened.frame.select(pl.col(AFTER_LAST).is_not_null().any()).collect(engine="streaming").item()
+        if filled:
+            raise SourceError(
+                f"{where}: the header has no name for column {len(opened.columns)}.  Hint: name every column."
+            )
+    unnamed = [name for name in (ROW_NUMBERS, AFTER_LAST) if name in opened.columns]
+    if not unnamed:
+        return opened
+    columns = tuple(name for name in opened.columns if name not in unnamed)
+    notes = [NO_NAME] if ROW_NUMBERS in unnamed else []
+    return replace(opened, frame=opened.frame.drop(unnamed), columns=columns, notes=(*opened.notes, *notes))
+
+
 def _zero_byte(content: Content, at: int, where: str) -> str:
     head = content.head(1000)
-    if head.count(0) > _UTF16_SHARE * len(head):
-        ends = " or ".join(option("encoding", f"utf-16-{end}", section="source") for end in ("le", "be"))
-        hint = f"it may be UTF-16 ({ends}), or no text at all."
+    if _looks_like_utf16(head):
+        hint = "it may be UTF-16 (encoding='utf-16-le' or 'utf-16-be')."
+    elif sum(byte < _FIRST_PRINTED and byte not in b"\t\n\r" for byte in head) > _BINARY_SHARE * len(head):
+        return f"{where}: this is a binary file of a kind that is not known.  Hint: save the table as CSV or Parquet."
     else:
         hint = "the file is damaged, or is not text."
     return f"{where}: line {line_of(content, at)} holds a zero byte.  Hint: {hint}"
+
+
+def _looks_like_utf16(head: bytes) -> bool:
+    """Whether almost every second byte is zero, and the others are text."""
+    pairs = len(head) // 2
+    even, odd = head[: 2 * pairs : 2], head[1 : 2 * pairs : 2]
+    zeros, others = (even, odd) if even.count(0) > odd.count(0) else (odd, even)
+    printed = sum(byte >= _FIRST_PRINTED or byte in b"\t\n\r" for byte in others)
+    return pairs > 0 and zeros.count(0) >= _UTF16_SHARE * pairs and printed >= _UTF16_SHARE * pairs

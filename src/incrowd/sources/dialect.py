@@ -78,6 +78,12 @@ def detect(content: Content, *, separator: str | None, quote: str | None, where:
     return Dialect(separator, quoting, padded=_padded(lines, separator, quoting))
 
 
+def sampled_rows(content: Content, dialect: Dialect) -> list[list[str]]:
+    """Return the first records that follow the first one, as far as their quotes are closed."""
+    records = _records(_sample(content), dialect.separator, dialect.quote)
+    return [[field.strip() for field in record] for record in records][1:]
+
+
 def _require_one_character(name: str, value: str | None, where: str) -> None:
     if value is not None and (len(value) != 1 or not value.isascii() or value in "\r\n\0 "):
         raise SourceError(

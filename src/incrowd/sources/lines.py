@@ -41,6 +41,8 @@ class Layout:
     ragged: list[tuple[int, int]] = field(default_factory=list)
     """Where the first lines that are short or long begin, and how many fields they have."""
     total_ragged: int = 0
+    commas: bool = False
+    """Whether there is a comma at all, be it a separator."""
     lost_return: int | None = None
     """Where the first separator is that follows a return: Polars drops the return."""
 
@@ -50,6 +52,7 @@ def examine(content: Content, offset: int, dialect: Dialect, width: int) -> Layo
     examination = _Examination(ord(dialect.separator), width, start=offset)
     tracker = QuoteTracker(ord(dialect.quote)) if dialect.quote else None
     for start, chunk in content.pieces(offset):
+        examination.layout.commas = examination.layout.commas or b"," in chunk
         data = np.frombuffer(chunk, dtype=np.uint8)
         separators, newlines = bitmap(data == examination.separator), bitmap(data == NEWLINE)
         if tracker:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -35,6 +35,9 @@ def open_source(
     header_row: int | None = None,
     value_labels: str | None = None,
     missing_codes: str | None = None,
+    header: bool | Sequence[str] | None = None,
+    decimal: str | None = None,
+    written: Mapping[str, str] | str | None = None,
 ) -> OpenedTable:
     """Open a table; raises `SourceError` where it cannot be read, without quoting what is in it.
 
@@ -56,6 +59,9 @@ def open_source(
         header_row=header_row,
         value_labels=value_labels,
         missing_codes=missing_codes,
+        header=header,
+        decimal=decimal,
+        written=written,
     )
     return open_table(source, options)
 

@@ -89,6 +89,14 @@ def _jdbc(session: SparkSession, url: str, query: str | None) -> DataFrame:
 
 
 def _file(session: SparkSession, path: str, options: Mapping[str, Any]) -> tuple[DataFrame, dict[str, Any]]:
+    refused = [
+        key for key in ("header", "decimal", "written") if key in options and options[key] not in (True, "plain")
+    ]
+    if refused:
+        raise SourceError(
+            f"{path}: {' and '.join(refused)} cannot be stated on Spark, where cells are read as they are written.  "
+            "Hint: write the file with plain numbers and ISO dates, or publish it on one machine."
+        )
     stated = {key: options.get(key) for key in ("separator", "quote", "encoding")}
     if any(value is not None for value in stated.values()) or re.search(r"(?i)\.(csv|tsv|txt)(\.gz)?$", path):
         return _csv(session, path, stated)

@@ -49,6 +49,7 @@ class SparkSource:
     description: Mapping[str, object] = field(default_factory=lambda: {"frame": "spark"})
     native: str = "spark"
     found_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     exact_text: bool = False
     codebook: None = None  # Spark reads no file that has one
 

@@ -19,6 +19,8 @@ from incrowd.planning.profile.vocabulary import (
 )
 
 _CAMEL_CASE = re.compile(r"(?<=[a-zß-ÿ0-9])(?=[A-ZÀ-Þ])|(?<=[A-ZÀ-Þ])(?=[A-ZÀ-Þ][a-zß-ÿ])")
+# Letters that Unicode does not take apart.
+_WITHOUT_PARTS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i"})
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 
 
@@ -30,7 +32,7 @@ def words_of(name: str) -> tuple[str, ...]:
     """
     # A name in capitals is one word; one of mixed case has a word for each hump.
     spaced = name if name.isupper() else _CAMEL_CASE.sub(" ", name)
-    decomposed = unicodedata.normalize("NFKD", spaced.casefold())
+    decomposed = unicodedata.normalize("NFKD", spaced.casefold().translate(_WITHOUT_PARTS))
     return tuple(_WORD.findall("".join(c for c in decomposed if not unicodedata.combining(c))))
 
 

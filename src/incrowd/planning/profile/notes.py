@@ -9,13 +9,16 @@ import polars as pl
 
 from incrowd.hierarchies.values import natural_kind
 from incrowd.planning.profile.facts import ColumnFacts
-from incrowd.planning.profile.readable import count, listed
+from incrowd.planning.profile.readable import count, listed, share
+from incrowd.planning.profile.separation import singling_out
 from incrowd.planning.profile.survey import Survey
 
 if TYPE_CHECKING:
     from incrowd.planning.profile.column_profile import ColumnProfile
 
 PROPOSED_K = 5
+MOST_QUASI = 12
+"""With more quasi-identifiers than this, what is published tells hardly anything."""
 
 MARKERS = (
     "?",
@@ -57,8 +60,26 @@ def about(surveyed: Survey, columns: Sequence[ColumnProfile]) -> Iterator[str]:
         yield "No column looks like a quasi-identifier: give that role to what outsiders may know about a person."
     if not roles["sensitive"]:
         yield "No column looks sensitive by its name: give that role to what nobody should learn about a person."
+    yield from _too_many_quasi(surveyed, [column.name for column in roles["quasi"]])
     yield from _several_rows_per_person(surveyed, columns)
     yield from _missing_markers(surveyed)
+
+
+def _too_many_quasi(surveyed: Survey, quasi: Sequence[str]) -> Iterator[str]:
+    """Warn of a table that is too wide: hardly two people are alike in so many columns."""
+    if len(quasi) <= MOST_QUASI:
+        return
+    found = singling_out(surveyed.coded, quasi)
+    alone = ""
+    if found is not None:
+        alone = (
+            f" {listed(found.columns)} alone already single{'s' if len(found.columns) == 1 else ''} out "
+            f"{share(found.unique_rows, found.rows)} of the rows."
+        )
+    yield (
+        f"{len(quasi)} quasi-identifiers are proposed. In so many columns hardly two people are alike, and little that "
+        f'is useful can come out.{alone} Give the role "drop" to every column that nobody needs.'
+    )
 
 
 def _several_rows_per_person(surveyed: Survey, columns: Sequence[ColumnProfile]) -> Iterator[str]:

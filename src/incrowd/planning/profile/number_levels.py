@@ -80,6 +80,27 @@ def describe(hierarchy: Hierarchy | None) -> str:
             return hierarchy.name
 
 
+def reason_of(hierarchy: Hierarchy) -> str | None:
+    """Return why a hierarchy is what it is, in a sentence; None where its values say it.
+
+    >>> reason_of(Intervals(widths=(5, 10)))
+    'Round widths that begin at 0: at most thirty of the narrowest, and each wider one holds whole ones.'
+    """
+    match hierarchy:
+        case Intervals():
+            widths = (
+                "Round widths that begin at 0: at most thirty of the narrowest, and each wider one holds whole ones."
+            )
+            return widths if hierarchy.upper is None else f"{widths} Few are {number_text(hierarchy.upper)} or more."
+        case Dates():
+            return "Parts of the calendar that everybody knows, from fine to coarse."
+        case Masking():
+            hidden = "last" if hierarchy.side == "right" else "first"
+            return f"Codes become less specific as their {hidden} characters are hidden."
+        case _:
+            return None
+
+
 def _proposed(facts: ColumnFacts, concept: str | None) -> Hierarchy:
     if facts.look == "date":
         return Dates(units=_units(facts.values))

@@ -17,6 +17,9 @@ from incrowd.planning.profile.vocabulary import HOUSEHOLD_WORDS, ID_WORDS
 
 FEWEST_PEOPLE = 20
 """Of fewer values it cannot be said whether they are people."""
+FEWEST_REPEATED = 5
+REPEATED_SHARE = 0.01
+"""So many rows at least must be further ones of a value: where few values meet, by chance, other columns agree too."""
 MOST_ROWS_EACH = 1000
 """Values that are there more often on average are no people."""
 
@@ -47,7 +50,8 @@ def person_column(surveyed: Survey, *, household: str | None = None) -> tuple[st
         if (
             name == household
             or facts.missing
-            or not FEWEST_PEOPLE <= groups[name] < rows.rows
+            or facts.look in ("date", "number")  # nobody is named by a day, or by an amount
+            or not FEWEST_PEOPLE <= groups[name] <= rows.rows - max(FEWEST_REPEATED, REPEATED_SHARE * rows.rows)
             or rows.rows > MOST_ROWS_EACH * groups[name]
         ):
             continue

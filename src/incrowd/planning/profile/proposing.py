@@ -44,6 +44,8 @@ class Profile:
     quasi: Separation | None
     """All proposed quasi-identifiers together."""
     notes: tuple[str, ...]
+    trial: tuple[str, ...] = ()
+    """What the proposed recipe was found to risk, where it was tried."""
 
     def named(self, role: Role) -> list[ColumnProfile]:
         """Return the columns that a role is proposed for."""
@@ -61,6 +63,7 @@ class Profile:
             "pairs": [found.to_dict() for found in self.pairs],
             "quasi": None if self.quasi is None else self.quasi.to_dict(),
             "notes": list(self.notes),
+            "trial": list(self.trial),
         }
 
 
@@ -77,6 +80,9 @@ def profile(
     header_row: int | None = None,
     value_labels: str | None = None,
     missing_codes: str | None = None,
+    header: bool | Sequence[str] | None = None,
+    decimal: str | None = None,
+    written: Mapping[str, str] | str | None = None,
     progress: Progress = silent,
 ) -> Profile:
     """Propose a role for every column of a table and a hierarchy for every quasi-identifier.
@@ -100,6 +106,9 @@ def profile(
         header_row=header_row,
         value_labels=value_labels,
         missing_codes=missing_codes,
+        header=header,
+        decimal=decimal,
+        written=written,
     )
     surveyed = survey(opened, progress)
     progress("comparing columns", 0.0)
@@ -115,7 +124,7 @@ def profile(
         sets=tuple(separating_sets(surveyed.coded, published)),
         pairs=tuple(best_pairs(surveyed.coded, published)),
         quasi=measure(surveyed.coded, quasi) if quasi else None,
-        notes=tuple(notes.about(surveyed, columns)),
+        notes=(*opened.notes, *notes.about(surveyed, columns)),
     )
     progress("comparing columns", 1.0)
     return made

@@ -49,6 +49,8 @@ def propose_role(facts: ColumnFacts, finding: Finding | None, separation: float)
 
 def _of_known(facts: ColumnFacts, finding: Finding) -> Proposal:
     key = finding.concept.key
+    if finding.concept.role in ("quasi", "sensitive") and key not in ("birth", "event date") and _is_own_text(facts):
+        return Proposal("identifier", f"{finding.reason}; but no two rows share a value: it points at one person", True)
     if finding.concept.role in ("quasi", "sensitive") and _is_code_for_one(facts):
         return Proposal("identifier", "a code that hardly two rows share")
     if key == "coordinate" and not facts.is_numeric:
@@ -95,6 +97,8 @@ def _of_unknown(facts: ColumnFacts, separation: float) -> Proposal:
     if facts.rows >= ENOUGH_ROWS:
         if _numbers_the_rows(facts):
             return Proposal("identifier", "it numbers the rows")
+        if facts.look == "integer" and _all_distinct(facts):
+            return Proposal("identifier", "whole numbers, and no two rows share one: it points at one person", True)
         if facts.distinct_share >= NEAR_UNIQUE and facts.look == "text":
             if looks_like_codes(facts.values):
                 return Proposal("identifier", "codes, and hardly two rows share one")
@@ -103,6 +107,17 @@ def _of_unknown(facts: ColumnFacts, separation: float) -> Proposal:
             return Proposal("identifier", "large whole numbers, and hardly two rows share one", True)
     kind = {"truth": "yes or no", "text": "texts"}.get(facts.look, "numbers")
     return Proposal("quasi", f"{kind}, not recognised; separates {share(separation, 1)} of row pairs on its own", True)
+
+
+def _all_distinct(facts: ColumnFacts) -> bool:
+    """Tell whether no value occurs twice, in enough rows for this to mean something."""
+    exact = facts.distinct_exact and facts.distinct == facts.present
+    return facts.rows >= ENOUGH_ROWS and facts.present >= ENOUGH_ROWS and exact
+
+
+def _is_own_text(facts: ColumnFacts) -> bool:
+    """Tell whether the column is text of which each row has its own, whatever it is called."""
+    return facts.look == "text" and _all_distinct(facts)
 
 
 def _is_code_for_one(facts: ColumnFacts) -> bool:

@@ -27,6 +27,10 @@ SEARCHED_ROWS = 50_000
 SEARCHED_COLUMNS = 24
 """Only this many columns, those that separate best alone, are combined with each other."""
 LARGEST_SET = 6
+LARGEST_LISTED = 3
+"""All sets of so many columns are looked at for the smallest that singles people out."""
+LOOKED_AT_ROWS = 5_000
+MEASURED_AGAIN = 10
 ALL_BUT_DISTINCT = 0.99
 """A set that leaves this share of the rows unique is a key; larger sets say nothing new."""
 
@@ -104,6 +108,24 @@ def best_pairs(rows: CodedRows, columns: Sequence[str], *, most: int = 5) -> lis
     pairs = [measure(few, pair) for pair in combinations(_worth_combining(few, columns), 2)]
     pairs.sort(key=_quality, reverse=True)
     return [measure(rows, pair.columns) for pair in pairs[:most]]
+
+
+def singling_out(rows: CodedRows, columns: Sequence[str], *, share: float = 0.5) -> Separation | None:
+    """Return the smallest set of columns that leaves at least this share of the rows unique, or None if none does.
+
+    Sets of up to three columns are all looked at, on some of the rows, and the best of each size are measured on all;
+    larger ones are grown greedily.
+    """
+    few = rows.thinned(LOOKED_AT_ROWS)
+    candidates = _worth_combining(few, columns)
+    for size in range(1, min(LARGEST_LISTED, len(candidates)) + 1):
+        looked = [measure(few, chosen) for chosen in combinations(candidates, size)]
+        looked.sort(key=lambda found: (found.unique_rows, *_quality(found)), reverse=True)
+        best = max((measure(rows, found.columns) for found in looked[:MEASURED_AGAIN]), key=lambda it: it.unique_rows)
+        if best.unique_share >= share:
+            return best
+    grown = separating_sets(rows, columns)
+    return next((found for found in grown if found.unique_share >= share), None)
 
 
 def separating_sets(rows: CodedRows, columns: Sequence[str]) -> list[Separation]:

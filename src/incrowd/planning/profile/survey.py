@@ -94,6 +94,12 @@ def _survey(source: OpenedTable, progress: Progress) -> Survey:
     return Survey(rows, facts, coded, alone)
 
 
+def sampled_rows(source: OpenedTable, rows: int, wanted: int) -> pl.DataFrame:
+    """Return about so many rows of a table of `rows`, the same ones every time, as it is read."""
+    with reading(source):
+        return _collect(_sample(source.frame, rows, wanted))
+
+
 def _collect(frame: pl.LazyFrame) -> pl.DataFrame:
     return frame.collect(engine="streaming")
 

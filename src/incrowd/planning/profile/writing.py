@@ -19,6 +19,7 @@ from incrowd.hierarchies.flat import Flat
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.planning.profile.column_profile import ColumnProfile
 from incrowd.planning.profile.notes import PROPOSED_K
+from incrowd.planning.profile.number_levels import reason_of
 from incrowd.planning.profile.proposing import Profile
 from incrowd.planning.profile.readable import count, listed, plain, share
 from incrowd.publishing.recipe_format import VERSION, hierarchy_to_dict
@@ -26,6 +27,11 @@ from incrowd.publishing.recipe_format import VERSION, hierarchy_to_dict
 MOST_ALIKE = 0.9
 """Where one value fills more of a column, two values in every group would cost much detail: it is left to the user."""
 _LINE = 110
+_METHOD = '''# Mondrian makes small groups of people who are alike. Labels of the hierarchies below are round, and the
+# same for everybody; labels = "region" keeps more detail, and tells an attacker more.
+[method]
+name = "mondrian"
+labels = "hierarchy"'''
 _PLAIN_DIALECT = {"separator": ",", "quote": '"', "encoding": "utf-8"}
 _SQLITE = "sqlite:///"
 _ROLES = (
@@ -48,7 +54,7 @@ def recipe_text(profile: Profile, *, recipe_path: str | Path) -> str:
         _head(profile),
         _source(profile.source, recipe_path.parent),
         _models(profile),
-        '[method]\nname = "mondrian"',
+        _METHOD,
         _table("output", {"directory": f"{_stem(recipe_path)}-release"}),
         "\n".join(_about_columns()),
         *(_column(column, profile.rows) for column in profile.columns),
@@ -61,6 +67,7 @@ def _head(profile: Profile) -> str:
     if profile.quasi is not None:
         unique = share(profile.quasi.unique_rows, profile.quasi.rows)
         lines.append(f"On the proposed quasi-identifiers together, {unique} of the rows are unique.")
+    lines += profile.trial
     lines += [f"Note: {note}" for note in profile.notes]
     return "\n".join([*map(_comment, lines), f"incrowd = {VERSION}", *_each_row(profile)])
 
@@ -69,11 +76,7 @@ def _each_row(profile: Profile) -> Iterator[str]:
     """Say that each row is a person, where names repeat and a number of the person's own does not."""
     identifiers = profile.named("identifier")
     repeated = [column.name for column in identifiers if column.distinct + column.missing < profile.rows]
-    numbers = [
-        column.name
-        for column in identifiers
-        if column.concept in ("person id", "official number") and column.distinct == profile.rows
-    ]
+    numbers = [column.name for column in identifiers if column.distinct == profile.rows]
     if repeated and numbers and not profile.named("person"):
         yield _comment(
             f"{listed(repeated)} repeats, but {listed(numbers[:1])} is another one in each row. If that is a number of "
@@ -103,7 +106,12 @@ def _source(description: Mapping[str, object], directory: Path) -> str:
         described["url"] = _relative_url(str(described["url"]), directory)
     else:
         return _comment("The table was in memory: name its file or database here.") + '\n[source]\n# path = "table.csv"'
-    return _table("source", described)
+    written = described.pop("written", None)
+    source = _table("source", described)
+    if not isinstance(written, Mapping):
+        return source if written is None else f"{source}\n{_entry('written', written)}"
+    why = "How these columns are written, found in all of their rows. Stated here, no row can change it:"
+    return f"{source}\n\n{_comment(why)}\n" + _table("source.written", written)
 
 
 def _relative(path: str, directory: Path) -> str:
@@ -123,7 +131,8 @@ def _relative_url(url: str, directory: Path) -> str:
 
 
 def _models(profile: Profile) -> str:
-    models = [f'[[models]]\nname = "k-anonymity"\nk = {PROPOSED_K}']
+    why = f"Everybody hides among at least {PROPOSED_K} people who look alike; 3 to 20 are usual, more is safer."
+    models = [_comment(why) + f'\n[[models]]\nname = "k-anonymity"\nk = {PROPOSED_K}']
     sensitive = profile.named("sensitive")
     models += [_diversity(column) for column in sensitive if column.distinct > 1]
     if not sensitive:
@@ -136,7 +145,8 @@ def _diversity(column: ColumnProfile) -> str:
     model = '[[models]]\nname = "distinct-l-diversity"\nl = 2\n' + _entry("column", column.name)
     largest = column.largest_share
     if largest is None or largest <= MOST_ALIKE:
-        return model
+        why = "In each group at least two values of this column, so that nobody's is known for certain:"
+        return f"{_comment(why)}\n{model}"
     why = f"One value fills {share(largest, 1)} of this column: two in every group cost much detail. To ask for them:"
     return _comment(why) + "\n" + "\n".join(f"# {plain(line)}" for line in model.split("\n"))
 
@@ -161,6 +171,8 @@ def _hierarchy(name: str, hierarchy: Hierarchy) -> Iterator[str]:
     described = {"kind": hierarchy.name, **_stated(hierarchy)}
     inline = f"hierarchy = {_inline(described)}"
     if not isinstance(hierarchy, Categories):
+        if (why := reason_of(hierarchy)) is not None:
+            yield _comment(why)
         if isinstance(hierarchy, Flat):
             yield _comment('Too many values to list here. To group them: { kind = "categories", file = "groups.csv" }.')
         yield inline

@@ -31,6 +31,7 @@ from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.publishing.recipe_format import make_model, read_columns, read_show
 
 _READING = ("separator", "quote", "encoding", "missing", "exact_text")
+_CELLS = ("header", "decimal", "written")
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,9 @@ class Description:
     models: tuple[Model, ...] = ()
     method: Any = None
     reading: Mapping[str, Any] = field(default_factory=dict)
+    """How the published file is to be read."""
+    original_reading: Mapping[str, Any] = field(default_factory=dict)
+    """How the table before is to be read."""
     labelled: Mapping[str, Any] = field(default_factory=dict)
     """How values of a statistics program's file are shown."""
     sheet: Mapping[str, Any] = field(default_factory=dict)
@@ -104,6 +108,7 @@ class Description:
                 raise RecipeError(f"[source]: {key} is a text, not {type(source[key]).__name__}.")
         if not _is_texts(source.get("missing", [])):
             raise RecipeError("[source]: missing is a list of texts.")
+        reading, cells = ({key: source[key] for key in keys if key in source} for keys in (_READING, _CELLS))
         if not isinstance(models, list):
             raise RecipeError(f"[[models]] is a list of tables, not {type(models).__name__}.")
         if slices is not None and not _is_slices(slices):
@@ -113,7 +118,8 @@ class Description:
             hierarchies=hierarchies,
             models=tuple(make_model(model, base=base) for model in models),
             method=make_registered("methods", data["method"], base=base) if "method" in data else None,
-            reading={key: source[key] for key in _READING if key in source},
+            reading=reading if "incrowd" in data else {**reading, **cells},
+            original_reading={**reading, **cells},
             labelled={key: source[key] for key in ("value_labels", "missing_codes") if key in source},
             sheet={key: source[key] for key in ("sheet", "header_row") if key in source},
             slices=slices,

@@ -269,10 +269,10 @@ def _open(path: Path, described: Description) -> OpenedTable:
     if path.suffix.lower() != ".csv":
         lists = () if described.items is None else (described.items,)
         return open_table(str(path), ReadOptions(lists=lists, **_labelled(path, described)))
-    told = dict(described.reading)
-    if described.is_recipe and path.is_file() and (path.parent / SUMMARY).is_file():
+    told = dict(described.reading) if path.is_file() else {}
+    if path.is_file() and described.is_recipe and (path.parent / SUMMARY).is_file():
         # The recipe tells how the original is read; a release that was made here is UTF-8 with the usual quotes.
-        told |= {"encoding": "utf-8", "quote": '"'}
+        told |= {"encoding": "utf-8", "quote": '"', "header": True, "written": "plain"}
     opened = open_source(str(path), **told)  # a CSV has no lists
     if not described.spreadsheet_safe:
         return opened
@@ -300,16 +300,25 @@ def _open_original(original: object, described: Description, *, private: bool) -
 
 def _opened_original(original: object, described: Description) -> OpenedTable:
     told: Mapping[str, Any] = {}
-    if isinstance(original, (str, Path)):
-        suffix = Path(original).suffix.lower()
-        told = described.reading if suffix == ".csv" else _labelled(Path(original), described)
-        told = described.sheet if suffix in ExcelWorkbook.suffixes else told
+    if _is_text_file(original):
+        told = described.original_reading
+    elif isinstance(original, (str, Path)):
+        workbook = Path(original).suffix.lower() in ExcelWorkbook.suffixes
+        told = described.sheet if workbook else _labelled(Path(original), described)
     return open_table(original, ReadOptions(**told, lists=None))
 
 
 def _labelled(path: Path, described: Description) -> Mapping[str, Any]:
     """Return how values with labels are shown, of a file that may have labels."""
     return described.labelled if path.suffix.lower() in (*SpssFile.suffixes, *StataFile.suffixes) else {}
+
+
+def _is_text_file(original: object) -> bool:
+    """Whether a table is read as CSV, whatever its file is called: no other kind of source has such files."""
+    if not isinstance(original, (str, Path)) or not Path(original).is_file():
+        return False
+    others = {suffix for kind in registered("sources").values() if not kind.fallback for suffix in kind.suffixes}
+    return Path(original).suffix.lower() not in others
 
 
 def _rows_of_original(original: object, described: Description) -> OpenedTable | None:

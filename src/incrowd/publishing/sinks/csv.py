@@ -27,6 +27,12 @@ class CsvSink(Sink):
             for number, batch in enumerate(batches):
                 # In a single column, a missing value without quotes would be a blank line, which is no row.
                 null = '""' if batch.width == 1 else None
-                # Spelt as everywhere else: Polars would write nine places after a second's point.
-                plain = batch.with_columns(cs.duration().dt.to_string("iso"), cs.time().cast(pl.String))
+                # Spelt as everywhere else: Polars would write six or nine places after a second's point.
+                plain = batch.with_columns(cs.duration().dt.to_string("iso"), cs.time().cast(pl.String), _times())
                 plain.write_csv(file, include_header=number == 0, separator=separator, null_value=null)
+
+
+def _times() -> pl.Expr:
+    """Write times as ISO 8601 does, without zeros at the end of their seconds."""
+    text = cs.datetime().dt.to_string("iso:strict")
+    return text.str.replace(r"(\.\d*?)0+(\D|$)", "${1}${2}").str.replace(r"\.(\D|$)", "${1}")
