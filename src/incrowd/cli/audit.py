@@ -86,7 +86,11 @@ def audit(
     console.print()
     console.print(_risks_table(found.attacks))
     console.print()
-    todo = [(remedy.name, remedy.says.removeprefix(f"{remedy.name}: ")) for remedy in found.remedies.found]
+    todo = [
+        (remedy.name, remedy.says.removeprefix(f"{remedy.name}: "))
+        for remedy in found.remedies.found
+        if found.remedies.rows or not remedy.why_not  # or the note says it of all of them
+    ]
     console.print(summary_table("What to do", [*todo, ("", found.remedies.note)]))
     if found.skipped:
         console.print()

@@ -34,8 +34,8 @@ def why_not_remade(release: Release) -> str | None:
         return "releases under differential privacy are not made again.  Hint: compare budgets with incrowd compare."
     if not _each_row_a_person(release):
         return (
-            "tables in which people have several rows, households, sets of items, weights or a population are not made "
-            "again.  Hint: compare options with incrowd compare."
+            "tables in which people have several rows, households, sets of items or a population are not made again.  "
+            "Hint: compare options with incrowd compare."
         )
     return None
 
@@ -53,7 +53,7 @@ def made_again(
     from incrowd.publishing.publish import publish
 
     own = release.schema
-    schema = Schema(own.quasi, own.sensitive, kept=tuple(kept), each_row_a_person=True)
+    schema = Schema(own.quasi, own.sensitive, kept=tuple(kept), weight=own.weight, each_row_a_person=True)
     table = Table(LocalEngine(before), schema)
     return publish(table, models, method=method, form=release.asked_form, sample=release.rate, seed=seed)
 
@@ -68,6 +68,8 @@ def without(release: Release, columns: Sequence[str], smaller_than: int = 0) -> 
         return aside
     form, own = release.form, release.schema
     if form.labelled is None or form.private or not _each_row_a_person(release) or len(quasi) == len(own.quasi):
+        return None
+    if own.weights:  # which go with the groups as they are
         return None
     schema = replace(own, quasi={name: hierarchy for name, hierarchy in own.quasi.items() if name not in quasi})
     kept = [*schema.published, *(name for name in aside.kept_beside if name not in schema.published)]
@@ -98,6 +100,5 @@ class FrameRows(PublishedRows):
 
 
 def _each_row_a_person(release: Release) -> bool:
-    schema = release.schema
     several = release.people is not None or release.counts_people or release.households.household
-    return not (several or release.item_sets or release.linked or schema.weights or release.population)
+    return not (several or release.item_sets or release.linked or release.population)

@@ -20,6 +20,7 @@ def what_to_do(found: Found) -> Raw:
             _rate(entry["steps"][-1]["value"], entry["reaches"]) if entry["steps"] else "–",
         )
         for entry in said["findings"]
+        if said["rows"] or "not measured" not in entry  # or the note says it of all of them
     ]
     lines = table(["finding", "now", "what changes it", "then"], rows) if rows else None
     return element("div", element("p", said["note"]), lines)

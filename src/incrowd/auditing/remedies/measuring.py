@@ -25,6 +25,7 @@ from incrowd.common.progress import Progress, silent
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Model
 from incrowd.core.risk import LEVELS, Risk
+from incrowd.core.schema import Schema
 from incrowd.core.source import OpenedTable
 from incrowd.errors import IncrowdError
 from incrowd.sources import reading
@@ -65,6 +66,11 @@ class Remade(Protocol):
     @property
     def kept_beside(self) -> tuple[str, ...]:
         """Columns that are published as they are beside the labels."""
+        ...
+
+    @property
+    def schema(self) -> Schema:
+        """The role of every column."""
         ...
 
     @property
@@ -171,7 +177,7 @@ def _by_remaking(
     seed: int,
 ) -> tuple[list[Remedy], int, str]:
     kept = tuple(name for name in release.kept_beside if name in before.columns)
-    drawn, rows = draw_rows(before, (*names, *kept), total, seed)
+    drawn, rows = draw_rows(before, (*names, *release.schema.weights, *kept), total, seed)
 
     def make(way: Way) -> Callable[[], Remade]:
         return lambda: release.made_again(drawn, models=way.models, method=way.method, kept=way.kept, seed=seed)
