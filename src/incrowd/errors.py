@@ -265,6 +265,15 @@ def some_columns(names: Sequence[str], *, of: Iterable[str]) -> str:
     return _quoted(names)
 
 
+def quotable(name: str) -> str:
+    """Return a column's name as a message may quote it: not at all where it looks like data.
+
+    >>> quotable("age"), quotable("1987-11-03")
+    ('age', '…')
+    """
+    return "…" if looks_like_data([name]) else escaped(name)
+
+
 def similar_columns(wrong: str, columns: Iterable[str]) -> str:
     """Return a hint that names the columns nearest to a wrong name; the others are not listed.
 

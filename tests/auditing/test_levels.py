@@ -41,11 +41,10 @@ def release_with_unique_people(directory: Path, alone: int, rows: int) -> Path:
     )
 
 
-def audited(directory: Path, description: Path, *, original: bool) -> Audit:
+def audited(directory: Path, description: Path, *, original: bool, remedies: bool = False) -> Audit:
     table = directory / "original.csv" if original else None
-    return ic.open_release(directory / "published.csv", description=description, original=table).audit(
-        remedies=False, learn=False
-    )
+    release = ic.open_release(directory / "published.csv", description=description, original=table)
+    return release.audit(remedies=remedies, learn=False)
 
 
 @pytest.mark.parametrize("original", [True, False], ids=["with the original", "by the files alone"])

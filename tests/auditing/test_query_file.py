@@ -30,7 +30,7 @@ age = { among = [30, 40] }
 [[queries]]
 town = { missing = true }
 [[queries]]
-ill = "unheard of"
+ill = "flu"
 """
 
 
@@ -43,7 +43,7 @@ def asked(frame: pl.DataFrame) -> list[pl.DataFrame]:
         frame.filter(age <= 29),
         frame.filter(age.is_in([30, 40])),
         frame.filter(town.is_null()),
-        frame.filter(pl.col("ill") == "unheard of"),
+        frame.filter(pl.col("ill") == "flu"),
     ]
 
 

@@ -107,7 +107,7 @@ def test_labels_that_end_at_nobodys_value() -> None:
 
 
 def test_without_the_table_the_release_alone_is_measured(tmp_path: Path) -> None:
-    found = audited(tmp_path, release_with_unique_people(tmp_path, 38, 838), original=False)
+    found = audited(tmp_path, release_with_unique_people(tmp_path, 38, 838), original=False, remedies=True)
     advised = remedy(found, "linkage")
     assert advised.steps[-1].change == "withhold the rows of groups smaller than 2 (38 rows)"
     assert advised.reaches == "low"

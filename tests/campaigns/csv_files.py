@@ -8,13 +8,14 @@ import io
 import os
 import random
 import tempfile
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from incrowd.errors import IncrowdError
+from incrowd.errors import IncrowdError, ReadingWarning
 from incrowd.sources import open_source, read_rows
 from tests.campaigns.campaign import Campaign
 
@@ -228,7 +229,9 @@ def _commands(path: Path, place: Path, column: str) -> str | None:
         ["check", str(path), "--quasi", column],
     ]
     for command in commands:
-        done = CliRunner().invoke(app, command)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReadingWarning)
+            done = CliRunner().invoke(app, command)
         if done.exception is not None and not isinstance(done.exception, (IncrowdError, SystemExit)):
             return f"incrowd {command[0]} fails in itself ({done.exception!r})"
     return None

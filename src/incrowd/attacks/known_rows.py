@@ -32,6 +32,7 @@ class KnownRows(Attack):
     """
 
     name: ClassVar[str] = "known-rows"
+    plain_name: ClassVar[str] = "finding a person by what is known of their rows"
     threat: ClassVar[Threat] = "linkability"
     knows_kept_columns: ClassVar[bool] = False
 

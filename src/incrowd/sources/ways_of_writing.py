@@ -15,7 +15,7 @@ from typing import TypeAlias
 import polars as pl
 import polars.selectors as cs
 
-from incrowd.errors import SourceError, escaped
+from incrowd.errors import SourceError, quotable
 from incrowd.sources.finding_dates import SHORT_YEAR, DateCandidate, date_candidate, shapes_of
 from incrowd.sources.finding_numbers import (
     NumberCandidate,
@@ -43,8 +43,8 @@ class Ways:
     def add_note(self, column: str, what: str, way: str, odd: int, present: int) -> None:
         """Say of a column that it stays text."""
         self.notes.append(
-            f"column '{escaped(column)}' would be {what} ({way}) but for {odd:,} of {present:,} rows, and stays text. "
-            f'To read the others as {what}, say written = {{ {escaped(column)} = "{way}" }}; or list what stands for '
+            f"column '{quotable(column)}' would be {what} ({way}) but for {odd:,} of {present:,} rows, and stays text. "
+            f'To read the others as {what}, say written = {{ {quotable(column)} = "{way}" }}; or list what stands for '
             "missing."
         )
 
@@ -127,7 +127,7 @@ def _note_short_years(name: str, values: pl.Series, ways: Ways) -> None:
     short = sum(times for shape, times in shapes_of(values).items() if SHORT_YEAR.match(shape))
     if len(values) and short >= MOST_ALIKE * len(values):
         ways.notes.append(
-            f"column '{escaped(name)}' looks like dates with years of two digits, which do not tell the century: it "
+            f"column '{quotable(name)}' looks like dates with years of two digits, which do not tell the century: it "
             "stays text. Write years with four digits to have dates."
         )
 
@@ -260,17 +260,17 @@ def _note_numbers(
     else:
         why = "the decimal sign is stated to be a point" if stated == "." else "the file is separated by commas"
         ways.notes.append(
-            f"column '{escaped(name)}' may hold decimal commas, but {why}: it stays text. If these are numbers, say "
-            f'written = {{ {escaped(name)} = "{way}" }}.'
+            f"column '{quotable(name)}' may hold decimal commas, but {why}: it stays text. If these are numbers, say "
+            f'written = {{ {quotable(name)} = "{way}" }}.'
         )
 
 
 def _question(questions: Mapping[str, Iterable[str]], where: str) -> str:
-    listed = "; ".join(f"'{escaped(name)}' {' or '.join(ways)}" for name, ways in questions.items())
+    listed = "; ".join(f"'{quotable(name)}' {' or '.join(ways)}" for name, ways in questions.items())
     name, ways = next(iter(questions.items()))
-    example = f"{escaped(name)}={next(iter(ways))}"
+    example = f"{quotable(name)}={next(iter(ways))}"
     return (
         f"{where}: the rows do not tell how these columns are written: {listed}.  Hint: state it: "
-        f"written={{{escaped(name)!r}: {next(iter(ways))!r}}} in Python, [source.written] in a recipe, "
+        f"written={{{quotable(name)!r}: {next(iter(ways))!r}}} in Python, [source.written] in a recipe, "
         f"--written '{example}' on the command line."
     )
