@@ -86,7 +86,7 @@ class CsvFiles(Campaign):
 
     def _read(self, path: Path, made: _File, content: bytes, damaged: bool) -> str | None:
         try:
-            source = open_source(path)
+            source = open_source(path, written="plain")
             rows = read_rows(source)
         except IncrowdError:
             return None
@@ -106,7 +106,7 @@ class CsvFiles(Campaign):
         other = path.with_name("longer.csv")
         _write(other, replace(made, text=text + made.line).bytes())
         try:
-            source = open_source(other)
+            source = open_source(other, written="plain")
             rows = read_rows(source)
         except IncrowdError as error:
             return f"with one more row it is refused ({error})"

@@ -91,12 +91,12 @@ def _samples(frame: pl.LazyFrame) -> dict[str, pl.Series]:
     if empty and first.height == SAMPLED_ROWS:
         later = [cs.by_name(name).as_expr().drop_nulls().head(SAMPLED_ROWS).implode() for name in empty]
         found = frame.select(later).collect(engine="streaming")
-        samples |= {name: _present(found[name].explode().alias(name)) for name in empty}
+        samples |= {name: _present(found[name].alias("").explode()) for name in empty}
     return samples
 
 
 def _present(column: pl.Series) -> pl.Series:
-    text = column.drop_nulls().str.strip_chars()
+    text = column.alias("").drop_nulls().str.strip_chars()  # a name may be a pattern of names, or `count`
     return text.filter(~text.is_in(["", "NaN", "nan"]))
 
 

@@ -269,8 +269,9 @@ def _open(path: Path, described: Description) -> OpenedTable:
     if path.suffix.lower() != ".csv":
         lists = () if described.items is None else (described.items,)
         return open_table(str(path), ReadOptions(lists=lists, **_labelled(path, described)))
-    told = dict(described.reading) if path.is_file() else {}
-    if path.is_file() and described.is_recipe and (path.parent / SUMMARY).is_file():
+    a_file = is_there(path) and path.is_file()
+    told = dict(described.reading) if a_file else {}
+    if a_file and described.is_recipe and (path.parent / SUMMARY).is_file():
         # The recipe tells how the original is read; a release that was made here is UTF-8 with the usual quotes.
         told |= {"encoding": "utf-8", "quote": '"', "header": True, "written": "plain"}
     opened = open_source(str(path), **told)  # a CSV has no lists
@@ -315,7 +316,7 @@ def _labelled(path: Path, described: Description) -> Mapping[str, Any]:
 
 def _is_text_file(original: object) -> bool:
     """Whether a table is read as CSV, whatever its file is called: no other kind of source has such files."""
-    if not isinstance(original, (str, Path)) or not Path(original).is_file():
+    if not isinstance(original, (str, Path)) or not is_there(original) or not Path(original).is_file():
         return False
     others = {suffix for kind in registered("sources").values() if not kind.fallback for suffix in kind.suffixes}
     return Path(original).suffix.lower() not in others
