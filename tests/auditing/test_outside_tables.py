@@ -160,3 +160,16 @@ def test_codes_are_those_of_equal_values_only() -> None:
     assert exact_codes(tree, pl.Series([20.0, 20.5])).tolist() == [first, -1]
     assert exact_codes(tree, pl.Series([], dtype=pl.Int64)).tolist() == []
     assert exact_codes(tree, pl.Series([None, None])).tolist() == [0, 0]
+
+
+def test_the_original_may_come_when_the_release_is_open_already(tmp_path: Path) -> None:
+    """Numbers without a hierarchy stand for what the table has: it is all the same when that is given."""
+    people = ic.datasets.census(400, seed=5)
+    people.write_csv(tmp_path / "people.csv")
+    table = ic.read(tmp_path / "people.csv", quasi=["age", "sex"], sensitive=["occupation"], others="drop")
+    ic.publish(table, ic.KAnonymity(5), seed=1).save(tmp_path / "out")
+    for original in (tmp_path / "people.csv", people):
+        now = ic.open_release(tmp_path / "out", original=original).audit(learn=False, remedies=False)
+        later = ic.audit(ic.open_release(tmp_path / "out"), original=original, learn=False, remedies=False)
+        assert later.to_dict() == now.to_dict()
+        assert later.settings["original"] == "known"

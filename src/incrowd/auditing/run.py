@@ -158,6 +158,10 @@ class Audited(Remade, Protocol):
         """Columns beside the labels that may link rows to those of other releases: pseudonyms and kept ones."""
         ...
 
+    def beside(self, original: object) -> Audited | None:
+        """Return it as it reads beside the table that it was made of; None where it knows that, or was not read."""
+        ...
+
     @property
     def files(self) -> Sequence[Path]:
         """The files that it was read from; none where it was made in this session."""
@@ -208,6 +212,8 @@ def audit(
     >>> audit(ic.publish(table, ic.KAnonymity(5)), learn=False).strongest is not None
     True
     """
+    if original is not None and (again := release.beside(original)) is not None:
+        release, original = again, None  # labels stand for the table's values
     whole, release = release, release.to_attack
     target, notes = aim(release, original=original, external=external, earlier=earlier, seed=seed)
     asked = None if queries is None else read_queries(queries, _tallied_trees(target))

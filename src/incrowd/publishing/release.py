@@ -165,6 +165,8 @@ class Release:
     """What the rows of each tuple of the table before weigh, where it was read from files and that table was given."""
     entry: OpenEntry | None = None
     """Its entry in a ledger, where it was made under one."""
+    reopen: Callable[..., Release] | None = None
+    """Reads its files again, where it was read from files."""
     files: tuple[Path, ...] = ()
     """The files that it was read from."""
     told_recipe: str | None = None
@@ -250,6 +252,10 @@ class Release:
         if self.people is not None or self.counts_people:
             return ()
         return tuple(name for name in (*self.schema.kept, *self.outside_as_it_is) if name not in self.left_aside)
+
+    def beside(self, original: object) -> Release | None:
+        """Return it as it reads beside the table that it was made of, where it was read from files without that."""
+        return None if self.reopen is None or not self.foreign else self.reopen(original=original)
 
     @property
     def recipe_text(self) -> str | None:

@@ -11,6 +11,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -173,6 +174,7 @@ def open_release(
         told_tables=_event_tables(files, described, original),
         told_rows=_rows_of_original(original, described),
         asked_form=described.form,
+        reopen=partial(open_release, place, description=description, external=external),
         files=_published_files(place, files.others),
         told_recipe=_recipe_text(place, description),
     )
