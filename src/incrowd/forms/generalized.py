@@ -434,12 +434,13 @@ class Generalized(Form):
 
     def _rows_of(self, lines: Ints) -> pl.DataFrame:
         groups = self.groups[lines]
-        quasi = self.shown.written(self.schema.quasi)[groups]
+        written = self.shown.written(self.schema.quasi)
+        quasi = written[groups].to_dict() if written.width else {}
         sensitive = {
             name: self.tally.trees[name].values.gather(self.sensitive[lines, place])
             for place, name in enumerate(self.schema.written_values)
         }
-        return pl.DataFrame({**quasi.to_dict(), **sensitive})
+        return pl.DataFrame({**quasi, **sensitive})
 
     def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
         """Yield the published rows, quasi-identifiers and sensitive values only, sorted by what they show."""
