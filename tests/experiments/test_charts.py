@@ -85,7 +85,7 @@ def test_advice_is_drawn(suffix: str, tmp_path: Path) -> None:
     if suffix == "png":
         assert png.busy_share(path) > 0.004
     else:
-        assert "Most rows with least distortion: β = 1, δ&#39; = 0.2 to 0.6" in path.read_text().replace("'", "&#39;")
+        assert "Keeps most, rows × (1 − distortion): β = 1" in path.read_text()
 
 
 def test_advice_that_publishes_nothing_is_drawn_too(tmp_path: Path) -> None:
