@@ -29,7 +29,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize("kind", VALUES)
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_no_bar_and_no_difference_of_bars_is_a_few_people(kind: str, data: st.DataObject) -> None:
     values = data.draw(st.lists(VALUES[kind], min_size=1, max_size=120))

@@ -87,7 +87,7 @@ def test_it_is_never_below_what_the_usual_definition_asks_for(given_parameters: 
     assert float(hockey_stick(k, rate, epsilon, crowds=40)) <= delta_of(k, rate, epsilon) * (1 + 1e-12)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(parameters(most_k=60), st.integers(0, 40))
 def test_no_peak_is_above_the_bound_that_ends_the_search(
     given_parameters: tuple[int, Fraction, Fraction], later: int
@@ -103,7 +103,7 @@ def test_no_peak_is_above_the_bound_that_ends_the_search(
     assert log_peak <= worst_case(k, rate, epsilon).log_delta + 1e-9
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(parameters(most_k=60))
 def test_delta_falls_with_k_and_with_epsilon(given_parameters: tuple[int, Fraction, Fraction]) -> None:
     k, rate, epsilon = given_parameters
@@ -176,7 +176,7 @@ def test_k_is_a_whole_number(wrong: int) -> None:
         delta_of(wrong, 0.1, 1)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(parameters(most_k=60), st.floats(1, 5))
 def test_the_smooth_bound_is_never_below_delta(given_parameters: tuple[int, Fraction, Fraction], times: float) -> None:
     k, rate, epsilon = given_parameters

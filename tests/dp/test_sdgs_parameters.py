@@ -81,7 +81,7 @@ def test_the_saw_has_teeth_and_the_last_that_fits_is_found() -> None:
     assert 0 <= best - grid[fits].max() < 0.0001
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.integers(1, 300), st.fractions(min_value=Fraction(1, 50), max_value=6, max_denominator=100))
 def test_the_lowest_points_of_the_teeth_rise_with_the_rate(k: int, epsilon: Fraction) -> None:
     """The start of the search for the largest rate rests on this."""

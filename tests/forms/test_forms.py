@@ -133,7 +133,7 @@ COLUMNS = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(frame=tables(), columns=st.sampled_from(COLUMNS), l=st.sampled_from([1, 2, 2.5, 3]))
 def test_a_sliced_table_is_as_diverse_as_it_says(frame: pl.DataFrame, columns: Any, l: float) -> None:
     table = ic.read(frame, quasi=["a", "b", "c"], sensitive=["s"])
@@ -149,7 +149,7 @@ def test_a_sliced_table_is_as_diverse_as_it_says(frame: pl.DataFrame, columns: A
         assert sorted(published.select(column).rows()) == sorted(frame.select(column).rows())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(frame=tables(), columns=st.sampled_from(COLUMNS), seed=st.integers(0, 9))
 def test_questions_are_answered_bucket_by_bucket(frame: pl.DataFrame, columns: Any, seed: int) -> None:
     table = ic.read(frame, quasi=["a", "b", "c"], sensitive=["s"])

@@ -130,7 +130,7 @@ def naive_best(rows: list[tuple[str | None, ...]], tally: Tally, models: list[ic
     return best
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(rows=tables, models=required, limit=st.sampled_from([0.0, 0.1, 0.34, 1.0]))
 def test_it_finds_the_best_of_all_vectors(
     rows: list[tuple[str | None, ...]], models: list[ic.Model], limit: float

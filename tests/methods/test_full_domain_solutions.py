@@ -101,7 +101,7 @@ def test_what_is_said_of_a_vector_is_what_publishing_it_gives(
             assert (loss, row["risk"]) == pytest.approx((row["loss"], 1 / row["smallest group"]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     rows=tables,
     models=required,

@@ -93,7 +93,7 @@ def test_senellart_by_zip_code_alone(labels: Any, shown: list[str]) -> None:
 # --- sizes of groups ---
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.sets(st.integers(-1000, 1000), min_size=1, max_size=80), st.integers(1, 10))
 def test_distinct_values_give_groups_from_k_to_2k_minus_1(values: set[int], k: int) -> None:
     if k <= len(values):
@@ -102,7 +102,7 @@ def test_distinct_values_give_groups_from_k_to_2k_minus_1(values: set[int], k: i
             assert all(k <= size <= 2 * k - 1 for size in sizes)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(
     st.lists(st.tuples(st.integers(0, 6), st.sampled_from([None, "a", "b", "c"])), min_size=1, max_size=60), st.data()
 )
@@ -114,7 +114,7 @@ def test_relaxed_groups_are_below_2k_unless_nothing_can_be_told_apart(rows: list
         assert group.total() < 2 * k or len(group) == 1
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=60), st.integers(1, 6))
 def test_strict_cuts_keep_equal_values_together(values: list[int], k: int) -> None:
     if k <= len(values):

@@ -99,7 +99,7 @@ def test_people_of_two_groups_may_be_present_in_either() -> None:
     assert DeltaPresence(0.5).achieved(in_boxes(rows, boxes, people)) == 1  # at most: one half or one half
 
 
-@settings(CHECKED, max_examples=300)
+@settings(CHECKED, max_examples=100)
 @given(boxes=drawn_boxes(1, most=3), people=drawn_people(1, most=7), most=SHARES, least=SHARES, data=st.data())
 def test_whatever_satisfies_it_does_so_in_all_worlds_together(
     boxes: list[Any], people: list[Any], most: float, least: float, data: st.DataObject

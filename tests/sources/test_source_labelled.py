@@ -192,7 +192,7 @@ def naive(codes: list[int | None], labels: dict[int, str], missing: list[int]) -
     ]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(codes=st.lists(CODES, min_size=1, max_size=12), labels=LABELS, missing=st.lists(st.integers(-3, -1), max_size=2))
 def test_generated_labels_are_read_as_the_documents_say(
     tmp_path: Path, codes: list[int | None], labels: dict[int, str], missing: list[int]
