@@ -66,7 +66,7 @@ def slow_field(body: bytes, at: int) -> int:
 
 
 def slow_layout(body: bytes, width: int) -> Layout:
-    layout = Layout(quoted=b'"' in body)
+    layout = Layout(quoted=b'"' in body, commas=b"," in body)
     try:
         records = slow_records(body, layout)
     except Irregular:
@@ -124,5 +124,7 @@ def test_a_quote_at_every_place_around_the_border_of_a_chunk(edge: bytes, tail: 
 
 
 def test_the_slow_look_finds_what_it_should() -> None:
-    assert slow_layout(b'1,2\n\n"3,\n",4\n5\n', 2) == Layout(quoted=True, blank=[1], ragged=[(13, 1)], total_ragged=1)
+    assert slow_layout(b'1,2\n\n"3,\n",4\n5\n', 2) == Layout(
+        quoted=True, blank=[1], ragged=[(13, 1)], total_ragged=1, commas=True
+    )
     assert not slow_layout(b'1,2"\n', 2).regular

@@ -61,12 +61,13 @@ class PrivateTable:
     """Noisy answers to counting questions, and a budget that runs out.
 
     Questions are those of a release: `{"age": (30, 39), "sex": "F"}`. They are understood by the values that the schema
-    declares, categories or intervals with bounds; numbers beyond the bounds count as the last one, and a value that is
-    not among them matches nobody. With a `sample` below 1, answers are about one sample, drawn now and kept. A table
-    that holds names which were not declared, or no rows, is refused; with `undeclared="missing"` such names count as
-    missing and nobody is refused, so that not even this tells who is there. Where the schema tells whose a row is, ε is
-    what a person pays, and `most_rows` of each person are kept, chosen at random, now; no other rows are counted. With
-    a `ledger`, answers are also paid from its cap, which outlives this object and is shared by every process.
+    declares, categories or intervals with bounds; numbers beyond the bounds count as the last one, and a name that is
+    not among them is an error, whatever the table holds. With a `sample` below 1, answers are about one sample, drawn
+    now and kept. A table that holds names which were not declared, or no rows, is refused; with `undeclared="missing"`
+    such names count as missing and nobody is refused, so that not even this tells who is there. Where the schema tells
+    whose a row is, ε is what a person pays, and `most_rows` of each person are kept, chosen at random, now; no other
+    rows are counted. With a `ledger`, answers are also paid from its cap, which outlives this object and is shared by
+    every process.
 
     >>> import incrowd as ic
     >>> sexes = ic.Categories.from_tree(["Female", "Male"])

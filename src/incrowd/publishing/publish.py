@@ -113,9 +113,9 @@ def publish(
         show = {ALL: "label", **method.groups.show}
     if seed is not None:
         require_whole("publish", "seed", seed, at_least=0)
+    _refuse_impossible(table, models, method, form)
     if method.promises_privacy:
         table = table.as_stated()
-    _refuse_impossible(table, models, method, form)
     _refuse_impossible_households(table.schema, models, method, form)
     _refuse_impossible_sets(table, of_sets, method, items)
     refuse_show(show, table.schema, method, form)
