@@ -23,7 +23,7 @@ types: $(VENV)/.test-installed
 	$(BIN)/mypy
 
 tests: $(VENV)/.test-installed
-	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 3 --dist loadgroup $(PYTEST_ARGS)
 
 # What a user has who installs nothing else: the packages of the tests would hide that one is missing.
 bare: $(CORE)/.made

@@ -54,7 +54,9 @@ class Case:
 
     def publish(self, *, seed: int = 7, **roles: Any) -> ic.Release:
         """Publish it, with a seed."""
-        return ic.publish(self.read(**roles), self.require, method=self.method, sample=self.sample, seed=seed)
+        show = "label" if isinstance(self.method, ic.Microaggregation) else None  # or it would show means
+        table = self.read(**roles)
+        return ic.publish(table, self.require, method=self.method, sample=self.sample, seed=seed, show=show)
 
     def whose(self, row: Row) -> Person:
         """Return who has a row of the table; texts that look alike are one person."""

@@ -44,7 +44,7 @@ from incrowd.forms.label_meanings import describe_items, describe_labels
 from incrowd.forms.label_reader import LabelReader
 from incrowd.forms.told_scheme import told_scheme
 from incrowd.hierarchies.hierarchy import Hierarchy
-from incrowd.hierarchies.values import natural_kind
+from incrowd.hierarchies.values import as_text, natural_kind
 from incrowd.ledger import OpenEntry
 from incrowd.metrics.in_summary import label_losses
 from incrowd.publishing.features import FeatureEncoder
@@ -388,7 +388,12 @@ class Release:
 
     def to_polars(self) -> pl.DataFrame:
         """Return the published rows as a Polars frame, labels as texts; `data` has the table's own types."""
-        return _own_texts(pl.concat(list(self._batches_as_shown())))
+        rows = pl.concat(list(self._batches_as_shown()))
+        # Files may have numbers where every label is one.
+        typed_labels = [name for name in self.schema.quasi if name in rows.columns and name not in self.schema.show]
+        if self.reopen is not None:
+            rows = rows.with_columns([as_text(rows[name]) for name in typed_labels])
+        return _own_texts(rows)
 
     @cached_property
     def data(self) -> Any:
