@@ -16,6 +16,7 @@ settings.register_profile("incrowd", derandomize=True, database=None, deadline=N
 settings.load_profile("incrowd")
 
 
+@pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let one process run all tests with Spark: they mostly wait, and a session takes long to start."""
     for item in items:
