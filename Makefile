@@ -22,8 +22,9 @@ lint: $(VENV)/.test-installed
 types: $(VENV)/.test-installed
 	$(BIN)/mypy
 
+# Three processes for two cores: those that wait for Spark leave one idle.
 tests: $(VENV)/.test-installed
-	$(BIN)/python -m pytest -n 3 --dist loadgroup $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 3 $(PYTEST_ARGS)
 
 # What a user has who installs nothing else: the packages of the tests would hide that one is missing.
 bare: $(CORE)/.made

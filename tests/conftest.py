@@ -16,14 +16,6 @@ settings.register_profile("incrowd", derandomize=True, database=None, deadline=N
 settings.load_profile("incrowd")
 
 
-@pytest.hookimpl(tryfirst=True)  # before the groups are read
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let one process run all tests with Spark: they mostly wait, and a session takes long to start."""
-    for item in items:
-        if "spark" in getattr(item, "fixturenames", ()) or "/test_spark" in item.nodeid:
-            item.add_marker(pytest.mark.xdist_group("spark"))
-
-
 @pytest.fixture(scope="session")
 def adult() -> Path:
     """The folder of the Adult data set; a test that asks for it skips where there is none."""
