@@ -236,7 +236,7 @@ def did_you_mean(wrong: str, known: Iterable[str]) -> str:
 def _quoted(names: Sequence[str]) -> str:
     """Return all names in quotes; where they would fill a screen, those that do not, and how many more there are.
 
-    >>> _quoted(["age", "sex"]), _quoted(["x" * 500] * 9)[-12:]
+    >>> _quoted(["age", "sex"]), _quoted(["x" * 500] * 9)[-11:]
     ("'age', 'sex'", ' and 7 more')
     """
     shown = [f"'{name}'" for name in names]
