@@ -53,7 +53,7 @@ def plain(audit: Audit, *, without: Sequence[str] = ()) -> dict[str, Any]:
     del found["release"]["seeded"]
     found.pop("published", None)
     for name in without:
-        del found[name]
+        found.pop(name, None)
     return found
 
 

@@ -344,7 +344,7 @@ def _published(rows: pl.DataFrame, form: Labelled) -> pl.DataFrame:
     schema, number = form.schema, _places_of(form.schema)
     columns: dict[str, pl.Series] = {name: rows[place] for name, place in number.items()}
     for shown in form.shown.written(schema.quasi):
-        columns[shown.name] = shown.gather(rows["group"])
+        columns[shown.name] = shown.alias("").gather(rows["group"])
     for place, name in enumerate(schema.written_values):
         columns[name] = form.tally.trees[name].values.gather(rows[f"s{place}"])
     for name in schema.weights:

@@ -120,6 +120,8 @@ class OrderedColumn:
         if wanted and not self.known and not self.missing.all():
             raise QueryError(f"column '{self.name}' shows nothing but '*': the release does not tell its values.")
         weights = self._amounts(self.lows, self._ends)
+        if self.masses is None:
+            weights = np.where(self.exact, self.step, weights)  # also where a step is too small to be added
         whole, part = self._sums(weights), self._sums(inside * weights)
         found = np.divide(part, whole, out=np.zeros(len(self.missing)), where=whole > 0)
         found[self.missing] = float(missing)

@@ -391,7 +391,7 @@ class Release:
         rows = pl.concat(list(self._batches_as_shown()))
         # Files may have numbers where every label is one.
         typed_labels = [name for name in self.schema.quasi if name in rows.columns and name not in self.schema.show]
-        if self.reopen is not None:
+        if self.reopen is not None and self.form.labelled is not None:
             rows = rows.with_columns([as_text(rows[name]) for name in typed_labels])
         return _own_texts(rows)
 
