@@ -69,7 +69,7 @@ def reads_back(sink: Sink, batches: Sequence[pl.DataFrame], separator: str) -> N
         found = [other.name for other in Path(place).iterdir()]
         expect(found == [path.name], f"files are written: {found}", sink)
         try:
-            opened = open_source(path, separator=separator)
+            opened = open_source(path, separator=separator, header=True, written="plain")
         except SourceError:  # most kinds of files have no separator
             opened = open_source(path)
         read = read_rows(opened)
