@@ -20,7 +20,7 @@ from incrowd.errors import QueryError, did_you_mean
 from incrowd.forms.label_meanings import ALPHABETS, Piece, point, step_of
 from incrowd.forms.likely_values import likely_names, likely_points
 from incrowd.forms.reading.labels import number_labels
-from incrowd.hierarchies.values import as_dates, as_numbers, natural_kind, spelling_of
+from incrowd.hierarchies.values import as_dates, as_numbers, as_short_text, natural_kind, spelling_of
 
 _MISSING_LABEL = -1
 _MOST_STEPS = 2.0**53
@@ -59,8 +59,13 @@ class ColumnReader(Protocol):
 
 def column_of_labels(name: str, labels: pl.Series, told: Mapping[str, Any]) -> ColumnReader:
     """Read a column's distinct labels as they are described."""
-    # A label that is not described says nothing.
-    pieces = [None if label is None else told["labels"].get(str(label), [{}]) for label in labels.to_list()]
+    # A label that is not described says nothing. A file may write the number 1 as 1.0.
+    texts, known = labels.cast(pl.String), told["labels"]
+    numbers = as_short_text(texts.cast(pl.Float64, strict=False)) if told["kind"] == "numbers" else texts
+    pieces = [
+        None if text is None else known.get(text, known.get(number, [{}]))
+        for text, number in zip(texts.to_list(), numbers.to_list(), strict=True)
+    ]
     return (NamedColumn if told["kind"] == "names" else OrderedColumn).of(name, pieces, told)
 
 

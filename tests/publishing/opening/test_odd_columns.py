@@ -35,6 +35,8 @@ ODD = {
     "largest float": pl.Series(repeated(1e308, -1e308, 1e300, 0.0)),
     "infinite": pl.Series(repeated(float("inf"), float("-inf"), 1.0, 2.5)),
     "tiny": pl.Series([row * 1e-17 for row in range(ROWS)]),
+    "smallest": pl.Series(repeated(5e-324, 1.0, 2.0)),
+    "whole and halves": pl.Series(repeated(1.0, 1.5, 2.0)),
     "of a zone": pl.Series(PARIS),
     "names and numbers": pl.Series(repeated("1.0", "2.50", "none", "1e3", "2020-01-01 10:00")),
     "like labels": pl.Series(repeated("*", "[1, 2)", "{a, b}", "a", "b", ">=3", '"', "x\ny", "é")),
