@@ -14,9 +14,10 @@ ROWS = 400
 EXPORTED = ("repr", "html", "summary", "count", "training set", "frame", "polars")
 
 
-def cases() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
+def cases(place: Path) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
     """Return what is read and what is asked for, by the name of the method; for some, in another form besides."""
     import incrowd as ic
+    from incrowd.methods.scheme import Scheme
 
     trees = {
         "age": ic.Intervals(widths=ic.datasets.CENSUS_AGE_WIDTHS, lower=0, upper=100),
@@ -41,6 +42,8 @@ def cases() -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
         "mondrian, sliced": (people, {"require": size, "method": ic.Mondrian(), "form": ic.ShowSlices()}),
         "infogain-mondrian": (people, {"require": size, "method": ic.InfoGainMondrian(target="occupation")}),
         "full-domain": (people, {"require": size, "method": ic.FullDomain(max_withheld=0.05)}),
+        "scheme": (people, {"require": size, "method": Scheme(str(place / "full-domain" / "csv"))}),
+        "local-suppression": (people, {"require": size, "method": ic.LocalSuppression()}),
         "level-sweep": (people, {"require": size, "method": ic.LevelSweep()}),
         "local-recoding": (people, {"require": size, "method": ic.LocalRecoding()}),
         "microaggregation": (people, {"require": size, "method": ic.Microaggregation()}),
@@ -68,7 +71,7 @@ def faults(place: Path) -> Iterator[str]:
     from incrowd.core.families import registered
 
     warnings.simplefilter("error")
-    asked = cases()
+    asked = cases(place)
     for family, covered in (("methods", {name.partition(",")[0] for name in asked}), ("forms", _forms(asked))):
         for name in sorted(set(registered(family)) - covered):
             yield f"no case publishes by {family}: {name}"
