@@ -14,7 +14,8 @@ from incrowd.dp.boxes.consistency import least_squares, pooled_variances
 from incrowd.dp.boxes.noisy_tree import NoisyTree
 from incrowd.dp.discrete_laplace import variance
 from incrowd.errors import QueryError
-from incrowd.forms.noisy import NoisyCounts, covering_boxes
+from incrowd.forms.measured_boxes import covering_boxes
+from incrowd.forms.noisy import NoisyCounts
 from incrowd.methods.diffgen import ConsistentDiffGen, DiffGen
 from incrowd.methods.flat_histogram import FlatHistogram
 from incrowd.methods.hierarchical_histogram import HierarchicalHistogram
@@ -129,19 +130,19 @@ def test_the_error_of_leaves_adds_up() -> None:
 
 def test_the_error_of_a_tree_is_that_of_the_largest_boxes_with_what_is_in_them() -> None:
     noisy = form(ConsistentDiffGen(1, steps=4))
-    pooled = pooled_variances(noisy.tree.parents, noisy.tree.variances)[0]
-    assert pooled < noisy.tree.variances[0]
+    pooled = pooled_variances(noisy.measured.tree.parents, noisy.measured.tree.variances)[0]
+    assert pooled < noisy.measured.tree.variances[0]
     assert noisy.error({}) == pytest.approx(np.sqrt(2 * pooled))
 
 
 def test_the_error_of_the_best_estimate_is_not_above_what_is_stated() -> None:
     """The variance of a sum of leaves after least squares, from a dense matrix."""
     noisy = form(ConsistentDiffGen(1, steps=6, fanout=2, patience=0))
-    tree = noisy.tree
+    tree = noisy.measured.tree
     unit = np.eye(len(tree.parents))
     linear = least_squares(tree.parents, unit, tree.variances)  # estimate = linear @ noisy
     for query in ({}, {"age": (0, 19)}, {"sex": "F"}, {"age": (3, 8), "sex": "M"}, {"ill": "y"}):
-        shares, classes = noisy._asked(query)
+        shares, classes = noisy.measured._asked(query)
         weights = shares[tree.leaves] @ linear[tree.leaves]
         exact = np.sqrt((weights**2 * tree.variances).sum() * classes.sum())
         assert 0 < exact <= noisy.error(query) * (1 + 1e-9)

@@ -11,11 +11,15 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.common.progress import silent
+from incrowd.dp.expected_rows import ExpectedRows
 from incrowd.dp.sampled_suppression import delta_of
 from incrowd.dp.sdgs_parameters import plan, smallest_k
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
+from incrowd.methods.schemes import Schemes
 from incrowd.methods.sdgs import SDGS
-from incrowd.planning.sdgs import curve_around, plan_release, smallest_ks, to_declare
+from incrowd.planning.level_front import look_at_levels
+from incrowd.planning.sdgs import _front, curve_around, plan_release, smallest_ks, to_declare
 
 AGES = ic.Intervals(widths=(10, 20))
 SEXES = ic.Categories.from_tree(["F", "M"])
@@ -79,6 +83,27 @@ def test_no_level_vector_beats_what_is_told() -> None:
                 )
                 assert better.height
     assert Counter(found["best"])[True] == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_told_is_what_looking_at_every_vector_tells(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    rows = int(chance.integers(200, 2000))
+    few = [f"of {number}" for number in range(2, 7)]
+    frame = pl.DataFrame({"age": chance.geometric(0.05, rows).clip(max=90)} | {
+        name: chance.integers(0, 2 + number, rows) for number, name in enumerate(few)
+    })  # fmt: skip
+    hierarchies = {"age": ic.Intervals(widths=(5, 10, 20))} | dict.fromkeys(few, ic.Intervals(widths=(10,)))
+    people = ic.read(frame, quasi=frame.columns, hierarchies=hierarchies)
+    tally = people.engine.count(people.schema).tally
+    schemes = Schemes(tally, people.schema, {})
+    choices = [ExpectedRows(k, rate) for rate, k in smallest_ks(1, "1e-3", ["0.1", "0.3", "0.6"]).items()]
+    published = np.array([[choice.published(sizes) for choice in choices] for sizes in schemes.crowds()])
+    every = _front(schemes, choices, np.arange(len(schemes)), published)
+    looked = look_at_levels(schemes, choices, silent)
+    assert _front(schemes, choices, looked.places, looked.published).equals(every)
+    assert every.height > 1
+    assert len(looked.places) < 0.9 * len(schemes)
 
 
 def test_a_given_k_leaves_out_rates_that_need_more() -> None:

@@ -216,6 +216,11 @@ class Form(FormOutline, Protocol):
         return self
 
     @classmethod
+    def needed_tables(cls, summary: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the tables that a release must have besides its rows, by what it says of itself."""
+        return cls.other_tables
+
+    @classmethod
     def recognizes(cls, files: PublishedFiles) -> bool:
         """Whether files that do not name their form can be read as this one, by the columns that they have."""
         return False

@@ -68,11 +68,12 @@ class ExpectedRows:
         """By how many units one person can raise a sum, at most; nobody lowers it."""
         return max(int(self._steps.max()), UNITS_PER_ROW)
 
-    def units(self, sizes: Counts) -> int:
-        """Return the sum over crowds of these sizes, in units; exact."""
+    def units(self, sizes: Counts, times: Counts | int = 1) -> int:
+        """Return the sum over crowds of these sizes, each so many times, in units; exact."""
         known = len(self._sums) - 1
-        return int(self._sums[np.minimum(sizes, known)].sum() + UNITS_PER_ROW * np.maximum(sizes - known, 0).sum())
+        each = self._sums[np.minimum(sizes, known)] + UNITS_PER_ROW * np.maximum(sizes - known, 0)
+        return int((each * times).sum())
 
-    def published(self, sizes: Counts) -> float:
+    def published(self, sizes: Counts, times: Counts | int = 1) -> float:
         """Return the sum in rows."""
-        return self.units(sizes) / UNITS_PER_ROW * float(self.rate)
+        return self.units(sizes, times) / UNITS_PER_ROW * float(self.rate)

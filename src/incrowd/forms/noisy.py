@@ -7,41 +7,40 @@ analyst may use them as a contingency table, as so many generalized rows, or as 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
+from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.model import Guarantee, Model
 from incrowd.core.people import PlacedPeople
-from incrowd.core.query import Query, matching_codes
+from incrowd.core.query import Query
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
 from incrowd.core.view import View
 from incrowd.dp.accountant import Accountant
-from incrowd.dp.boxes.consistency import pooled_variances
 from incrowd.dp.boxes.noisy_tree import NoisyTree
-from incrowd.errors import QueryError, did_you_mean
 from incrowd.forms.generalized import Generalized
+from incrowd.forms.measured_boxes import MeasuredBoxes
+from incrowd.forms.reading.labels import tally_of_nobody
 from incrowd.forms.verify import COUNT
+from incrowd.hierarchies.public import public_tree
 
 
 @dataclass(frozen=True, eq=False)
 class NoisyCounts(Form):
     """Boxes of public codes with whole, non-negative noisy counts of each class.
 
-    `boxes` holds the published ones as generalized lines; `tree` is what was counted, for the error of an answer.
-    `class_codes[c]` are the sensitive codes that class c stands for.
+    `boxes` holds the published ones as generalized lines; `measured` is what was counted, which answers questions.
     """
 
     boxes: Generalized
-    tree: NoisyTree
-    class_codes: Codes
+    measured: MeasuredBoxes
     accountant: Accountant
     promise: Guarantee
     schema: Schema = field(init=False)
@@ -51,7 +50,7 @@ class NoisyCounts(Form):
     """The rows that are published: how many the table has is a secret."""
     name: ClassVar[str] = "noisy counts"
     private: ClassVar[bool] = True
-    other_tables: ClassVar[tuple[str, ...]] = ("counts",)
+    other_tables: ClassVar[tuple[str, ...]] = ("counts", "measured")
 
     def __post_init__(self) -> None:
         for name, value in (("schema", self.boxes.schema), ("tally", self.boxes.tally), ("rows_in", self.boxes.rows)):
@@ -81,7 +80,8 @@ class NoisyCounts(Form):
         codes[:, len(columns) :] = class_codes[kind]
         order = np.argsort(names)
         lines = Tally(tuple(sorted(names)), codes[:, order], counts, public.trees)
-        return cls(Generalized.of(lines, schema, recoding, declared=True), tree, class_codes, accountant, promise)
+        boxes = Generalized.of(lines, schema, recoding, declared=True)
+        return cls(boxes, MeasuredBoxes.of(schema, public.trees, tree, class_codes), accountant, promise)
 
     @property
     def rows(self) -> int:
@@ -105,48 +105,12 @@ class NoisyCounts(Form):
         return [self.promise]
 
     def count(self, query: Query) -> float:
-        """Estimate how many rows satisfy every condition, as if a box's rows were spread evenly.
-
-        Noise above and below 0 cancels out over many boxes, so this adds up what was counted; in the published table no
-        count is below 0, and what that adds to empty boxes adds up too.
-        """
-        shares, classes = self._asked(query)
-        leaves = self.tree.leaves
-        return max(0.0, float(shares[leaves] @ self.tree.estimates[leaves][:, classes].sum(axis=1)))
+        """Estimate how many rows satisfy every condition, by what was counted."""
+        return self.measured.count(query)
 
     def error(self, query: Query) -> float:
-        """Return the standard deviation that noise alone gives to an answer, at most.
-
-        It is that of the fewest counted boxes, of any size, that cover the question, each with what was counted inside
-        it; the counts around them only lower it. How rows are spread within a box that is only partly asked about adds
-        an error of its own, which nobody can know. Infinite if the boxes were not counted but come from a model.
-        """
-        shares, classes = self._asked(query)
-        if np.isinf(self.tree.variances).all():
-            return np.inf
-        covering = covering_boxes(self.tree, shares)
-        variances = pooled_variances(self.tree.parents, self.tree.variances)
-        return float(np.sqrt((shares[covering] ** 2 * variances[covering]).sum() * classes.sum()))
-
-    def _asked(self, query: Query) -> tuple[Floats, Bools]:
-        """Return the share of each box that a question is about, and which classes."""
-        shares = np.ones(len(self.tree.parents))
-        classes = np.ones(len(self.class_codes), dtype=bool)
-        for name, condition in query.items():
-            if name not in self.schema.tallied:
-                raise QueryError(
-                    f"'{name}' is not a quasi-identifier or sensitive column of the release."
-                    + did_you_mean(name, self.schema.tallied)
-                )
-            matches = matching_codes(name, self.tally.trees[name], condition, unknown_names="suggested")
-            if name in self.schema.sensitive:
-                classes &= matches[self.class_codes[:, sorted(self.schema.sensitive).index(name)]]
-                continue
-            place = sorted(self.schema.quasi).index(name)
-            before = np.concatenate(([0], np.cumsum(matches)))
-            lows, highs = self.tree.lows[:, place], self.tree.highs[:, place]
-            shares *= (before[highs] - before[lows]) / (highs - lows)
-        return shares, classes
+        """Return the standard deviation that noise alone gives to an answer, at most."""
+        return self.measured.error(query)
 
     def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
         """Yield as many generalized rows as the counts say; a frame without rows where they all are 0."""
@@ -170,12 +134,26 @@ class NoisyCounts(Form):
 
     def reconstruct(self, rng: np.random.Generator) -> tuple[dict[str, Codes], Floats]:
         """Return as many rows as the counts say, each value drawn evenly from its box."""
-        return self.boxes.reconstruct(rng)
+        return self.measured.rows_of(self.boxes.lines(), rng)
+
+    @classmethod
+    def needed_tables(cls, summary: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return both, or only the counts where the boxes come from a model."""
+        return ("counts",) if summary.get("loss", {}).get("counted") == 0 else cls.other_tables
 
     @classmethod
     def read_back(cls, files: PublishedFiles) -> tuple[Form, list[str]]:
-        """Read the published rows, which are counts of boxes; what was counted besides them is not in the files."""
-        return NoisyLines.read_back(files)
+        """Read the published rows, and what was counted."""
+        hierarchies = {**files.schema.quasi, **files.schema.sensitive}
+        trees = {name: public_tree(name, hierarchy) for name, hierarchy in hierarchies.items()}
+        known = tally_of_nobody(trees) if files.known is None else files.known
+        form, notes = NoisyLines.read_back(replace(files, known=known))
+        if "measured" in files.others:
+            found = MeasuredBoxes.read(files.others["measured"].frame.collect(), files.schema, trees)
+        else:
+            missing = files.asked.get("missing", ())
+            found = MeasuredBoxes.of_rows(form.lines(), files.schema, trees, may_be_missing=missing)
+        return replace(form, measured=found), notes
 
     @cached_property
     def counts(self) -> pl.DataFrame:
@@ -187,12 +165,14 @@ class NoisyCounts(Form):
         return "count" if "count" not in self.schema.tallied else "noisy count"
 
     def tables(self) -> Mapping[str, pl.DataFrame]:
-        """Return the contingency table, which is shorter than the rows."""
-        return {"counts": self.counts}
+        """Return the contingency table, which is shorter than the rows; and what was counted, if anything was."""
+        found = {} if self.measured.from_model else {"measured": self.measured.frame()}
+        return {"counts": self.counts, **found}
 
     def losses(self) -> dict[str, Any]:
         """Return how much there is of what was counted."""
-        return {"boxes": len(self.boxes.shown), "counted": len(self.tree.parents), "budget": self.accountant.as_dict()}
+        counted = 0 if self.measured.from_model else len(self.measured.tree.parents)
+        return {"boxes": len(self.boxes.shown), "counted": counted, "budget": self.accountant.as_dict()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +182,17 @@ class NoisyLines(Generalized):
     name: ClassVar[str] = "noisy counts"
     listed: ClassVar[bool] = False
     private: ClassVar[bool] = True
+    measured: MeasuredBoxes | None = None
+
+    def count(self, query: Query) -> float:
+        """Estimate how many rows satisfy every condition, by what was counted."""
+        assert self.measured is not None  # only while it is read
+        return self.measured.count(query)
+
+    def reconstruct(self, rng: np.random.Generator) -> tuple[dict[str, Codes], Floats]:
+        """Return as many rows as the counts say, each value drawn evenly from its box."""
+        assert self.measured is not None
+        return self.measured.rows_of(self.lines(), rng)
 
     @property
     def labelled(self) -> None:
@@ -211,17 +202,3 @@ class NoisyLines(Generalized):
     def spread(self) -> Generalized:
         """The boxes."""
         return self
-
-
-def covering_boxes(tree: NoisyTree, shares: Floats) -> Ints:
-    """Return the fewest boxes that cover a question, of which `shares` says how much of each box it is about.
-
-    They are the largest boxes that are wholly asked about, and the leaves that are partly (Qian et al., Algorithm 1).
-    """
-    whole = shares >= 1
-    inside = np.zeros(len(shares), dtype=bool)
-    has_parent = tree.parents >= 0
-    inside[has_parent] = whole[tree.parents[has_parent]]
-    leaf = np.zeros(len(shares), dtype=bool)
-    leaf[tree.leaves] = True
-    return np.flatnonzero((whole & ~inside) | (leaf & ~whole & (shares > 0)))

@@ -31,11 +31,11 @@ from incrowd.core.tally import Tally
 from incrowd.dp.expected_rows import ExpectedRows
 from incrowd.dp.selection import exponential_mechanism
 from incrowd.errors import RecipeError
-from incrowd.methods.lattice import Lattice, LevelLimits, Levels
+from incrowd.methods.lattice import Lattice, LevelLimits, Levels, Rows
 from incrowd.models.full_k_anonymity import FullKAnonymity
 
 MOST_VECTORS = 100_000
-_PARTS = 1000
+PARTS = 1000
 """Precision is told in so many parts."""
 
 
@@ -65,11 +65,41 @@ class Schemes:
         """Return a vector by the names of its columns."""
         return dict(zip(self.columns, self.vectors[place].tolist(), strict=True))
 
+    @property
+    def lowest(self) -> Levels:
+        """The finest vector."""
+        return self.vectors[0]
+
+    @property
+    def highest(self) -> Levels:
+        """The coarsest vector."""
+        return self.vectors[-1]
+
+    def place(self, levels: Levels) -> int:
+        """Return the place of a vector among all."""
+        sizes = self.highest.astype(np.int64) - self.lowest + 1
+        return int(np.ravel_multi_index(tuple(levels.astype(np.int64) - self.lowest), tuple(sizes)))
+
+    def finest(self) -> Rows:
+        """Return the rows of the finest vector, added up where all that would be published is the same."""
+        return self.merge(self._lattice.rows, self.lowest)
+
+    def merge(self, rows: Rows, levels: Levels) -> Rows:
+        """Add up the rows of a finer vector by what is the same in this one."""
+        return self._lattice.merge(rows, levels)
+
+    def parts_of(self, levels: Levels) -> int:
+        """Return the precision of one vector in thousandths."""
+        return int(self._parts(levels[None])[0])
+
     def precision_parts(self) -> Ints:
         """Return the precision of each vector in thousandths; it depends on the hierarchies alone."""
+        return self._parts(self.vectors)
+
+    def _parts(self, vectors: Levels) -> Ints:
         heights = np.array([tree.height for tree in self._lattice.trees], dtype=np.float64)
-        lost = (self.vectors / heights).mean(axis=1)
-        return np.asarray(np.rint(_PARTS * (1 - lost)), dtype=np.int64)
+        lost = (vectors / heights).mean(axis=1)
+        return np.asarray(np.rint(PARTS * (1 - lost)), dtype=np.int64)
 
     def crowds(self) -> Iterator[Counts]:
         """Yield, vector by vector, how many rows have each combination of all that would be published.
@@ -77,8 +107,7 @@ class Schemes:
         Each vector's rows are added up from those of one that is finer in one column.
         """
         lattice, last = self._lattice, self.vectors.shape[1] - 1
-        lowest = self.vectors[0]
-        finer = [lattice.merge(lattice.rows, lowest)] * (last + 1)
+        finer = [self.finest()] * (last + 1)
         yield finer[last].counts
         for before, vector in zip(self.vectors[:-1], self.vectors[1:], strict=True):
             changed = int(np.argmax(vector != before))  # columns behind it are back at their lowest level
@@ -113,7 +142,7 @@ def choose_levels(
         rng,
         schemes.scores(expected, progress),
         epsilon=epsilon,
-        sensitivity=Fraction(_PARTS * expected.largest_step),
+        sensitivity=Fraction(PARTS * expected.largest_step),
         monotone=True,
     )
     return schemes.levels(place)

@@ -2,19 +2,19 @@
 
 Parameters alone (`dp/sdgs_parameters.py`) need no table. Which levels to choose does: for every rate, take the smallest
 k that gives (ε, δ), and for every level vector compute how many rows would be published on average
-(`expected_rows.py`). That looks at the table, and so its answer is not private. Cost: level vectors × rates, see
-`methods/schemes.py`.
+(`expected_rows.py`). That looks at the table, and so its answer is not private. Cost: level vectors that may be worth
+it × rates, see `level_front.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import polars as pl
 
+from incrowd.common.arrays import Floats, Ints
 from incrowd.common.exact import Exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress, silent
@@ -28,6 +28,7 @@ from incrowd.errors import RecipeError
 from incrowd.hierarchies.categories import Categories
 from incrowd.methods.schemes import Schemes
 from incrowd.methods.sdgs import undeclared
+from incrowd.planning.level_front import look_at_levels
 from incrowd.publishing.publish import refuse_repeated
 from incrowd.publishing.table import Table
 
@@ -100,13 +101,8 @@ def plan_release(
     progress("reading", 1.0)
     schemes = Schemes(tally, table.schema, levels or {})
     choices = [ExpectedRows(smallest, rate) for rate, smallest in ks.items()]
-    published = np.empty((len(schemes), len(choices)))
-    for place, sizes in enumerate(schemes.crowds()):
-        published[place] = [choice.published(sizes) for choice in choices]
-        if place % 64 == 0:
-            progress("comparing levels", place / len(schemes))
-    progress("comparing levels", 1.0)
-    return _front(schemes, choices, published / max(tally.rows, 1)), tally.rows
+    looked = look_at_levels(schemes, choices, progress)
+    return _front(schemes, choices, looked.places, looked.published / max(tally.rows, 1)), tally.rows
 
 
 def _one_row_each(table: Table) -> Tally:
@@ -142,23 +138,22 @@ def to_declare(table: Table) -> list[str]:
     return found
 
 
-def _front(schemes: Schemes, choices: Sequence[ExpectedRows], published: np.ndarray[Any, Any]) -> pl.DataFrame:
+def _front(schemes: Schemes, choices: Sequence[ExpectedRows], places: Ints, published: Floats) -> pl.DataFrame:
     """Return the level vectors of which none is more precise and publishes as much, each at its best rate."""
     at_rate = published.argmax(axis=1)
     most = published.max(axis=1)
-    parts = schemes.precision_parts()
+    parts = schemes.precision_parts()[places]
     order = np.lexsort((-most, -parts))
     # Going from the most precise down, a vector is worth telling where it publishes more than all before it.
     best_so_far = np.maximum.accumulate(np.concatenate(([0.0], most[order])))
     worth = order[most[order] > best_so_far[:-1]]
     precision = parts[worth] / 1000
     kept = most[worth] * precision
+    levels = pl.Struct(dict.fromkeys(schemes.columns, pl.Int64))
     lines = {
         "k": [choices[at].k for at in at_rate[worth]],
         "rate": [float(choices[at].rate) for at in at_rate[worth]],
-        "levels": pl.Series(
-            [schemes.levels(int(place)) for place in worth], dtype=pl.Struct(dict.fromkeys(schemes.columns, pl.Int64))
-        ),
+        "levels": pl.Series([schemes.levels(int(place)) for place in places[worth]], dtype=levels),
         "published": most[worth],
         "precision": precision,
         "kept": kept,

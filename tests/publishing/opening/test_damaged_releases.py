@@ -136,7 +136,7 @@ def test_two_tables_of_which_one_is_another_s(copy: Callable[[str], Path]) -> No
     refused(release, SourceError, r"holds both data\.csv and data\.parquet")
 
 
-@pytest.mark.parametrize(("name", "table"), [("bucketized", "sensitive"), ("noisy", "counts")])
+@pytest.mark.parametrize(("name", "table"), [("bucketized", "sensitive"), ("noisy", "counts"), ("noisy", "measured")])
 def test_a_table_of_the_form_is_missing(copy: Callable[[str], Path], name: str, table: str) -> None:
     release = copy(name)
     (release / f"{table}.csv").unlink()
@@ -238,3 +238,24 @@ def test_a_sensitive_column_in_both_tables(tmp_path: Path) -> None:
     pl.read_ipc(data.read_bytes()).with_columns(ill=pl.lit("flu")).write_ipc(data)
     with pytest.raises(SchemaError, match="'ill' is in both tables"):
         ic.open_release(tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda lines: lines[:-1], "not as it was written"),
+        (lambda lines: lines.drop("places"), "no column 'places'"),
+        (lambda lines: lines.with_columns(places=pl.lit("0-0 0")), "not as it was written"),
+        (lambda lines: lines.with_columns(places=pl.lit("0-999")), "not as it was written"),
+        (lambda lines: lines.with_columns(estimate=pl.lit("many")), "not as it was written"),
+        (lambda lines: lines.with_columns(box=pl.lit("0")), "not as it was written"),
+        (lambda lines: lines.with_columns(within=pl.col("box")), "not as it was written"),
+    ],
+)
+def test_what_was_counted_is_damaged(
+    copy: Callable[[str], Path], change: Callable[[pl.DataFrame], pl.DataFrame], words: str
+) -> None:
+    release = copy("noisy")
+    path = release / "measured.csv"
+    change(pl.read_csv(path, infer_schema=False)).write_csv(path)
+    refused(release, SourceError, words)

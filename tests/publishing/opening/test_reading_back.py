@@ -116,7 +116,6 @@ def test_two_tables_read_back_attack_the_same(tmp_path: Path) -> None:
 
 
 def test_noisy_counts_read_back_attack_the_same(tmp_path: Path) -> None:
-    """Answers differ: in memory they add up what was counted, before it was made whole and non-negative."""
     original = tmp_path / "original.csv"
     inhabitants().write_csv(original)
     hierarchies = {**HIERARCHIES, "ill": ic.Categories.from_tree(["heart, weak", "flu", "cold", '"none"'])}
@@ -131,8 +130,7 @@ def test_noisy_counts_read_back_attack_the_same(tmp_path: Path) -> None:
         plain(release.audit(remedies=False, original=original, learn=False)),
     )
     assert found["attacks"] == expected["attacks"]
-    assert found["usefulness"]["columns"] == expected["usefulness"]["columns"]
-    assert found["usefulness"]["pairs"] == expected["usefulness"]["pairs"]
+    assert found["usefulness"] == expected["usefulness"]
     assert "in" not in found["release"]["rows"]
     assert any("no file can prove it" in promise for promise in found["verdict"]["guaranteed"])
 

@@ -262,7 +262,7 @@ def _file(place: Path, name: str) -> Path | None:
 def _require_tables(
     place: Path, kind: type[Form], linked: Collection[str], files: PublishedFiles, summary: dict[str, Any]
 ) -> None:
-    for name in (*kind.other_tables, *linked) if summary else ():
+    for name in (*kind.needed_tables(summary), *linked) if summary else ():
         if name not in files.others:
             raise SourceError(f"{place} is not all of a release: there is no table '{name}' in it.")
 

@@ -1,0 +1,302 @@
+"""Boxes that were counted with noise, and answers from them: the same in memory and from the files of a release.
+
+The published rows are whole and never fewer than none, which adds up to too many people. What was counted, before it
+was made so, costs no more privacy, and is published beside the rows (`measured`): one line for each box and class.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
+from incrowd.core.query import Query, matching_codes
+from incrowd.core.schema import Schema
+from incrowd.core.tally import group_tuples
+from incrowd.dp.boxes.consistency import pooled_variances
+from incrowd.dp.boxes.noisy_tree import NoisyTree
+from incrowd.errors import QueryError, SourceError, did_you_mean
+from incrowd.forms.reading.labels import codes_of_labels, number_labels, runs_of_labels
+from incrowd.forms.verify import COUNT
+from incrowd.hierarchies.naming import name_runs
+from incrowd.hierarchies.tree import Tree
+
+STEPS_OF_ONE = 1024
+"""Estimates are written as so many parts of one person: every kind of file holds such a number exactly."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredBoxes:
+    """What was counted: a tree of boxes over the quasi-identifiers, in the codes of public trees, by class.
+
+    Quasi-identifiers and sensitive columns are in the order of their names; `class_codes[c]` are the sensitive codes
+    that class c stands for.
+    """
+
+    schema: Schema
+    trees: Mapping[str, Tree]
+    tree: NoisyTree
+    class_codes: Codes
+
+    @classmethod
+    def of(cls, schema: Schema, trees: Mapping[str, Tree], tree: NoisyTree, class_codes: Codes) -> MeasuredBoxes:
+        """Return boxes whose estimates can be written without a loss."""
+        agreed = None if tree.agreed is None else np.round(tree.agreed * STEPS_OF_ONE) / STEPS_OF_ONE
+        return cls(schema, trees, replace(tree, agreed=agreed), class_codes)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The quasi-identifiers."""
+        return tuple(sorted(self.schema.quasi))
+
+    @property
+    def from_model(self) -> bool:
+        """Whether nothing was counted: the boxes and their counts come from a model."""
+        return bool(np.isinf(self.tree.variances).all())
+
+    def count(self, query: Query) -> float:
+        """Estimate how many rows satisfy every condition, as if a box's rows were spread evenly.
+
+        Noise above and below 0 cancels out over many boxes, so this adds up what was counted; in the published table no
+        count is below 0, and what that adds to empty boxes adds up too. The sum is exact, whatever the order of boxes.
+        """
+        shares, classes = self._asked(query)
+        leaves = self.tree.leaves[shares[self.tree.leaves] > 0]
+        found = shares[leaves] * self.tree.estimates[leaves][:, classes].sum(axis=1)
+        return max(0.0, math.fsum(found))
+
+    def error(self, query: Query) -> float:
+        """Return the standard deviation that noise alone gives to an answer, at most.
+
+        It is that of the fewest counted boxes, of any size, that cover the question, each with what was counted inside
+        it; the counts around them only lower it. How rows are spread within a box that is only partly asked about adds
+        an error of its own, which nobody can know. Infinite if the boxes were not counted but come from a model.
+        """
+        shares, classes = self._asked(query)
+        if self.from_model:
+            return np.inf
+        covering = covering_boxes(self.tree, shares)
+        variances = pooled_variances(self.tree.parents, self.tree.variances)
+        return float(np.sqrt((shares[covering] ** 2 * variances[covering]).sum() * classes.sum()))
+
+    def _asked(self, query: Query) -> tuple[Floats, Bools]:
+        """Return the share of each box that a question is about, and which classes."""
+        shares = np.ones(len(self.tree.parents))
+        classes = np.ones(len(self.class_codes), dtype=bool)
+        for name, condition in query.items():
+            if name not in self.schema.tallied:
+                raise QueryError(
+                    f"'{name}' is not a quasi-identifier or sensitive column of the release."
+                    + did_you_mean(name, self.schema.tallied)
+                )
+            matches = matching_codes(name, self.trees[name], condition, unknown_names="suggested")
+            if name in self.schema.sensitive:
+                classes &= matches[self.class_codes[:, sorted(self.schema.sensitive).index(name)]]
+                continue
+            place = self.columns.index(name)
+            before = np.concatenate(([0], np.cumsum(matches)))
+            lows, highs = self.tree.lows[:, place], self.tree.highs[:, place]
+            shares *= (before[highs] - before[lows]) / (highs - lows)
+        return shares, classes
+
+    def frame(self) -> pl.DataFrame:
+        """Return one line for each box and class: what is asked about, which box holds it, estimate and variance."""
+        names = _Names.of(self.schema)
+        boxes, classes = len(self.tree.parents), len(self.class_codes)
+        labels = {
+            name: name_runs(self.trees[name], self.tree.lows[:, place], self.tree.highs[:, place]).labels
+            for place, name in enumerate(self.columns)
+        }
+        values = {
+            name: self.trees[name].values.gather(self.class_codes[:, place])
+            for place, name in enumerate(sorted(self.schema.sensitive))
+        }
+        box_of, class_of = np.repeat(np.arange(boxes), classes), np.tile(np.arange(classes), boxes)
+        above, spread = pl.Series(self.tree.parents), pl.Series(self.tree.variances, dtype=pl.Float64)
+        return pl.DataFrame(
+            {
+                **{name: series.gather(box_of) for name, series in labels.items()},
+                **{name: series.gather(class_of) for name, series in values.items()},
+                names.box: box_of,
+                names.places: _written_places(self.tree.lows, self.tree.highs).gather(box_of),
+                names.within: above.set(above < 0, None).gather(box_of),
+                names.estimate: self.tree.estimates.ravel(),
+                names.variance: spread.set(spread.is_infinite(), None).gather(box_of),
+            }
+        )
+
+    @classmethod
+    def read(cls, lines: pl.DataFrame, schema: Schema, trees: Mapping[str, Tree]) -> MeasuredBoxes:
+        """Read what `frame` returned, from a file."""
+        names = _Names.of(schema)
+        _require_columns(lines, (*schema.sensitive, *names.all))
+        # A file of texts holds numbers as texts; what is no number becomes nothing, and is refused below.
+        lines = lines.with_columns(
+            pl.col(names.box, names.within).cast(pl.Float64, strict=False).cast(pl.Int64, strict=False),
+            pl.col(names.estimate, names.variance).cast(pl.Float64, strict=False),
+        )
+        box_of = lines[names.box]
+        boxes = 0 if lines.is_empty() else (box_of.max() or 0) + 1  # type: ignore[operator]
+        classes = lines.height // boxes if boxes else 0
+        lines = lines.sort(names.box, maintain_order=True)
+        if box_of.null_count() or lines[names.estimate].null_count() or boxes * classes != lines.height:
+            raise SourceError(_TORN)
+        if not np.array_equal(lines[names.box].to_numpy(), np.repeat(np.arange(boxes), classes)):
+            raise SourceError(_TORN)
+        secrets = sorted(schema.sensitive)
+        codes = [codes_of_labels(name, trees[name], _as_text(lines[name])) for name in secrets]
+        class_of = np.stack(codes, axis=1) if codes else np.zeros((lines.height, 0), dtype=np.int32)
+        order = np.lexsort((*class_of.T[::-1], lines[names.box].to_numpy()))
+        lines, class_of = lines[order], class_of[order]
+        first = class_of[:classes]
+        if not (class_of.reshape(boxes, classes, -1) == first).all():
+            raise SourceError(_TORN)
+        each = lines.gather_every(max(classes, 1))
+        parents = each[names.within].fill_null(-1).to_numpy()
+        if (parents >= np.arange(boxes)).any():
+            raise SourceError(_TORN)
+        lows, highs = _read_places(each[names.places], schema, trees)
+        estimates = lines[names.estimate].to_numpy().reshape(boxes, classes)
+        tree = NoisyTree(
+            parents,
+            lows,
+            highs,
+            np.rint(estimates).astype(np.int64),
+            each[names.variance].fill_null(np.inf).to_numpy(),
+            estimates,
+        )
+        return cls(schema, trees, tree, first)
+
+    @classmethod
+    def of_rows(
+        cls, lines: pl.DataFrame, schema: Schema, trees: Mapping[str, Tree], *, may_be_missing: Collection[str]
+    ) -> MeasuredBoxes:
+        """Return published rows as boxes that come from a model; `*` holds the missing value where there may be one."""
+        boxes = _Lines.of(lines, schema, trees, may_be_missing)
+        sizes = [trees[name].size for name in sorted(schema.sensitive)]
+        class_of, first = group_tuples(boxes.values, sizes)
+        noisy = np.zeros((lines.height, len(first)), dtype=np.int64)
+        noisy[np.arange(lines.height), class_of] = boxes.counts
+        nowhere, unknown = np.full(lines.height, -1, dtype=np.int64), np.full(lines.height, np.inf)
+        tree = NoisyTree(nowhere, boxes.lows, boxes.highs, noisy, unknown)
+        return cls(schema, trees, tree, boxes.values[first])
+
+    def rows_of(self, lines: pl.DataFrame, rng: np.random.Generator) -> tuple[dict[str, Codes], Floats]:
+        """Return as many rows as published lines say, each value drawn evenly from its box; their order is nothing."""
+        missing = [name for place, name in enumerate(self.columns) if not self.tree.lows[:, place].all()]
+        boxes = _Lines.of(lines, self.schema, self.trees, missing)
+        line_of = np.repeat(np.arange(lines.height), boxes.counts)
+        found: dict[str, Codes] = {}
+        for place, name in enumerate(self.columns):
+            found[name] = rng.integers(boxes.lows[line_of, place], boxes.highs[line_of, place]).astype(np.int32)
+        for place, name in enumerate(sorted(self.schema.sensitive)):
+            found[name] = boxes.values[line_of, place]
+        return found, np.ones(len(line_of))
+
+
+@dataclass(frozen=True, eq=False)
+class _Lines:
+    """Published lines in public codes, sorted: the run of each quasi-identifier, sensitive codes, and rows."""
+
+    lows: Codes
+    highs: Codes
+    values: Codes
+    counts: Counts
+
+    @classmethod
+    def of(
+        cls, lines: pl.DataFrame, schema: Schema, trees: Mapping[str, Tree], may_be_missing: Collection[str]
+    ) -> _Lines:
+        secrets, columns = sorted(schema.sensitive), sorted(schema.quasi)
+        lows, highs = np.empty((2, lines.height, len(columns)), dtype=np.int32)
+        for place, name in enumerate(columns):
+            label_of, labels = number_labels(lines[name])
+            low, high, _ = runs_of_labels(name, trees[name], labels, ours=True)
+            if name not in may_be_missing:
+                low = np.where(high - low > 1, np.maximum(low, 1), low).astype(np.int32)
+            lows[:, place], highs[:, place] = low[label_of], high[label_of]
+        codes = [codes_of_labels(name, trees[name], lines[name]) for name in secrets]
+        values = np.stack(codes, axis=1) if codes else np.zeros((lines.height, 0), dtype=np.int32)
+        order = np.lexsort((*values.T, *highs.T, *lows.T))
+        return cls(lows[order], highs[order], values[order], lines[COUNT].to_numpy()[order].astype(np.int64))
+
+
+@dataclass(frozen=True)
+class _Names:
+    """How the columns are called that the table has besides labels and values; no column of the table is."""
+
+    box: str
+    places: str
+    within: str
+    estimate: str
+    variance: str
+
+    @classmethod
+    def of(cls, schema: Schema) -> _Names:
+        def free(name: str) -> str:
+            while name in schema.tallied:
+                name = f"noisy {name}"
+            return name
+
+        return cls(free("box"), free("places"), free("within"), free("estimate"), free("variance"))
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        return self.box, self.places, self.within, self.estimate, self.variance
+
+
+_TORN = "the table 'measured' of this release is not as it was written: boxes, classes or numbers are missing in it."
+
+
+def _require_columns(lines: pl.DataFrame, names: Collection[str]) -> None:
+    for name in names:
+        if name not in lines.columns:
+            raise SourceError(f"the table 'measured' of this release has no column '{name}'.")
+
+
+def _as_text(values: pl.Series) -> pl.Series:
+    return values.cast(pl.String) if values.dtype == pl.Categorical else values
+
+
+def _written_places(lows: Codes, highs: Codes) -> pl.Series:
+    """Write the first and the last place of each box in each column: labels alone may be those of several runs."""
+    columns = [pl.format("{}-{}", pl.lit(low), pl.lit(last)) for low, last in _column_pairs(lows, highs - 1)]
+    if not columns:
+        return pl.Series([""] * len(lows), dtype=pl.String)
+    return pl.select(pl.concat_str(columns, separator=" ")).to_series()
+
+
+def _column_pairs(one: Codes, other: Codes) -> Iterator[tuple[pl.Series, pl.Series]]:
+    for place in range(one.shape[1]):
+        yield pl.Series(one[:, place]), pl.Series(other[:, place])
+
+
+def _read_places(written: pl.Series, schema: Schema, trees: Mapping[str, Tree]) -> tuple[Codes, Codes]:
+    """Return the run of codes of each box in each column."""
+    pattern = r"^" + " ".join([r"(\d{1,9})-(\d{1,9})"] * len(schema.quasi)) + "$"
+    found = written.cast(pl.String).str.extract_groups(pattern).struct.unnest()
+    if sum(found.null_count().row(0)):
+        raise SourceError(_TORN)
+    codes = found.cast(pl.Int32).to_numpy()
+    lows, highs = codes[:, ::2], codes[:, 1::2] + 1
+    if (lows >= highs).any() or (highs > [trees[name].size for name in sorted(schema.quasi)]).any():
+        raise SourceError(_TORN)
+    return lows, highs
+
+
+def covering_boxes(tree: NoisyTree, shares: Floats) -> Ints:
+    """Return the fewest boxes that cover a question, of which `shares` says how much of each box it is about.
+
+    They are the largest boxes that are wholly asked about, and the leaves that are partly (Qian et al., Algorithm 1).
+    """
+    whole = shares >= 1
+    inside = np.zeros(len(shares), dtype=bool)
+    has_parent = tree.parents >= 0
+    inside[has_parent] = whole[tree.parents[has_parent]]
+    leaf = np.zeros(len(shares), dtype=bool)
+    leaf[tree.leaves] = True
+    return np.flatnonzero((whole & ~inside) | (leaf & ~whole & (shares > 0)))
