@@ -128,7 +128,7 @@ def test_rows_without_a_value_could_be_people_without_one() -> None:
 
 
 def test_a_sample_is_compared_with_the_whole_population() -> None:
-    people = ic.datasets.census(3000, seed=5).select("age", "sex", "education")
+    people = ic.datasets.census(1500, seed=5).select("age", "sex", "education")
     table = ic.read(people[:600], quasi=people.columns, population=people)
     release = ic.publish(table, KMap(7), sample=0.5, seed=1)
     found = recount(release, Case(people[:600], tuple(people.columns)), people)

@@ -42,7 +42,7 @@ def audit(
     ] = None,
     learning: Annotated[bool, typer.Option(help="Also teach classifiers (takes some seconds more).")] = True,
     remedies: Annotated[
-        bool, typer.Option(help="Also measure which options would change the findings (takes up to 20 seconds more).")
+        bool, typer.Option(help="Also measure which options would change the findings (takes some 10 seconds more).")
     ] = True,
     seed: Annotated[int, _SEED] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the audit as JSON.")] = False,

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrowd.core.item_sets import ItemSets
@@ -42,6 +42,7 @@ def check_nodes(sets: ItemSets, nodes: Nodes, shown: np.ndarray) -> None:
     k=st.integers(1, 5),
     m=st.integers(1, 3),
 )
+@settings(max_examples=20)
 def test_what_is_published_is_safe(method: SetMethod, people, tree, k, m):
     nodes = nodes_of(tree)
     sets, _ = as_sets(people)

@@ -147,7 +147,7 @@ EVERY_WAY = [*((made, ic.KAnonymity(3), None) for made in (METHODS[0], METHODS[4
 
 @pytest.mark.parametrize(("made", "model", "form"), EVERY_WAY)
 def test_attacks_find_the_same(made: Callable[[], Any], model: Any, form: Any, tmp_path: Path) -> None:
-    before = people(300 if isinstance(model, ic.KAnonymity) else 120)
+    before = people(150 if isinstance(model, ic.KAnonymity) else 60)
     table = ic.read(before, quasi=QUASI, sensitive=["ill"], hierarchies=HIERARCHIES, others="drop")
     release = ic.publish(table, model, method=made(), form=form, seed=1)
     release.save(tmp_path / "out", format="csv")
@@ -313,7 +313,7 @@ def test_hidden_characters_may_be_any_digit() -> None:
     assert release.count({"zip": ["12345", "12340"]}) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("made", METHODS)
+@pytest.mark.parametrize("made", [METHODS[0], METHODS[4], METHODS[6]])
 def test_all_values_together_are_all_rows(made: Callable[[], Any]) -> None:
     before = people().with_columns(zip=pl.col("zip").str.slice(2))
     table = ic.read(before, quasi=["age", "zip", "city"], hierarchies=HIERARCHIES_OF_NAMES, others="drop")

@@ -34,7 +34,7 @@ MOST_ROWS = 5_000
 """Changes are measured on so many rows at most, drawn at random from larger tables."""
 MOST_ROWS_OF_FILES = 200_000
 """Columns are left aside of releases with so many rows at most."""
-MOST_SECONDS = 20.0
+MOST_SECONDS = 10.0
 """No change is begun after so many seconds."""
 MOST_COLUMNS = 8
 """So many columns are left aside at most, each by itself."""
