@@ -31,7 +31,7 @@ def test_a_private_release_pays_and_is_found_again(tmp_path: Path) -> None:
     assert ledger.verify([tmp_path / "out"]) == []
     told = json.dumps([dict(entry.told) for entry in ledger.entries])
     assert "Female" not in told
-    assert set(ledger.entries[2].told["rows"]) == {"published"}  # how many the table has is a secret
+    assert set(ledger.entries[2].told["rows"]) == {"published", "sampling rate"}  # how many the table has is a secret
     assert all("rows" not in entry.told for entry in ledger.entries if entry.kind != "made")
     with pytest.raises(BudgetSpent):
         ic.publish(people(), method=ic.DiffGen(epsilon="0.5"), ledger=Ledger(tmp_path / "book"))

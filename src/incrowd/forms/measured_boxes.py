@@ -153,7 +153,7 @@ class MeasuredBoxes:
         order = np.lexsort((*class_of.T[::-1], lines[names.box].to_numpy()))
         lines, class_of = lines[order], class_of[order]
         first = class_of[:classes]
-        if not (class_of.reshape(boxes, classes, -1) == first).all():
+        if not (class_of.reshape(boxes, classes, -1) == first).all() or len(np.unique(first, axis=0)) != classes:
             raise SourceError(_TORN)
         each = lines.gather_every(max(classes, 1))
         parents = each[names.within].fill_null(-1).to_numpy()

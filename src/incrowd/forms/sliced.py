@@ -7,6 +7,7 @@ attribute alone in one (Li, Li, Zhang & Molloy 2012).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -41,6 +42,10 @@ from incrowd.forms.slices.verify_matches import verify_matches
 from incrowd.hierarchies.tree import Tree
 
 Sliced = TypeVar("Sliced", bound="SlicedTable")
+
+
+_STEPS_OF_ONE = 2.0**24
+"""Parts of a row are counted in such steps: sums of them are exact, whatever the order of rows in a file."""
 
 
 @dataclass(frozen=True)
@@ -203,12 +208,12 @@ class SlicedTable(SlicedRows, Form):
                 share = share[self.shown.column(name)]
                 fits = share if fits is None else fits * share
             if fits is not None:
-                rows = fits[self.buckets.tuples] * self.buckets.counts
+                rows = np.round(fits[self.buckets.tuples] * self.buckets.counts * _STEPS_OF_ONE) / _STEPS_OF_ONE
                 estimate *= np.bincount(self.buckets.bucket_of, rows, minlength=len(sizes)) / np.maximum(sizes, 1)
         if asked:
             name = next(iter(asked))
             raise QueryError(f"'{name}' is not a column of the release.{did_you_mean(name, self.schema.tallied)}")
-        return float(estimate.sum())
+        return math.fsum(estimate)
 
     def matching_shares(self, name: str, matches: Bools) -> Floats:
         """Return how much of what each code of a column is shown as satisfies a condition, values taken as even.

@@ -147,7 +147,7 @@ EVERY_WAY = [*((made, ic.KAnonymity(3), None) for made in (METHODS[0], METHODS[4
 
 @pytest.mark.parametrize(("made", "model", "form"), EVERY_WAY)
 def test_attacks_find_the_same(made: Callable[[], Any], model: Any, form: Any, tmp_path: Path) -> None:
-    before = people(150 if isinstance(model, ic.KAnonymity) else 60)
+    before = people(300 if isinstance(model, ic.KAnonymity) else 60)
     table = ic.read(before, quasi=QUASI, sensitive=["ill"], hierarchies=HIERARCHIES, others="drop")
     release = ic.publish(table, model, method=made(), form=form, seed=1)
     release.save(tmp_path / "out", format="csv")
