@@ -24,6 +24,11 @@ DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 # What a command that is shown ends with, if not in 0: its exit code and what it says.
 ENDS_IN = {
     "incrowd experiment sattar": (3, "pip install 'incrowd[experiments]'"),
+    "incrowd evidence --new-key steward": (3, "pip install 'incrowd[evidence]'"),
+    "incrowd evidence --verify patients-release-evidence --public-key steward.pub": (
+        3,
+        "pip install 'incrowd[evidence]'",
+    ),
 }
 ENGINE = (3, "pip install 'incrowd[spark]'")
 # Takes a minute as it stands.

@@ -15,6 +15,7 @@ EXTRAS = {
     "duckdb": ("duckdb",),
     "zstd": ("zstandard",),
     "postgresql": ("adbc_driver_postgresql", "pyarrow"),
+    "evidence": ("cryptography",),
     "experiments": ("altair", "sklearn", "vl_convert"),
     "spark": ("pyspark", "pandas", "pyarrow"),
     "testing": ("hypothesis",),

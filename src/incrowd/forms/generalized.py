@@ -368,7 +368,7 @@ class Generalized(Form):
         )
 
     @classmethod
-    def read_back(cls, files: PublishedFiles) -> tuple[Form, list[str]]:
+    def read_back(cls, files: PublishedFiles) -> tuple[Self, list[str]]:
         """Read groups as what shows the same labels; sets of names that are no neighbours are read as all between."""
         counted = with_labels(count_lines(files.data, files.schema), files.schema, files.meanings)
         tally = files.known if files.known is not None else tally_of_nobody(trees_of_labels(files, counted))

@@ -140,10 +140,10 @@ class MeasuredBoxes:
             pl.col(names.estimate, names.variance).cast(pl.Float64, strict=False),
         )
         box_of = lines[names.box]
-        boxes = 0 if lines.is_empty() else (box_of.max() or 0) + 1  # type: ignore[operator]
+        boxes = 0 if box_of.is_empty() or box_of.null_count() else int(box_of.to_numpy().max()) + 1
         classes = lines.height // boxes if boxes else 0
         lines = lines.sort(names.box, maintain_order=True)
-        if box_of.null_count() or lines[names.estimate].null_count() or boxes * classes != lines.height:
+        if lines[names.estimate].null_count() or boxes * classes != lines.height:
             raise SourceError(_TORN)
         if not np.array_equal(lines[names.box].to_numpy(), np.repeat(np.arange(boxes), classes)):
             raise SourceError(_TORN)

@@ -68,12 +68,14 @@ class Schemes:
     @property
     def lowest(self) -> Levels:
         """The finest vector."""
-        return self.vectors[0]
+        first: Levels = self.vectors[0]
+        return first
 
     @property
     def highest(self) -> Levels:
         """The coarsest vector."""
-        return self.vectors[-1]
+        last: Levels = self.vectors[-1]
+        return last
 
     def place(self, levels: Levels) -> int:
         """Return the place of a vector among all."""
