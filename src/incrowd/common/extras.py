@@ -10,6 +10,7 @@ from incrowd.errors import MissingExtra
 
 EXTRAS = {
     "pandas": ("pandas", "pyarrow"),
+    "accounting": ("dp_accounting",),
     "excel": ("fastexcel", "xlsxwriter"),
     "statistics": ("pyreadstat",),
     "duckdb": ("duckdb",),
