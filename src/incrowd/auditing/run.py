@@ -158,6 +158,10 @@ class Audited(Remade, Protocol):
         """Columns beside the labels that may link rows to those of other releases: pseudonyms and kept ones."""
         ...
 
+    def opened(self, original: object) -> OpenedTable:
+        """Open the table that it was made of, in the words of the release."""
+        ...
+
     def beside(self, original: object) -> Audited | None:
         """Return it as it reads beside the table that it was made of; None where it knows that, or was not read."""
         ...
@@ -227,7 +231,7 @@ def audit(
     knows = target.truth is not None
     what_to_do = Remedies(note=SKIPPED)
     if remedies:
-        before = release.rows_before if original is None else open_table(original, ReadOptions(lists=None))
+        before = release.rows_before if original is None else release.opened(original)
         what_to_do = _remedies(whole, target, risks, before if knows else None, external, attacks, seed, progress)
     return Audit(
         about=_about(release),
@@ -311,20 +315,24 @@ def aim(
         # What other releases show of the same people is looked up in the table, too.
         trees = {name: tree for other in earlier for name, tree in other.form.tally.trees.items()}
         truth, totals = read_weighted_truth(
-            original, form.schema.tallied, {**trees, **form.tally.trees}, sorted(trees), form.schema.weight
+            release.opened(original),
+            form.schema.tallied,
+            {**trees, **form.tally.trees},
+            sorted(trees),
+            form.schema.weight,
         )
     if truth is not None:
         form = form.canonical(truth)
     dated: tuple[DatedRows, ...] = ()
     households = before = None
     if truth is not None and (release.dates.treatments or release.households.household):
-        before = release.rows_before if original is None else open_table(original, ReadOptions(lists=None))
+        before = release.rows_before if original is None else release.opened(original)
         households = household_rows(release.households, before, form.view(), seed=seed)
     if release.dates.treatments and truth is not None and form.labelled is not None:
         dated = dated_rows(release.dates, before, release.batches(), form.labelled, seed=seed)
     several: tuple[KeptRows, ...] = ()
     if truth is not None and form.labelled is not None and not form.private and any(_kept_columns(release)):
-        rows = release.rows_before if original is None else open_table(original, ReadOptions(lists=None))
+        rows = release.rows_before if original is None else release.opened(original)
         several = kept_rows(release.dates, release.kept_tables, rows, form.labelled, seed=seed)
     people = form.tally.population
     if people is not None and people.by_weight is not None:  # these are people of the table, and nobody's register
@@ -438,7 +446,7 @@ def _whole(
         return None
     before = None
     if truth is not None:
-        before = release.rows_before if original is None else open_table(original, ReadOptions(lists=None))
+        before = release.rows_before if original is None else release.opened(original)
     return whole_release(form.labelled, release.batches(), beside, before, others)
 
 
