@@ -33,6 +33,7 @@ from incrowd.common.arrays import Floats
 from incrowd.common.plain import finite, parameters
 from incrowd.common.progress import Progress, silent
 from incrowd.core.attack import Attack
+from incrowd.core.changed import ChangeFacts
 from incrowd.core.dated import DatedRows, DateFacts
 from incrowd.core.families import registered, require_member
 from incrowd.core.form import Form
@@ -126,6 +127,11 @@ class Audited(Remade, Protocol):
     @property
     def false_claims(self) -> list[str]:
         """What it is said to satisfy, and does not."""
+        ...
+
+    @property
+    def changes(self) -> ChangeFacts:
+        """What was done to sensitive and kept columns before they were published."""
         ...
 
     @property
@@ -352,6 +358,7 @@ def aim(
         households=households,
         sets=release.item_sets,
         totals=totals,
+        changes=release.changes,
     )
     target = replace(target, joined=_joined(release, target, earlier))
     others = None if external is None else open_table(external, ReadOptions(lists=None))
@@ -629,6 +636,11 @@ def _about(release: Audited) -> dict[str, Any]:
         },
         "seeded": release.seeded,
         **_recoded(release.form),
+        **(
+            {"changed": {name: release.changes.says(name) for name in release.changes.columns}}
+            if release.changes.columns
+            else {}
+        ),
         **({} if release.item_numbers is None else {"items": dict(release.item_numbers)}),
     }
 

@@ -103,7 +103,9 @@ def _all_of(
     """Make one change after the other; return the column after them, and what to tell of each."""
     told: list[Mapping[str, Any]] = []
     for change in changes:
-        told.append({"name": change.name, **change.to_recipe(), **plain(dict(change.told(column)))})
+        told.append(
+            {"name": change.name, **change.to_recipe(), **plain(dict(change.told(column))), "says": change.says()}
+        )
         if change.by_chance and rng is not None:
             values = change.perturb(column, rng)
         else:

@@ -24,6 +24,7 @@ from incrowd.engines.local import LocalEngine
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import as_text
+from incrowd.publishing.recipe_format import roles_in
 from incrowd.sources import open_table, reading
 
 if TYPE_CHECKING:
@@ -73,8 +74,8 @@ def beside_truth(release: Release, several_rows: str) -> Release:
     files = PublishedFiles(
         data=data,
         others={name: _opened(frame, release) for name, frame in release.tables_of_form.items()},
-        schema=replace(schema, person=()),
-        described=frozenset(rows.columns),
+        schema=own,
+        described=frozenset(roles_in(own)),
         summary=release.summary,
         asked=_asked(release),
         known=counted.tally,

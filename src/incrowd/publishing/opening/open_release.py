@@ -146,13 +146,12 @@ def open_release(
             seen = judge_claims_of_people(models, finer, people, all_rows=publishes_all(summary))
             claims = tuple(with_weights(*both) for both in zip(claims, seen, strict=True))
     elif drawn and known is not None:  # values are judged as they are published, and the table has other ones
-        alone, _ = kind.read_back(replace(files, known=None, rows_in=None))
         claims = tuple(
             claim
             for model in models
             for claim in judge_claims(
                 [model],
-                alone if model.looks_at_values else form,
+                form,
                 None if model.looks_at_values else before,
                 all_rows=publishes_all(summary),
             )
