@@ -14,7 +14,8 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FAMILIES = (
-    "models", "methods", "forms", "hierarchies", "dates", "changes", "attacks", "metrics", "models/sets", "methods/sets",
+    "models", "methods", "forms", "hierarchies", "dates", "changes", "attacks", "metrics", "models/sets",
+    "methods/sets",
 )  # fmt: skip
 
 

@@ -26,10 +26,10 @@ def people() -> pl.DataFrame:
     )
 
 
-def released(changes: Any, sensitive: str = "ill") -> ic.Release:
+def released(changes: Any, sensitive: str = "ill", source: Any = None) -> ic.Release:
     ages = ic.FullDomain(levels={"age": 1})
     table = ic.read(
-        people(), quasi=["age"], sensitive=[sensitive], others="drop", changes=changes,
+        people() if source is None else source, quasi=["age"], sensitive=[sensitive], others="drop", changes=changes,
         hierarchies={"age": ic.Intervals(widths=(10,), origin=20)},
     )  # fmt: skip
     return ic.publish(table, ic.KAnonymity(5), method=ages, seed=1)
@@ -78,6 +78,13 @@ def test_the_less_is_kept_the_less_is_certain() -> None:
     assert sure[-1] < 0.4
     blind = guessed(released({"ill": ic.PRAM(0.25)}), ic.LikeliestValue())
     assert blind < 0.75, "with four values, a quarter kept is nothing kept"
+
+
+def test_noise_in_a_text_file_is_attacked_as_numbers_are(tmp_path: Path) -> None:
+    people().write_csv(tmp_path / "people.csv")
+    for change in (ic.Noise(2000.0), ic.RankSwapping(0.9)):
+        texts = guessed(released({"cost": change}, "cost", tmp_path / "people.csv"), ic.Similarity())
+        assert texts == guessed(released({"cost": change}, "cost"), ic.Similarity())
 
 
 def test_noise_and_swaps_hide_the_kind_of_number() -> None:

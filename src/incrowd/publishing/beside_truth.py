@@ -23,7 +23,7 @@ from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.engines.local import LocalEngine
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.tree import Tree
-from incrowd.hierarchies.values import as_text
+from incrowd.hierarchies.values import as_text, natural_kind
 from incrowd.publishing.recipe_format import roles_in
 from incrowd.sources import open_table, reading
 
@@ -46,6 +46,8 @@ class AlsoHolding(Hierarchy):
         if others.dtype != values.dtype and pl.String in (others.dtype, values.dtype):
             others, values = as_text(others), as_text(values)
         both = pl.concat([values.alias("").to_frame(), others.to_frame()], how="vertical_relaxed").to_series()
+        if both.dtype == pl.String and (natural := natural_kind(both)).dtype.is_numeric():
+            both = natural  # numbers of a text file have an order: with noise, being near is being right
         tree, codes = self.hierarchy.build(column, both)
         return tree, codes[: len(values)]
 

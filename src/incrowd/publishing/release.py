@@ -779,7 +779,8 @@ class Release:
     @property
     def _kinds_to_note(self) -> KindsOfRows | None:
         """What to note of rows that pass by, so that they need not be made again for what is told of them."""
-        kept = tuple(name for name in (*self.schema.kept, *self.outside_as_it_is) if name not in self.left_aside)
+        aside = {*self.left_aside, *self.changes.by_chance}
+        kept = tuple(name for name in (*self.schema.kept, *self.outside_as_it_is) if name not in aside)
         if not kept or not self.rows or self.rows > MOST_ROWS or not self.published.shown_at_once:
             return None
         return KindsOfRows(self.schema.written_quasi, kept)
