@@ -143,6 +143,31 @@ def test_usefulness_tells_what_a_change_costs() -> None:
     assert frames["little"][1] > frames["much"][1], "what depends on what is lost with what is changed"
 
 
+def test_means_deviations_and_distances_of_all_changed_columns(tmp_path: Path) -> None:
+    changes = {"ill": ic.PRAM(0.5), "cost": [ic.Noise(400.0), ic.Rounding(100)]}
+    people().write_csv(tmp_path / "people.csv")
+    table = ic.read(tmp_path / "people.csv", quasi=["age"], sensitive=["ill"], keep=["cost"], changes=changes)
+    release = ic.publish(table, ic.KAnonymity(5), seed=1)
+    release.save(tmp_path / "release")
+    opened = ic.open_release(tmp_path / "release", original=tmp_path / "people.csv")
+    found, again = (one.audit(learn=False, remedies=False).usefulness["changed"] for one in (release, opened))
+    assert found == again
+    ill, cost = found
+    old, new = people()["cost"].to_numpy(), release.to_polars()["cost"].cast(pl.Float64).to_numpy()
+    assert cost["mean before"] == float(f"{old.mean():.3g}")
+    assert cost["deviation after"] == float(f"{new.std():.3g}")
+    assert cost["quartiles after"] == [float(f"{np.quantile(new, one):.3g}") for one in (0.25, 0.5, 0.75)]
+    assert cost["distance"] == pytest.approx(
+        max(abs((old <= one).mean() - (new <= one).mean()) for one in [*old, *new])
+    )
+    shares = [frame["ill"].value_counts(normalize=True).to_dict(as_series=False) for frame in (people(), release.data)]
+    before, after = (dict(zip(one["ill"], one["proportion"], strict=True)) for one in shares)
+    assert ill["distance"] == pytest.approx(sum(abs(before[one] - after[one]) for one in KINDS) / 2)
+    page = release.audit(learn=False, remedies=False).to_html()
+    assert "Changed columns" in page
+    assert "by chance: 50 % stay as they are" in page
+
+
 def test_columns_that_chance_changed_are_not_made_again_nor_known_beside_the_labels() -> None:
     table = ic.read(people(), quasi=["age"], sensitive=["ill"], keep=["cost"], changes={"cost": ic.Noise(50.0)})
     release = ic.publish(table, ic.KAnonymity(5), seed=1)

@@ -19,6 +19,7 @@ import polars.selectors as cs
 from incrowd.attacks.ladder import ladder, random_unusual_person
 from incrowd.auditing import group_summary, usefulness
 from incrowd.auditing.audit import Audit, Skipped
+from incrowd.auditing.changed_columns import changed_columns
 from incrowd.auditing.dated_rows import dated_rows, groups_by_labels
 from incrowd.auditing.household_rows import household_rows
 from incrowd.auditing.published import published
@@ -160,6 +161,11 @@ class Audited(Remade, Protocol):
         ...
 
     @property
+    def unchanged_rows(self) -> OpenedTable | None:
+        """The same before any column of them was changed."""
+        ...
+
+    @property
     def linking(self) -> tuple[str, ...]:
         """Columns beside the labels that may link rows to those of other releases: pseudonyms and kept ones."""
         ...
@@ -235,6 +241,10 @@ def audit(
         target, float(release.rate), asked, count=release.count, learn=learn, seed=seed, progress=progress
     )
     knows = target.truth is not None
+    if knows and release.changes.columns and not release.hides_rows:
+        raw = release.unchanged_rows if original is None else open_table(original, ReadOptions(lists=None))
+        if raw is not None:
+            useful["changed"] = changed_columns(release.changes, raw, release.batches())
     what_to_do = Remedies(note=SKIPPED)
     if remedies:
         before = release.rows_before if original is None else release.opened(original)

@@ -63,6 +63,11 @@ def change_warnings(facts: ChangeFacts, schema: Schema, models: Sequence[Model])
     if facts.columns:
         told = "; ".join(f"{name} ({facts.says(name)})" for name in facts.columns)
         found.append(f"Changed before publication: {told}.")
+    if unknown := [name for name in kept if name in facts.by_chance]:
+        found.append(
+            f"How well people are found by columns that chance changed is not measured: {', '.join(unknown)}. Who "
+            "knows what they truly have may still recognize what is near it."
+        )
     judged = {name for model in models if model.looks_at_values for name in _column_of(model, schema)}
     if drawn := [name for name in facts.by_chance if name in judged]:
         found.append(

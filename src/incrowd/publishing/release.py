@@ -253,11 +253,15 @@ class Release:
     @cached_property
     def rows_before(self) -> OpenedTable | None:
         """The rows that it was made of, where they are at hand; in changed columns, as far as that took no chance."""
-        if self.told_rows is not None or self.told_dates is not None:
-            rows = self.told_rows
-        else:
-            rows = self.source if isinstance(self.source, OpenedTable) else None
+        rows = self.unchanged_rows
         return None if rows is None else without_chance(rows, self.changes, private=self.hides_rows)
+
+    @property
+    def unchanged_rows(self) -> OpenedTable | None:
+        """The same rows before any column was changed."""
+        if self.told_rows is not None or self.told_dates is not None:
+            return self.told_rows
+        return self.source if isinstance(self.source, OpenedTable) else None
 
     @property
     def _hides_truth(self) -> bool:
