@@ -143,6 +143,16 @@ def test_usefulness_tells_what_a_change_costs() -> None:
     assert frames["little"][1] > frames["much"][1], "what depends on what is lost with what is changed"
 
 
+def test_values_that_chance_changed_rule_nobody_out_of_a_group() -> None:
+    """Where labels overlap, who may be in which group is bounded by sensitive values, unless chance changed them."""
+    rates = []
+    for change in ({}, {"ill": ic.PRAM(0.1)}):
+        frame = people()[:400].with_columns(sex=pl.int_range(400) % 2)
+        table = ic.read(frame, quasi=["age", "sex"], sensitive=["ill"], others="drop", changes=change)
+        rates.append(guessed(ic.publish(table, ic.KAnonymity(4), method=ic.KMember(), seed=1), ic.Linkage()))
+    assert rates[1] >= rates[0] > 1 / 400
+
+
 def test_means_deviations_and_distances_of_all_changed_columns(tmp_path: Path) -> None:
     changes = {"ill": ic.PRAM(0.5), "cost": [ic.Noise(400.0), ic.Rounding(100)]}
     people().write_csv(tmp_path / "people.csv")

@@ -127,9 +127,9 @@ def changed(found: Found) -> Raw | None:
         return None
 
     def told(column: Found, what: str) -> str:
-        both = [column.get(f"{what} {when}") for when in ("before", "after")]
-        if None in both:
+        if f"{what} before" not in column:
             return "–"
+        both = [column[f"{what} {when}"] for when in ("before", "after")]
         shown = [" / ".join(map(number, one)) if isinstance(one, list) else number(one) for one in both]
         return " → ".join(shown)
 
