@@ -13,7 +13,10 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-FAMILIES = ("models", "methods", "forms", "hierarchies", "dates", "attacks", "metrics", "models/sets", "methods/sets")
+FAMILIES = (
+    "models", "methods", "forms", "hierarchies", "dates", "changes", "attacks", "metrics", "models/sets",
+    "methods/sets",
+)  # fmt: skip
 
 
 class TypedNames(BuildHookInterface[Any]):

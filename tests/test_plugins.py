@@ -31,14 +31,15 @@ PARTS = {
     "attacks": "tiny-attack",
     "hierarchies": "tiny-hierarchy",
     "dates": "tiny-treatment",
+    "changes": "tiny-change",
     "sources": "tiny",
     "sinks": "tiny",
     "set_models": "tiny-set-model",
     "set_methods": "tiny-set-method",
 }
 CLASSES = [
-    "TinyModel", "TinyMethod", "ShowTiny", "TinyMetric", "TinyAttack", "TinyHierarchy", "TinyTreatment", "TinySetModel",
-    "TinySetMethod",
+    "TinyModel", "TinyMethod", "ShowTiny", "TinyMetric", "TinyAttack", "TinyHierarchy", "TinyTreatment", "TinyChange",
+    "TinySetModel", "TinySetMethod",
 ]  # fmt: skip
 RECIPE = """
 incrowd = 1
@@ -204,7 +205,8 @@ def test_every_part_is_registered_and_can_be_had_by_the_name_of_its_class(site: 
     parts, published, classes, listed = found
     assert parts == {**{family: [name] for family, name in PARTS.items()}, "engines": []}
     assert published == ["tiny-form"]
-    kinds = ("model", "method", "form", "metric", "attack", "hierarchy", "treatment", "set_model", "set_method")
+    kinds = ("model", "method", "form", "metric", "attack", "hierarchy", "treatment", "change")
+    kinds += ("set_model", "set_method")
     assert classes == [f"tiny_plugin.{one}" for one in kinds]
     assert listed == CLASSES
 
@@ -342,6 +344,7 @@ def test_the_conformance_suite_runs_on_them(site: Path) -> None:
         site,
     )
     kinds = {"models": 2, "methods": 1, "forms": 2, "metrics": 1, "attacks": 1, "hierarchies": 1, "sinks": 1}
+    kinds["changes"] = 1
     assert {family: len(parts) for family, parts in checked.items() if parts} == kinds
 
 

@@ -49,7 +49,8 @@ _HOMES = {
 }
 _MODULES = ("datasets", "errors")
 _FAMILIES = (
-    "models", "methods", "forms", "hierarchies", "dates", "attacks", "metrics", "set_models", "set_methods",
+    "models", "methods", "forms", "hierarchies", "dates", "changes", "attacks", "metrics", "set_models",
+    "set_methods",
 )  # fmt: skip
 
 

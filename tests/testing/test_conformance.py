@@ -216,7 +216,9 @@ def test_everything_that_is_registered_can_be_checked_at_once() -> None:
 @pytest.mark.slow
 def test_everything_that_is_registered_keeps_its_promises() -> None:
     checked = check_registered(examples=1)
-    assert all(checked[family] for family in ("methods", "forms", "metrics", "attacks", "hierarchies", "sinks"))
+    assert all(
+        checked[family] for family in ("methods", "forms", "metrics", "attacks", "hierarchies", "changes", "sinks")
+    )
 
 
 def test_order_of_kept_columns_does_not_matter() -> None:

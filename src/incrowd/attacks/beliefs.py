@@ -9,7 +9,7 @@ Cost of each: people × crowds that they could be in × values of a crowd, compi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,10 +17,14 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.core.target import Target
-from incrowd.core.view import EVERY_ROW, MAJORITY, Matches
+from incrowd.core.view import CORRECTED, EVERY_ROW, MAJORITY, Matches
+from incrowd.hierarchies.values import as_text
 
 ROUNDING = 1e-9
 """Beliefs that differ by less are the same, and a guess between them is as good as the toss of a coin."""
+
+_MOST_CORRECTED = 200
+"""A column of more values is read as it is published."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,9 +108,36 @@ def ways_to_believe(target: Target, column: str) -> Iterator[Beliefs]:
                 yield believe(
                     target, column, matches, first.kind_of, first.values, first.counts, first.prior, rule=rule
                 )
+        corrected = _corrected(target, column, first)
+        if corrected is not None:
+            yield corrected
     nobody = np.zeros(len(first.values), dtype=np.int64)
     everybody = np.array([float(first.candidates.max(initial=0.0))])
     yield Beliefs(first.prior[None, :], nobody, first.values, first.counts, first.prior, everybody, MAJORITY)
+
+
+def _corrected(target: Target, column: str, beliefs: Beliefs) -> Beliefs | None:
+    """Return beliefs in true values, where chance of known probabilities changed what is published of them."""
+    changes, told = target.changes.columns.get(column, ()), target.changes.told.get(column, ())
+    if sum(change.by_chance for change in changes) != 1 or not told:
+        return None
+    crowds, names = target.view.crowds(column).values, as_text(target.view.trees[column].values).to_list()
+    shown = np.bincount(crowds.values, weights=crowds.counts, minlength=len(names)).astype(np.float64)
+    there = np.flatnonzero(shown)
+    if len(there) > _MOST_CORRECTED:
+        return None
+    values = [names[place] for place in there]
+    shares = np.zeros_like(beliefs.shares)
+    for one, place in enumerate(there):  # as many as there are values
+        satisfied = np.zeros(len(there))
+        satisfied[one] = 1.0
+        counts_for = changes[-1].corrected(told[-1], values, shown[there], satisfied)
+        if counts_for is None:
+            return None
+        shares[:, place] = np.maximum(beliefs.shares[:, there] @ counts_for, 0.0)
+    totals = shares.sum(axis=1, keepdims=True)
+    shares = np.where(totals > 0, shares / np.where(totals > 0, totals, 1.0), beliefs.shares)
+    return replace(beliefs, shares=shares, rule=CORRECTED)
 
 
 def best_way(ways: Iterable[Beliefs], rate: Callable[[Beliefs], float]) -> tuple[Beliefs, float]:

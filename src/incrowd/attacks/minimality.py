@@ -72,6 +72,8 @@ class Minimality(Attack):
             return missing
         if not _about_values(target.require, the_secret(self.name, target, self.column)):
             return "no model speaks of sensitive values, so where the method stopped says nothing of them"
+        if the_secret(self.name, target, self.column) in target.changes.by_chance:
+            return "the method looked at values that chance had changed, and where it stopped tells of these alone"
         return None
 
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:

@@ -43,7 +43,7 @@ def _chances(target: Target) -> tuple[Floats, Floats] | None:
     line_of = np.repeat(np.arange(len(tuple_of)), lengths)
     entry = np.arange(len(line_of)) - np.repeat(np.cumsum(lengths) - lengths - starts, lengths)
     groups, weights = matches.crowds[entry], matches.weights[entry]
-    inside = _share_inside(view, truth, line_of, groups, weights)
+    inside = _share_inside(target, view, truth, line_of, groups, weights)
     found = np.bincount(line_of, weights=weights * inside, minlength=len(tuple_of))
     picked_from = matches.total(view.form.group_sizes)[tuple_of]
     chances = np.divide(found, picked_from, out=np.zeros(len(found)), where=picked_from > 0)
@@ -66,12 +66,18 @@ def _tightest(view: LabelledView, people: Codes) -> Matches | None:
     return Matches(np.concatenate(offsets), np.concatenate(crowds), np.concatenate(weights))
 
 
-def _share_inside(view: LabelledView, truth: Tally, line_of: Ints, groups: Ints, weights: Floats) -> Floats:
+def _share_inside(
+    target: Target, view: LabelledView, truth: Tally, line_of: Ints, groups: Ints, weights: Floats
+) -> Floats:
     """Return, for each line of the table and one of its tightest groups, which share can be in the group at most: as
     many as it has rows with the line's sensitive values.
+
+    Values that chance changed rule nobody out: what a row shows need not be what its person has.
     """
-    form, names = view.form, list(view.form.schema.sensitive)
-    shown = np.concatenate([form.groups[:, None], form.sensitive[:, : len(names)]], axis=1)
+    form, every = view.form, list(view.form.schema.sensitive)
+    names = [name for name in every if name not in target.changes.by_chance]
+    told = [every.index(name) for name in names]
+    shown = np.concatenate([form.groups[:, None], form.sensitive[:, told]], axis=1)
     looked_for = np.stack([groups, *(truth.column(name)[line_of] for name in names)], axis=1)
     both = np.concatenate([shown, looked_for])
     sizes = [max(len(form.shown), 1), *(view.trees[name].size for name in names)]

@@ -19,6 +19,7 @@ import polars.selectors as cs
 from incrowd.attacks.ladder import ladder, random_unusual_person
 from incrowd.auditing import group_summary, usefulness
 from incrowd.auditing.audit import Audit, Skipped
+from incrowd.auditing.changed_columns import changed_columns
 from incrowd.auditing.dated_rows import dated_rows, groups_by_labels
 from incrowd.auditing.household_rows import household_rows
 from incrowd.auditing.published import published
@@ -33,6 +34,7 @@ from incrowd.common.arrays import Floats
 from incrowd.common.plain import finite, parameters
 from incrowd.common.progress import Progress, silent
 from incrowd.core.attack import Attack
+from incrowd.core.changed import ChangeFacts
 from incrowd.core.dated import DatedRows, DateFacts
 from incrowd.core.families import registered, require_member
 from incrowd.core.form import Form
@@ -129,6 +131,11 @@ class Audited(Remade, Protocol):
         ...
 
     @property
+    def changes(self) -> ChangeFacts:
+        """What was done to sensitive and kept columns before they were published."""
+        ...
+
+    @property
     def dates(self) -> DateFacts:
         """What became of its dates."""
         ...
@@ -154,8 +161,17 @@ class Audited(Remade, Protocol):
         ...
 
     @property
+    def unchanged_rows(self) -> OpenedTable | None:
+        """The same before any column of them was changed."""
+        ...
+
+    @property
     def linking(self) -> tuple[str, ...]:
         """Columns beside the labels that may link rows to those of other releases: pseudonyms and kept ones."""
+        ...
+
+    def opened(self, original: object) -> OpenedTable:
+        """Open the table that it was made of, in the words of the release."""
         ...
 
     def beside(self, original: object) -> Audited | None:
@@ -225,9 +241,13 @@ def audit(
         target, float(release.rate), asked, count=release.count, learn=learn, seed=seed, progress=progress
     )
     knows = target.truth is not None
+    if knows and release.changes.columns and not release.hides_rows:
+        raw = release.unchanged_rows if original is None else open_table(original, ReadOptions(lists=None))
+        if raw is not None:
+            useful["changed"] = changed_columns(release.changes, raw, release.batches())
     what_to_do = Remedies(note=SKIPPED)
     if remedies:
-        before = release.rows_before if original is None else open_table(original, ReadOptions(lists=None))
+        before = release.rows_before if original is None else release.opened(original)
         what_to_do = _remedies(whole, target, risks, before if knows else None, external, attacks, seed, progress)
     return Audit(
         about=_about(release),
@@ -311,20 +331,24 @@ def aim(
         # What other releases show of the same people is looked up in the table, too.
         trees = {name: tree for other in earlier for name, tree in other.form.tally.trees.items()}
         truth, totals = read_weighted_truth(
-            original, form.schema.tallied, {**trees, **form.tally.trees}, sorted(trees), form.schema.weight
+            release.opened(original),
+            form.schema.tallied,
+            {**trees, **form.tally.trees},
+            sorted(trees),
+            form.schema.weight,
         )
     if truth is not None:
         form = form.canonical(truth)
     dated: tuple[DatedRows, ...] = ()
     households = before = None
     if truth is not None and (release.dates.treatments or release.households.household):
-        before = release.rows_before if original is None else open_table(original, ReadOptions(lists=None))
+        before = release.rows_before if original is None else release.opened(original)
         households = household_rows(release.households, before, form.view(), seed=seed)
     if release.dates.treatments and truth is not None and form.labelled is not None:
         dated = dated_rows(release.dates, before, release.batches(), form.labelled, seed=seed)
     several: tuple[KeptRows, ...] = ()
     if truth is not None and form.labelled is not None and not form.private and any(_kept_columns(release)):
-        rows = release.rows_before if original is None else open_table(original, ReadOptions(lists=None))
+        rows = release.rows_before if original is None else release.opened(original)
         several = kept_rows(release.dates, release.kept_tables, rows, form.labelled, seed=seed)
     people = form.tally.population
     if people is not None and people.by_weight is not None:  # these are people of the table, and nobody's register
@@ -344,6 +368,7 @@ def aim(
         households=households,
         sets=release.item_sets,
         totals=totals,
+        changes=release.changes,
     )
     target = replace(target, joined=_joined(release, target, earlier))
     others = None if external is None else open_table(external, ReadOptions(lists=None))
@@ -438,7 +463,7 @@ def _whole(
         return None
     before = None
     if truth is not None:
-        before = release.rows_before if original is None else open_table(original, ReadOptions(lists=None))
+        before = release.rows_before if original is None else release.opened(original)
     return whole_release(form.labelled, release.batches(), beside, before, others)
 
 
@@ -621,6 +646,11 @@ def _about(release: Audited) -> dict[str, Any]:
         },
         "seeded": release.seeded,
         **_recoded(release.form),
+        **(
+            {"changed": {name: release.changes.says(name) for name in release.changes.columns}}
+            if release.changes.columns
+            else {}
+        ),
         **({} if release.item_numbers is None else {"items": dict(release.item_numbers)}),
     }
 

@@ -15,11 +15,12 @@ if TYPE_CHECKING:
 def list_parts(
     family: Annotated[
         str | None,
-        typer.Argument(help="models, methods, forms, metrics, attacks, hierarchies, sources, sinks, engines."),
+        typer.Argument(help="models, methods, forms, metrics, attacks, hierarchies, changes, sources, sinks, engines."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
-    """List what there is by name: models, methods, forms, metrics, attacks, hierarchies, sources, sinks, engines."""
+    """List what there is by name: models, methods, forms, metrics, attacks, hierarchies, changes, sources, sinks,
+    engines."""
     from rich.console import Console
 
     from incrowd.cli.output import print_json, summary_table

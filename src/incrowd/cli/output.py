@@ -111,6 +111,8 @@ def release_lines(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     if "method tells" in summary:
         lines.append(("withheld", "; ".join(f"{number:,} {why}" for why, number in summary["method tells"].items())))
     lines += [(f"column {name}", _recoded(column)) for name, column in _columns(summary)]
+    for name, told in summary.get("changes", {}).items():
+        lines.append((f"column {name}", ", then ".join(str(change["says"]) for change in told)))
     if "weights" in summary:
         lines.append(("weights", _weights(summary["weights"])))
     if "gcp" in loss:

@@ -219,6 +219,8 @@ class Engine(Named, Protocol):
     """Whether it knows tables by name."""
     treats_dates: ClassVar[bool] = False
     """Whether it publishes dates after a treatment."""
+    changes_values: ClassVar[bool] = False
+    """Whether columns may be changed before they are counted (`engines/changing.py`)."""
     carries_weights: ClassVar[bool] = False
     """Whether it counts rows by their weights, and publishes these."""
     reads_sets: ClassVar[bool] = False

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from incrowd.changes.change import Change
 from incrowd.common.registry import Family, members
 from incrowd.common.renaming import with_new_names
 from incrowd.core.attack import Attack
@@ -35,6 +36,7 @@ FAMILIES = {
         Family("attacks", "incrowd.attacks", Attack, "attack"),
         Family("hierarchies", "incrowd.hierarchies", Hierarchy, "hierarchy"),
         Family("dates", "incrowd.dates", DateTreatment, "treatment"),
+        Family("changes", "incrowd.changes", Change, "change"),
         Family("sources", "incrowd.sources", Source, "source"),
         Family("sinks", "incrowd.publishing.sinks", Sink, "sink"),
         Family("engines", "incrowd.engines", Engine, "engine"),
@@ -48,8 +50,8 @@ _PUBLISHED_FORMS = Family("forms", "incrowd.forms", Form, "form", beside=(Showin
 def registered(family: str) -> Mapping[str, Any]:
     """Return the classes of a family by name, with plugins.
 
-    Families are `models`, `methods`, `forms`, `metrics`, `attacks`, `hierarchies`, `dates`, `sources`, `sinks` and
-    `engines`.
+    Families are `models`, `methods`, `forms`, `metrics`, `attacks`, `hierarchies`, `dates`, `changes`, `sources`,
+    `sinks` and `engines`.
 
     >>> registered("models")["k-anonymity"](5)
     KAnonymity(k=5)

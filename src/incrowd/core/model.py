@@ -40,6 +40,8 @@ class Model(Statement, Protocol):
     """Whether a group that fails it has only subgroups that fail it, so that splitting never helps."""
     looks_at_values: ClassVar[bool] = True
     """Whether it needs sensitive values; without, the sizes of groups are enough."""
+    follows_hierarchy: ClassVar[bool] = False
+    """Whether it may measure by a sensitive column's hierarchy how far two of its values are apart."""
     covers_all_columns: ClassVar[bool] = False
     """Whether it speaks of all that is published, so that columns may not be kept as they are."""
     needs_table: ClassVar[bool] = False

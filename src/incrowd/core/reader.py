@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Floats
+from incrowd.core.changed import ChangeFacts
 from incrowd.core.estimate import CountBounds
 from incrowd.core.query import Query
 from incrowd.core.shown_weights import WeightedLines
@@ -36,6 +37,10 @@ class Reader(Protocol):
     def assumes(self) -> str:
         """What errors rest on, in words."""
         ...
+
+    def corrected_for(self, changes: ChangeFacts) -> Reader:
+        """Return a reader that corrects for what chance did to values, as far as its probabilities are known."""
+        return self
 
     def rows(self, rng: np.random.Generator) -> pl.DataFrame:
         """Return one row for each published one, that could be behind it."""

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from incrowd.changes.change import Change
 from incrowd.common.surface import as_role, option
 from incrowd.core.show import Show, written_as
 from incrowd.dates.treatment import DateTreatment
@@ -58,6 +59,10 @@ class Schema:
     """The column that tells how many people of the population each person of the table stands for."""
     show: Mapping[str, Show] = field(default_factory=dict)
     """What is published in place of labels, of quasi-identifiers that show anything else."""
+    changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
+    """What becomes of sensitive and kept columns before they are published, in order."""
+    banded: Mapping[str, Hierarchy] = field(default_factory=dict)
+    """Hierarchies by which such columns are banded: what is published are names of their nodes."""
 
     @property
     def written_quasi(self) -> tuple[str, ...]:
@@ -92,7 +97,7 @@ class Schema:
         """The hierarchies of all columns that have one."""
         of_items = {**self.items, **self.event_items}
         given = {name: hierarchy for name, hierarchy in of_items.items() if hierarchy is not None}
-        return {**self.quasi, **self.sensitive, **self.events, **given}
+        return {**self.quasi, **self.sensitive, **self.events, **given, **self.banded}
 
     @property
     def found_again_by(self) -> tuple[str, ...]:
@@ -145,6 +150,7 @@ class Schema:
         dates: Mapping[str, DateTreatment] | None = None,
         each_row_a_person: bool = False,
         weight: str | None = None,
+        changes: Mapping[str, Change | Sequence[Change]] | None = None,
     ) -> Schema:
         """Give every column of a table its role; a column without one is an error unless `others` says otherwise.
 
@@ -189,6 +195,8 @@ class Schema:
         role_of = _one_role_each(columns, roles)
         treatments = dict(dates or {})
         _require_treatable(treatments, columns, whose)
+        changed = _changed(changes or {})
+        banded = {name: hierarchies.pop(name) for name in _banded(changed) if name in hierarchies}
         for name in hierarchies:
             if role_of.get(name) not in ("quasi", "sensitive", "items"):
                 raise SchemaError(
@@ -206,11 +214,13 @@ class Schema:
                 (f"column {listed} has no role." if one else f"{len(rest)} {noun} no role: {listed}.")
                 + f"  Hint: name it, or say {option('others', 'keep')} or {option('others', 'drop')}."
             )
+        kept = roles["keep"] + (rest if others == "keep" else ())
+        _require_changeable(changed, {**role_of, **dict.fromkeys(kept, "keep")}, columns, banded)
         return cls(
             quasi={name: hierarchies.get(name, Automatic()) for name in roles["quasi"]},
             sensitive={name: hierarchies.get(name, Exact()) for name in roles["sensitive"]},
             pseudonyms=roles["pseudonyms"],
-            kept=roles["keep"] + (rest if others == "keep" else ()),
+            kept=kept,
             removed=(
                 *hidden,
                 *roles["household"],
@@ -226,6 +236,8 @@ class Schema:
             dates=treatments,
             household=lives,
             weight=weight,
+            changes=changed,
+            banded=banded,
         )
 
 
@@ -286,6 +298,55 @@ def _require_treatable(dates: Mapping[str, DateTreatment], columns: Sequence[str
                 f"columns '{first}' and '{name}' are shifted by up to different numbers of days, so that they cannot "
                 f"move alike.  Hint: give both the same most_days, or one of them {option('apart', True)}, which gives "
                 "up intervals between them."
+            )
+
+
+def _changed(changes: object) -> dict[str, tuple[Change, ...]]:
+    """Return the changes of each column, in order; one may be given by itself."""
+    example = 'changes={"income": ic.Rounding(1000)}'
+    if not isinstance(changes, Mapping):
+        raise SchemaError(f"changes is a table of columns, each with what becomes of its values.  Hint: {example}.")
+    found = {}
+    for name, given in changes.items():
+        listed = tuple(given) if isinstance(given, Sequence) and not isinstance(given, str) else (given,)
+        for change in listed:
+            if Change not in type(change).__mro__:
+                raise SchemaError(f"{type(change).__name__} is no change of a column.  Hint: write {example}.")
+        if listed:
+            found[str(name)] = listed
+    return found
+
+
+def _banded(changes: Mapping[str, tuple[Change, ...]]) -> list[str]:
+    """Return the columns whose changes follow their hierarchy."""
+    return [name for name, listed in changes.items() if any(change.uses_hierarchy for change in listed)]
+
+
+def _require_changeable(
+    changes: Mapping[str, tuple[Change, ...]],
+    role_of: Mapping[str, str],
+    columns: Sequence[str],
+    banded: Mapping[str, Hierarchy],
+) -> None:
+    """Refuse changes of columns that are not published, or are published in another way."""
+    for name in changes:
+        if name not in columns:
+            raise SchemaError(f"column '{name}' (changes) is not in the table.{similar_columns(name, columns)}")
+        if role_of.get(name) == "quasi":
+            raise SchemaError(
+                f"column '{name}' is a quasi-identifier, and changes are for sensitive and kept columns.  Hint: what "
+                f"a quasi-identifier is published as follows from its hierarchy and from {option('show')}."
+            )
+        if role_of.get(name) not in ("sensitive", "keep"):
+            raise SchemaError(
+                f"column '{name}' is neither sensitive nor kept, so there is nothing to change.  Hint: give it one of "
+                "these roles, or leave out its change."
+            )
+    for name in _banded(changes):
+        if name not in banded:
+            raise SchemaError(
+                f"column '{name}' is to be banded along its hierarchy, and has none.  Hint: give one with "
+                f"{option('hierarchies')}, such as Intervals or Categories."
             )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.common.surface import option
+from incrowd.core.changed import ChangeFacts
 from incrowd.core.dated import DatedRows
 from incrowd.core.form import Form
 from incrowd.core.households import Households
@@ -90,6 +91,8 @@ class Target:
     sets: ItemSets | None = None
     totals: Floats | None = None
     """What the rows of each tuple of the truth weigh together, where there are survey weights."""
+    changes: ChangeFacts = field(default_factory=ChangeFacts)
+    """What was done to columns before they were published: adversaries know it, and not what chance came to."""
     outside: Target | None = None
     whole: Target | None = None
     joined: Target | None = None

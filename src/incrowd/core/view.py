@@ -65,6 +65,7 @@ EVERY_ROW = "every row that fits is as likely"
 DENSEST = "tight labels say more than wide ones"
 TIGHTEST = "only the tightest labels that fit"
 MAJORITY = "everybody has what most have"
+CORRECTED = "corrected for what chance is known to do"
 """Rules by which an adversary reads a release. None of them needs more than the files."""
 
 

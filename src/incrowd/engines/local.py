@@ -63,6 +63,7 @@ class LocalEngine(Engine):
     source: OpenedTable
     name: ClassVar[str] = "local"
     fallback: ClassVar[bool] = True
+    changes_values: ClassVar[bool] = True
     carries_weights: ClassVar[bool] = True
     treats_dates: ClassVar[bool] = True
     reads_sets: ClassVar[bool] = True

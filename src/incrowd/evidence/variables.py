@@ -25,10 +25,13 @@ _BY_ROLE = {
 def techniques(columns: Mapping[str, Any], summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return every variable of a recipe: its role, and what became of it."""
     scheme = summary.get("scheme", {}).get("columns", {})
-    return [_technique(name, told, scheme, str(summary.get("form"))) for name, told in columns.items()]
+    changes = summary.get("changes", {})
+    return [_technique(name, told, scheme, str(summary.get("form")), changes) for name, told in columns.items()]
 
 
-def _technique(name: str, told: Any, scheme: Mapping[str, Any], form: str) -> dict[str, Any]:
+def _technique(
+    name: str, told: Any, scheme: Mapping[str, Any], form: str, changes: Mapping[str, Any]
+) -> dict[str, Any]:
     role = str(told.get("role", "other")) if isinstance(told, Mapping) else str(told)
     found: dict[str, Any] = {"variable": name, "role": role}
     if role == "quasi":
@@ -38,7 +41,9 @@ def _technique(name: str, told: Any, scheme: Mapping[str, Any], form: str) -> di
     else:
         found["technique"] = _BY_ROLE.get(role, "published as it is; no guarantee speaks of it")
     if isinstance(told, Mapping) and told.get("change") and role in ("sensitive", "keep", "other"):
-        found["technique"] += "; changed before it was published"
+        said = [str(change.get("says", "")) for change in changes.get(name, ()) if isinstance(change, Mapping)]
+        where = "within its group" if role == "sensitive" else "no guarantee speaks of it"
+        found["technique"] = f"changed before it was published ({', then '.join(said) or 'see the recipe'}); {where}"
     return found
 
 

@@ -7,7 +7,7 @@ pass over a column's distinct labels for each condition, and one over the lines.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,20 +15,27 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Counts, Floats, Ints
+from incrowd.core.changed import ChangeFacts
 from incrowd.core.estimate import CountBounds
 from incrowd.core.labelled import Labelled
-from incrowd.core.query import Query
+from incrowd.core.query import Condition, Query
 from incrowd.core.reader import Reader
 from incrowd.core.shown_weights import WeightedLines
 from incrowd.errors import QueryError, did_you_mean
-from incrowd.forms.column_readers import ColumnReader, SetColumn, column_of_labels, number_values
+from incrowd.forms.column_readers import ColumnReader, SetColumn, ValueColumn, column_of_labels, number_values
 from incrowd.forms.count_errors import Asked, even_spreading
 from incrowd.forms.reading.labels import number_labels
+from incrowd.hierarchies.values import as_text
 
 SPREAD_EVENLY = (
     "How a label's rows are spread over its values is not known: between evenly and as all labels together tell, as "
     "unevenly as values of real tables are, and alike in all groups. Conditions within a group depend on each other a "
     "little. Rows that are withheld are not counted."
+)
+
+CORRECTED = (
+    "Where its probabilities are known (PRAM), counts are corrected for it; elsewhere, they are those of published "
+    "values."
 )
 
 
@@ -47,6 +54,8 @@ class LabelReader(Reader):
     """The columns in the order in which they are written."""
     weighted: WeightedLines | None = None
     """What its lines weigh, where there are survey weights."""
+    changes: ChangeFacts = field(default_factory=ChangeFacts)
+    """What was done to values before they were published: counts correct for chance of known probabilities."""
 
     @classmethod
     def of(cls, form: Labelled, described: Mapping[str, Any]) -> LabelReader:
@@ -104,29 +113,65 @@ class LabelReader(Reader):
         """Estimate how many published rows satisfy every condition, or what they weigh, where there are weights."""
         found = self._amounts(weighted=weighted)
         for name, condition in query.items():
-            found = found * self._column(name).shares(condition)[self.shown[name]]
+            column = self._column(name)
+            corrected = self._corrected(name, condition)
+            shares = column.shares(condition) if corrected is None else corrected
+            found = found * shares[self.shown[name]]
         return float(found.sum())
+
+    def _corrected(self, name: str, condition: Condition) -> Floats | None:
+        """Return what rows count for by what they show, where chance of known probabilities changed a column."""
+        changes = self.changes.columns.get(name, ())
+        column = self.columns[name]
+        if not changes or sum(change.by_chance for change in changes) != 1 or not isinstance(column, ValueColumn):
+            return None
+        told = self.changes.told.get(name, ())
+        rows = np.bincount(self.shown[name], weights=self.counts, minlength=len(column.values)).astype(np.float64)
+        values = as_text(column.values).to_list()
+        return changes[-1].corrected(told[-1] if told else {}, values, rows, column.shares(condition))
 
     def bounded(self, query: Query, *, weighted: bool = True) -> CountBounds:
         """Return the same with its error, and with bounds that hold whatever is behind the labels."""
         asked = []
+        amounts, by_chance, every = self._amounts(weighted=weighted), 0.0, np.ones(len(self.counts))
         for name, condition in query.items():
             column, shown = self._column(name), self.shown[name]
+            if (corrected := self._corrected(name, condition)) is not None:
+                every = every * corrected[shown]
+                continue
             sure, possible = column.certain(condition)
             shares, others = column.shares(condition), self._likely[name].shares(condition)
             room = column.room[shown]
             asked.append(Asked(shares[shown], others[shown], sure[shown], possible[shown], room, column.ordered))
-        return even_spreading(self._amounts(weighted=weighted), self.counts, asked)
+        found = even_spreading(amounts, self.counts, asked)
+        if len(asked) == len(query):
+            return found
+        # Chance adds the variance of what rows count for, whose mean is 1 for those who are counted and 0 for others.
+        shares = amounts.copy()
+        for one in asked:
+            shares = shares * one.shares
+        each = np.divide(amounts, self.counts, out=np.zeros(len(amounts)), where=self.counts > 0)
+        by_chance = float((shares * each * (every**2 - every)).sum())
+        value = float((shares * every).sum())
+        spread = even_spreading(amounts * np.abs(every), self.counts, asked).variance
+        return CountBounds(value, min(0.0, value), max(found.most, value), spread + max(by_chance, 0.0), value)
 
     @cached_property
     def _likely(self) -> dict[str, ColumnReader]:
         rows = {name: np.bincount(shown, weights=self.counts) for name, shown in self.shown.items()}
         return {name: column.likely(rows[name].astype(np.float64)) for name, column in self.columns.items()}
 
+    def corrected_for(self, changes: ChangeFacts) -> LabelReader:
+        """Return the same, which knows what was done to values."""
+        return replace(self, changes=changes) if changes.columns else self
+
     @property
     def assumes(self) -> str:
         """What errors rest on, in words."""
-        return SPREAD_EVENLY
+        drawn = [name for name in self.changes.by_chance if name in self.columns]
+        if not drawn:
+            return SPREAD_EVENLY
+        return f"{SPREAD_EVENLY} Chance changed values before they were published: {', '.join(drawn)}. {CORRECTED}"
 
     def _amounts(self, *, weighted: bool) -> Floats:
         if weighted and self.weighted is not None:

@@ -67,6 +67,7 @@ class TCloseness(Model):
     strictness: ClassVar[tuple[str, tuple[float, ...]]] = ("t", (0.5, 0.3, 0.2, 0.1, 0.05))
     monotone: ClassVar[bool] = True  # the distance is convex: a union's is at most the larger of the two
     hereditary: ClassVar[bool] = False  # a part of a group can be closer to the whole table than the group
+    follows_hierarchy: ClassVar[bool] = True
     compares_with_table: ClassVar[bool] = True
     holds_in_buckets: ClassVar[bool] = True
 

@@ -133,6 +133,8 @@ def _part_of(schema: Schema, names: Sequence[str]) -> Schema:
         quasi={name: hierarchy for name, hierarchy in schema.quasi.items() if name in names},
         sensitive={name: hierarchy for name, hierarchy in schema.sensitive.items() if name in names},
         removed=(*schema.removed, *(name for name in schema.tallied if name not in names)),
+        changes={name: changes for name, changes in schema.changes.items() if name in names},
+        banded={name: hierarchy for name, hierarchy in schema.banded.items() if name in names},
     )
 
 

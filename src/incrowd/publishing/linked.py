@@ -60,6 +60,12 @@ def read_tables(people: Table, **events: Table) -> LinkedTables:
             f"the table of people does not say who is who.  Hint: read it with {as_role('person')}, its key."
         )
     _require_linking(people.engine)
+    for table in (people, *events.values()):
+        if table.schema.changes:
+            raise SchemaError(
+                f"column '{next(iter(table.schema.changes))}' is to be changed, and linked tables are published "
+                "without changes.  Hint: change it before, or publish one table."
+            )
     tables: dict[str, EventTable] = {}
     taken = set(schema.published) | set(schema.person)
     for name, table in events.items():

@@ -31,7 +31,7 @@ from incrowd.dp.accountant import Accountant
 from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
 from incrowd.dp.group_privacy import share_of_row
-from incrowd.errors import BudgetSpent, EmptyTable, QueryError, RecipeError, did_you_mean
+from incrowd.errors import BudgetSpent, EmptyTable, QueryError, RecipeError, SchemaError, did_you_mean
 from incrowd.hierarchies.public import Undeclared, public_codes, public_tree
 from incrowd.hierarchies.tree import Tree
 from incrowd.ledger import Ledger
@@ -90,6 +90,11 @@ class PrivateTable:
         most_rows: int | None = None,
         ledger: Ledger | None = None,
     ) -> None:
+        if table.schema.changes:
+            raise SchemaError(
+                f"column '{next(iter(table.schema.changes))}' is to be changed, and PrivateTable counts values as they "
+                "are.  Hint: leave out changes, or publish the table."
+            )
         table = table.as_stated()
         require_undeclared("PrivateTable", undeclared)
         require_most_rows("PrivateTable", most_rows)

@@ -53,6 +53,7 @@ from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.private import PrivateMethod
 from incrowd.methods.scheme import Scheme
 from incrowd.methods.sets.occurrence_recoding import OccurrenceRecoding
+from incrowd.publishing.changes import change_table, refuse_changes
 from incrowd.publishing.in_ledger import outcome, recorded
 from incrowd.publishing.items import ShownItems, require_recodable, show_items
 from incrowd.publishing.noisy_counts import SEEDED, noisy_counts_of, refuse_for_noisy_counts
@@ -127,7 +128,8 @@ def publish(
     key = None if method.private else pseudonym_key or (PseudonymKey.new() if table.schema.keyed else None)
     population = None if method.private or table.population is None else table.population.source
     recoder = (items or OccurrenceRecoding()) if of_sets else None
-    job = _Job(table, models, method, form, rate, rng, key, progress, of_sets, recoder, show)
+    changed, changes = change_table(table, method, rng)
+    job = _Job(changed, models, method, form, rate, rng, key, progress, of_sets, recoder, show)
     with recorded(ledger, table, models, method, rate, promise, seeded=seed is not None) as entry:
         made = job.run()
         release = Release(
@@ -152,6 +154,7 @@ def publish(
             event_tables=table.engine.events if isinstance(table.engine, LinkedEngine) else {},
             split=table.engine.split if isinstance(table.engine, LinkedEngine) else None,
             entry=entry,
+            changes=changes,
             method_numbers=made.numbers,
             solutions=None if made.explored is None else made.explored.table(),
         )
@@ -171,6 +174,7 @@ def _refuse_impossible(table: Table, models: Sequence[Model], method: AnyMethod,
     if form is not None:
         require_member("forms", form)
     refuse_weights(method, table.schema, table.engine)
+    refuse_changes(table, method)
     if method.private:
         refuse_for_noisy_counts(method, models, form, table.schema)
     refuse_uncovered((*models, *method.guarantees), table.schema)
@@ -503,6 +507,8 @@ def _told(schema: Schema, values: Mapping[str, pl.Series]) -> dict[str, Hierarch
     """Return the hierarchies that a recipe must tell otherwise, since they list values that no published row has."""
     found = {}
     for name, hierarchy in schema.hierarchies.items():
+        if name in schema.banded:  # these name no values but declared ones: others were refused
+            continue
         told = hierarchy.as_published(values[name].drop_nulls())
         if told is not hierarchy:
             found[name] = told

@@ -48,6 +48,7 @@ class Recipe(RecipeFields):
             others=self.others,  # type: ignore[arg-type]
             hierarchies=self.hierarchies,
             dates=self.dates,
+            changes=self.changes,
             population=population,
             each_row_a_person=self.each_row_a_person,
             **options,

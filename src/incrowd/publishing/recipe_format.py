@@ -15,6 +15,7 @@ from typing import Any, Protocol, Self
 
 import tomli_w
 
+from incrowd.changes.change import Change
 from incrowd.common.parameters import require_whole
 from incrowd.common.surface import written_in
 from incrowd.core.families import make_registered, registered
@@ -160,7 +161,10 @@ class TableFields:
         source = _read_source(
             f"tables.{name}", {f"tables.{name}": {key: data[key] for key in data if key in _SOURCE_KEYS}}
         )
-        roles, hierarchies, dates = read_columns(_table(f"tables.{name}.columns", data.get("columns", {})), base)
+        columns = _table(f"tables.{name}.columns", data.get("columns", {}))
+        roles, hierarchies, dates = read_columns(columns, base)
+        if read_changes(columns, base):
+            raise RecipeError(f"[tables.{name}]: columns of linked tables are not changed.  Hint: change them before.")
         return cls(source, roles, hierarchies, data.get("others"), dates)
 
     @classmethod
@@ -221,6 +225,7 @@ def reading_of(
     roles: Mapping[str, str],
     hierarchies: Mapping[str, Hierarchy],
     dates: Mapping[str, DateTreatment],
+    changes: Mapping[str, tuple[Change, ...]],
     **others: Any,
 ) -> dict[str, Any]:
     """Return the keywords of `read` for tables with these columns; columns that are not named are dropped."""
@@ -229,6 +234,7 @@ def reading_of(
         **by_role(read_alike),
         "hierarchies": dict(hierarchies),
         "dates": dict(dates),
+        "changes": dict(changes),
         "others": "drop",
         **others,
     }
@@ -245,8 +251,11 @@ def columns_to_dict(
     hierarchies: Mapping[str, Hierarchy],
     dates: Mapping[str, DateTreatment],
     show: Mapping[str, str] | None = None,
+    changes: Mapping[str, tuple[Change, ...]] | None = None,
 ) -> dict[str, Any]:
-    """Return columns with their roles, hierarchies, treatments of dates and what they show, as tables of a recipe."""
+    """Return columns with their roles, hierarchies, treatments of dates, what they show and how they are changed, as
+    tables of a recipe.
+    """
     columns: dict[str, Any] = {}
     for name, role in roles.items():
         columns[name] = {"role": role}
@@ -257,6 +266,9 @@ def columns_to_dict(
             columns[name]["date"] = {"kind": dates[name].name, **dates[name].to_recipe()}
         if show is not None and name in show:
             columns[name]["show"] = show[name]
+        if changes is not None and name in changes:
+            made = [{"name": change.name, **change.to_recipe()} for change in changes[name]]
+            columns[name]["change"] = made[0] if len(made) == 1 else made
     return columns
 
 
@@ -288,6 +300,8 @@ class RecipeFields:
     """The directory of the ledger that releases are written down in."""
     show: Mapping[str, Show] = field(default_factory=dict)
     """What columns of numbers show in place of labels; `*` are all that are not named."""
+    changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
+    """What becomes of sensitive and kept columns before they are published, in order."""
     base: Path = field(default_factory=Path)
     """The directory that relative paths start from."""
 
@@ -376,6 +390,7 @@ class RecipeFields:
             },
             dates=dates,
             show={**for_all, **read_show(columns)},
+            changes=read_changes(columns, base),
             base=base,
         )
 
@@ -416,11 +431,12 @@ class RecipeFields:
             others="drop" if release.split else None,  # what is dropped is in neither table
             dates=dates,
             show={**({} if release.method.shows == "label" else {ALL: "label"}), **schema.show},
+            changes=schema.changes,
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as nested tables."""
-        columns = columns_to_dict(self.roles, self.hierarchies, self.dates, self.show)
+        columns = columns_to_dict(self.roles, self.hierarchies, self.dates, self.show, self.changes)
         data: dict[str, Any] = {"incrowd": VERSION}
         if ALL in self.show and ALL not in self.roles:
             data["show"] = self.show[ALL]
@@ -560,7 +576,7 @@ def read_columns(
     dates: dict[str, DateTreatment] = {}
     for name, described in columns.items():
         column = {"role": described} if isinstance(described, str) else _table(f"columns.{name}", described)
-        _refuse_unknown(f"column '{name}'", column, ("role", "hierarchy", "date", "show"))
+        _refuse_unknown(f"column '{name}'", column, ("role", "hierarchy", "date", "show", "change"))
         role = column.get("role")
         if role not in ROLES:
             raise RecipeError(f"column '{name}': its role is one of {', '.join(ROLES)}, not {role!r}.")
@@ -591,6 +607,26 @@ def read_show(columns: Mapping[str, Any]) -> dict[str, Show]:
                 raise RecipeError(f"column '{name}': show is for quasi-identifiers, which are published as labels.")
             found[name] = require_show(f"column '{name}'", described["show"])
     return found
+
+
+def read_changes(columns: Mapping[str, Any], base: Path) -> dict[str, tuple[Change, ...]]:
+    """Read what becomes of columns before they are published, of those that say so: one change, or a list."""
+    found = {}
+    for name, described in columns.items():
+        if not isinstance(described, Mapping) or "change" not in described:
+            continue
+        if described.get("role") not in ("sensitive", "keep"):
+            raise RecipeError(
+                f"column '{name}': a change is for sensitive and kept columns.  Hint: what a quasi-identifier is "
+                "published as follows from its hierarchy and from show."
+            )
+        given = described["change"]
+        try:
+            listed = given if isinstance(given, list) else [given]
+            found[name] = tuple(make_registered("changes", one, base=base) for one in listed)
+        except IncrowdError as error:
+            raise RecipeError(f"column '{name}': {error}") from error
+    return {name: listed for name, listed in found.items() if listed}
 
 
 def _table(name: str, value: object) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,7 @@ from incrowd.common.arrays import Floats
 from incrowd.common.plain import finite, parameters, size_distribution
 from incrowd.common.progress import Progress, silent
 from incrowd.common.surface import option
+from incrowd.core.changed import ChangeFacts
 from incrowd.core.dated import DateFacts
 from incrowd.core.engine import LinkedRows, PublishedRows
 from incrowd.core.estimate import CountEstimate
@@ -39,6 +40,7 @@ from incrowd.core.schema import Schema
 from incrowd.core.set_method import SetMethod
 from incrowd.core.source import OpenedTable, Origin, ReadOptions
 from incrowd.core.tally import Tally
+from incrowd.engines.changing import without_chance
 from incrowd.errors import ConformanceError, QueryError, did_you_mean, escaped
 from incrowd.forms.label_meanings import describe_items, describe_labels
 from incrowd.forms.label_reader import LabelReader
@@ -47,6 +49,8 @@ from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.values import as_text, natural_kind
 from incrowd.ledger import OpenEntry
 from incrowd.metrics.in_summary import label_losses
+from incrowd.publishing.beside_truth import beside_truth
+from incrowd.publishing.changes import change_warnings, unused_hierarchies
 from incrowd.publishing.features import FeatureEncoder
 from incrowd.publishing.in_ledger import record_saved
 from incrowd.publishing.notebook import release_html
@@ -179,6 +183,10 @@ class Release:
     """What the method has to tell of what it did, such as why rows are withheld."""
     told_roles: Mapping[str, Any] | None = None
     """How tables like the one before are read, where it was read from files that say so."""
+    changes: ChangeFacts = field(default_factory=ChangeFacts)
+    """What was done to sensitive and kept columns before they were published."""
+    truth_known: bool = False
+    """Whether it reads beside what people truly have, where chance changed what is published of them."""
     place: str = ""
     """The directory that it was read from, if any."""
     solutions: pl.DataFrame | None = None
@@ -205,7 +213,10 @@ class Release:
     @property
     def table_before(self) -> Tally | None:
         """The table that it was made of, where that is known."""
-        return None if self.foreign or not self.form.knows_table else self.form.tally
+        if self.foreign or not self.form.knows_table:
+            return None
+        seen = self.to_attack if self._hides_truth else self
+        return seen.form.tally
 
     @property
     def table_weights(self) -> Floats | None:
@@ -239,19 +250,36 @@ class Release:
         found = self.event_sets if self.told_sets is None else self.told_sets
         return self.form.published_sets() if found is None else found
 
-    @property
+    @cached_property
     def rows_before(self) -> OpenedTable | None:
-        """The rows that it was made of, where they are at hand."""
+        """The rows that it was made of, where they are at hand; in changed columns, as far as that took no chance."""
+        rows = self.unchanged_rows
+        return None if rows is None else without_chance(rows, self.changes, private=self.hides_rows)
+
+    @property
+    def unchanged_rows(self) -> OpenedTable | None:
+        """The same rows before any column was changed."""
         if self.told_rows is not None or self.told_dates is not None:
             return self.told_rows
         return self.source if isinstance(self.source, OpenedTable) else None
+
+    @property
+    def _hides_truth(self) -> bool:
+        """Whether chance changed sensitive values, and it was not read beside the true ones yet."""
+        drawn = [name for name in self.changes.by_chance if name in self.schema.sensitive]
+        return bool(drawn) and not self.truth_known and not self.foreign and self.reopen is None
+
+    def opened(self, original: object) -> OpenedTable:
+        """Open the table that it was made of, in the words of the release: changed as far as that takes no chance."""
+        return without_chance(open_table(original, ReadOptions(lists=None)), self.changes, private=self.hides_rows)
 
     @property
     def kept_beside(self) -> tuple[str, ...]:
         """Columns that are published as they are beside the labels, where each row is a person's."""
         if self.people is not None or self.counts_people:
             return ()
-        return tuple(name for name in (*self.schema.kept, *self.outside_as_it_is) if name not in self.left_aside)
+        aside = {*self.left_aside, *self.changes.by_chance}
+        return tuple(name for name in (*self.schema.kept, *self.outside_as_it_is) if name not in aside)
 
     def beside(self, original: object) -> Release | None:
         """Return it as it reads beside the table that it was made of, where it was read from files without that."""
@@ -292,6 +320,7 @@ class Release:
         """Published tables in which people may have several rows, the people first; what is kept of each."""
         several = self.people is not None or self.counts_people
         kept = (*self.schema.kept, *self.outside_as_it_is) if several else ()
+        kept = tuple(name for name in kept if name not in self.changes.by_chance)
         tables = [KeptTable(kept, self.batches)]
         for name, table in self.event_tables.items():
             before = table.source
@@ -307,7 +336,7 @@ class Release:
         treated = self.dates.treatments
         outside = tuple(name for name in self.outside if name in self.source.columns and name not in treated)
         found = dict.fromkeys((*self.schema.pseudonyms, *self.schema.kept, *outside))
-        return tuple(name for name in found if name not in self.left_aside)
+        return tuple(name for name in found if name not in {*self.left_aside, *self.changes.by_chance})
 
     @property
     def hierarchies(self) -> dict[str, Hierarchy]:
@@ -323,6 +352,7 @@ class Release:
             roles_in(self.schema),
             self.hierarchies,
             self.schema.dates,
+            self.schema.changes,
             each_row_a_person=self.schema.each_row_a_person,
             item_separator=self.schema.item_separator,
         )
@@ -466,7 +496,8 @@ class Release:
     @cached_property
     def reader(self) -> Reader | None:
         """The release as whoever has its files reads it; None where its files do not tell all."""
-        return self.form.reader(self.label_meanings)
+        found = self.form.reader(self.label_meanings)
+        return None if found is None else found.corrected_for(self.changes)
 
     @cached_property
     def item_reader(self) -> Reader | None:
@@ -602,6 +633,9 @@ class Release:
             **({"tables": {name: table.height for name, table in self.linked.items()}} if self.linked else {}),
             **({} if self.item_numbers is None else {"items": dict(self.item_numbers)}),
             **({} if self.weight_numbers is None else {"weights": dict(self.weight_numbers)}),
+            **(
+                {"changes": {name: list(told) for name, told in self.changes.told.items()}} if self.changes.told else {}
+            ),
             "form": self.shown.name,
             **({} if (written := self._labels_written) is None else {"labels": written}),
             **({} if (scheme := self._told_scheme) is None else {"scheme": scheme}),
@@ -698,7 +732,12 @@ class Release:
         said = {*self.dates.treatments, *_listed_in(self.told_warnings or ())}
         if unsaid := [name for name in self.outside if escaped(name) not in said]:
             found.append(f"Columns that no guarantee speaks of: {', '.join(unsaid)}.")
-        kept = [*self.schema.kept]
+        models = [guarantee.model for guarantee in self.guarantees if Model in type(guarantee.model).__mro__]
+        if self.told_warnings is None:
+            found += change_warnings(self.changes, self.schema, cast("list[Model]", models))
+            if not self.hides_rows:  # private methods take the values that a hierarchy declares
+                found += unused_hierarchies(self.schema, cast("list[Model]", models))
+        kept = [name for name in self.schema.kept if name not in self.changes.columns]
         for name, table in self.event_tables.items():
             kept += [f"{column} of {name}" for column in table.schema.kept]
             told = [f"{column} ({given.still_tells()})" for column, given in table.schema.dates.items()]
@@ -744,7 +783,8 @@ class Release:
     @property
     def _kinds_to_note(self) -> KindsOfRows | None:
         """What to note of rows that pass by, so that they need not be made again for what is told of them."""
-        kept = tuple(name for name in (*self.schema.kept, *self.outside_as_it_is) if name not in self.left_aside)
+        aside = {*self.left_aside, *self.changes.by_chance}
+        kept = tuple(name for name in (*self.schema.kept, *self.outside_as_it_is) if name not in aside)
         if not kept or not self.rows or self.rows > MOST_ROWS or not self.published.shown_at_once:
             return None
         return KindsOfRows(self.schema.written_quasi, kept)
@@ -788,6 +828,8 @@ class Release:
     @property
     def to_attack(self) -> Release:
         """The release as an adversary sees it who looks for a person: one line for each."""
+        if self._hides_truth:
+            return beside_truth(self, ROWS_ARE_ATTACKED)
         people = None if self.of_people is None else self.of_people()
         if people is None:
             said = (ROWS_ARE_ATTACKED,) if self.counts_people else ()

@@ -32,6 +32,8 @@ def why_not_remade(release: Release) -> str | None:
         )
     if release.hides_rows:
         return "releases under differential privacy are not made again.  Hint: compare budgets with incrowd compare."
+    if release.changes.by_chance:
+        return "releases whose values chance changed are not made again.  Hint: compare options with incrowd compare."
     if not _each_row_a_person(release):
         return (
             "tables in which people have several rows, households, sets of items or a population are not made again.  "

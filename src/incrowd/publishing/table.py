@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from incrowd.changes.change import Change
 from incrowd.core.engine import Engine
 from incrowd.core.schema import Others, Schema
 from incrowd.core.source import ReadOptions
@@ -78,6 +79,7 @@ def read(
     others: Others | None = None,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     dates: Mapping[str, DateTreatment] | None = None,
+    changes: Mapping[str, Change | Sequence[Change]] | None = None,
     query: str | None = None,
     separator: str | None = None,
     quote: str | None = None,
@@ -120,6 +122,8 @@ def read(
     others : "keep" or "drop", for columns that no list names.
     hierarchies : how the values of a column become less specific (default: found out by its values).
     dates : columns of dates that are published after a treatment, with what it is: `{"visit": ic.ShiftDates(30)}`.
+    changes : what becomes of sensitive and kept columns before they are published, one change or several in order:
+        `{"income": ic.Rounding(1000)}`.
     query : what to read from a database: a SELECT, or a table's name.
     separator, quote, encoding : how a CSV file is written (default: found out).
     missing : texts that stand for a missing value, such as "?" or "NA". Empty texts, "NaN" and "nan" always do.
@@ -181,6 +185,7 @@ def read(
         others=others,
         hierarchies=hierarchies,
         dates=dates,
+        changes=changes,
         each_row_a_person=each_row_a_person,
         weight=weight,
     )

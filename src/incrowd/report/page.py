@@ -172,6 +172,8 @@ def _about(found: Mapping[str, Any]) -> str:
     )
     recoded = "; ".join(f"{name}: {column['says']}" for name, column in about.get("recoded", {}).items())
     columns = f" What became of columns: {recoded}." if recoded else ""
+    changed = "; ".join(f"{name}: {says}" for name, says in about.get("changed", {}).items())
+    columns += f" Changed before publication: {changed}." if changed else ""
     return f"{about['form'].capitalize()}, made by {about['method']['name']}; {told}.{known}{hidden}{columns}{sets}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from incrowd.report.html import Raw
 from incrowd.report.risk_sections import attacks, crowds, ladder, promises, worst_groups
 from incrowd.report.section import Found
-from incrowd.report.use_sections import columns, learning, losses, pairs, queries
+from incrowd.report.use_sections import changed, columns, learning, losses, pairs, queries
 
 SECTIONS: tuple[Callable[[Found], Raw | None], ...] = (
     attacks,
@@ -16,6 +16,7 @@ SECTIONS: tuple[Callable[[Found], Raw | None], ...] = (
     worst_groups,
     ladder,
     columns,
+    changed,
     pairs,
     queries,
     learning,

@@ -120,6 +120,43 @@ def columns(found: Found) -> Raw | None:
     )
 
 
+def changed(found: Found) -> Raw | None:
+    """Columns that were changed before they were published."""
+    listed = found["usefulness"].get("changed", [])
+    if not listed:
+        return None
+
+    def told(column: Found, what: str) -> str:
+        if f"{what} before" not in column:
+            return "–"
+        both = [column[f"{what} {when}"] for when in ("before", "after")]
+        shown = [" / ".join(map(number, one)) if isinstance(one, list) else number(one) for one in both]
+        return " → ".join(shown)
+
+    rows = [
+        (
+            column["column"],
+            column["says"],
+            *(told(column, what) for what in ("mean", "deviation", "quartiles")),
+            exact(percent(column["distance"]), column["distance"]) if "distance" in column else "–",
+        )
+        for column in listed
+    ]
+    far = [
+        f"{column['column']} ({percent(column['distance'])})" for column in listed if column.get("distance", 0) > _FAR
+    ]
+    return section(
+        "changed",
+        "Changed columns",
+        "What changes did to each column as a whole: in the table, and as it is published.",
+        "The distance is the largest difference of two shares of people: of those below any number, or of those with "
+        "the same name. What goes together with other columns is below, and how well true values are guessed, above.",
+        "Correct for known chance: summary.json tells probabilities and variances, and release.count corrects for PRAM."
+        + (f" Published values alone are off by more than {percent(_FAR)}: {', '.join(far)}." if far else ""),
+        table(["column", "change", "mean", "deviation", "quartiles", "distance"], rows, numbers=(5,), class_="wide"),
+    )
+
+
 def pairs(found: Found) -> Raw | None:
     """What goes together, before and after."""
     listed = sorted(

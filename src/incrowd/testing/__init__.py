@@ -18,7 +18,8 @@ rows of the table. Missing values protect nobody, so this one looks at those tha
 ...     return all(2 * max(counts.values(), default=1) <= counts.total() for counts in known)
 >>> check_model(ProbabilisticLDiversity(2), definition=at_most_half, examples=3)
 
-Hierarchies, forms and sinks have suites, too, and `check_registered` runs them all on whatever is registered.
+Hierarchies, forms, changes of columns and sinks have suites, too, and `check_registered` runs them all on whatever is
+registered.
 
 >>> from incrowd.testing import check_form, check_hierarchy, check_registered, check_sink
 >>> from incrowd import Masking, ShowGeneralized
@@ -30,8 +31,8 @@ Hierarchies, forms and sinks have suites, too, and `check_registered` runs them 
 A failure is an `AssertionError` with the smallest table on which it was found. The tables are drawn by
 `strategies.cases`: all kinds of columns, missing values, constants, text that looks like labels, names that clash.
 The promises are the functions in `promises`, those of attacks in `trials`, of forms in `showings`, of hierarchies in
-`growing` and of sinks in `writing`; the claims of models are those in `claims` and those of metrics in `measures`. Each
-can be called by itself. What they compare with is in `naive`, plain Python over rows.
+`growing`, of changes in `changing` and of sinks in `writing`; the claims of models are those in `claims` and those of
+metrics in `measures`. Each can be called by itself. What they compare with is in `naive`, plain Python over rows.
 """
 
 from incrowd.common.extras import needing_extra
@@ -40,6 +41,7 @@ with needing_extra("testing", "conformance checks"):
     from incrowd.testing.case import Attempt, Case
     from incrowd.testing.checks import (
         check_attack,
+        check_change,
         check_form,
         check_hierarchy,
         check_method,
@@ -54,6 +56,7 @@ __all__ = [
     "Attempt",
     "Case",
     "check_attack",
+    "check_change",
     "check_form",
     "check_hierarchy",
     "check_method",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
+from incrowd.changes.change import Change
 from incrowd.core.method import Method
 from incrowd.core.model import Model
 from incrowd.hierarchies.automatic import Automatic
@@ -25,11 +26,17 @@ class Case:
     sensitive: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
 
     def table(self) -> Table:
         """Open the table."""
         return read(
-            self.frame, quasi=self.quasi, sensitive=self.sensitive, keep=self.kept, hierarchies=dict(self.hierarchies)
+            self.frame,
+            quasi=self.quasi,
+            sensitive=self.sensitive,
+            keep=self.kept,
+            hierarchies=dict(self.hierarchies),
+            changes=self.changes,
         )
 
     def publish(self, method: Method, require: Sequence[Model], *, seed: int = 0) -> Release:

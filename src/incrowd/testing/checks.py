@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import polars as pl
 import polars.selectors as cs
@@ -10,18 +11,19 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import FlakyFailure
 
+from incrowd.changes.change import Change
 from incrowd.core.attack import Attack
 from incrowd.core.method import Method
 from incrowd.core.metric import Metric
 from incrowd.core.model import Model
 from incrowd.core.recoding import Showing
 from incrowd.core.sink import Sink
-from incrowd.errors import HierarchyError, SchemaError, Unsatisfiable
+from incrowd.errors import HierarchyError, SchemaError, UncoveredValue, Unsatisfiable
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.methods.full_domain import FullDomain
 from incrowd.methods.mondrian import Mondrian
 from incrowd.models.bucket_size import BucketSize
-from incrowd.testing import claims, growing, measures, promises, showings, strategies, trials, writing
+from incrowd.testing import changing, claims, growing, measures, promises, showings, strategies, trials, writing
 from incrowd.testing.case import Attempt, Case
 from incrowd.testing.expecting import expect
 from incrowd.testing.naive import Definition, Members
@@ -186,6 +188,39 @@ def check_hierarchy(hierarchy: Hierarchy, *, examples: int = 50, shrink: bool = 
 
     _run(keeps_its_promises)
     expect(taken or examples < _FEW, f"not one of {examples} columns could be taken", hierarchy)
+
+
+def check_change(change: Change, *, examples: int = 15, shrink: bool = True) -> None:
+    """Check that a change of a column keeps every promise, on this many generated tables; it may refuse some of them.
+
+    >>> from incrowd import Rounding
+    >>> check_change(Rounding(10), examples=3)
+    """
+    changing.is_a_value(change)
+    taken = 0
+
+    @_settings(examples, shrink=shrink)
+    @given(case=strategies.cases(most_rows=20), data=st.data())
+    def keeps_its_promises(case: Case, data: st.DataObject) -> None:
+        nonlocal taken
+        column = data.draw(st.sampled_from([*case.sensitive, *case.kept, None]), label="column")
+        # No file tells an empty text from a missing value, and kept columns are written as they are.
+        case = case.with_rows(case.frame.with_columns(cs.string().replace("", None)))
+        if column is None:
+            return
+        given = {name: hierarchy for name, hierarchy in case.hierarchies.items() if name in case.quasi}
+        if change.uses_hierarchy and column in case.hierarchies:
+            given[column] = case.hierarchies[column]
+        try:
+            tried = changing.ChangedCase.of(replace(case, hierarchies=given), change, column)
+        except (Unsatisfiable, SchemaError, HierarchyError, UncoveredValue):
+            return
+        taken += 1
+        for promise in changing.PROMISES:
+            promise(tried)
+
+    _run(keeps_its_promises)
+    expect(taken or examples < _FEW, f"not one of {examples} columns could be changed", change)
 
 
 def check_sink(sink: Sink, *, examples: int = 40, shrink: bool = True) -> None:

@@ -14,6 +14,7 @@ from incrowd.models.distinct_l_diversity import DistinctLDiversity
 from incrowd.testing.case import Case
 from incrowd.testing.checks import (
     check_attack,
+    check_change,
     check_form,
     check_hierarchy,
     check_method,
@@ -105,6 +106,7 @@ SUITES: Mapping[str, Suite] = {
     "metrics": _plain(check_metric),
     "attacks": _plain(check_attack),
     "hierarchies": _plain(check_hierarchy),
+    "changes": _plain(check_change),
     "sinks": _sink,
 }
 """What runs on a part of each family; returns whether there was anything to run."""

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from incrowd.changes.change import Change
 from incrowd.core.families import make_registered
 from incrowd.core.model import Model
 from incrowd.core.schema import Schema
@@ -28,7 +29,7 @@ from incrowd.errors import RecipeError
 from incrowd.hierarchies.automatic import Automatic
 from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.hierarchy import Hierarchy
-from incrowd.publishing.recipe_format import make_model, read_columns, read_show
+from incrowd.publishing.recipe_format import make_model, read_changes, read_columns, read_show
 
 _READING = ("separator", "quote", "encoding", "missing", "exact_text")
 _CELLS = ("header", "decimal", "written")
@@ -74,6 +75,8 @@ class Description:
     """What became of columns of dates."""
     show: Mapping[str, Show] = field(default_factory=dict)
     """What columns show in place of labels."""
+    changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
+    """What became of sensitive and kept columns before they were published."""
 
     @classmethod
     def load(cls, path: str | Path) -> Description:
@@ -130,6 +133,7 @@ class Description:
             is_recipe="incrowd" in data,
             dates=dates,
             show={name: show for name, show in read_show(columns).items() if show != "label"},
+            changes=read_changes(columns, base),
             spreadsheet_safe=bool(_output(data.get("output", {})).get("spreadsheet_safe", False)),
         )
 
@@ -179,6 +183,15 @@ class Description:
         return self.person if all(self.roles[name] == "person-pseudonym" for name in self.person) else ()
 
     @property
+    def banded(self) -> dict[str, Hierarchy]:
+        """The hierarchies by which columns were banded: their nodes are what is published."""
+        return {
+            name: self.hierarchies[name]
+            for name, changes in self.changes.items()
+            if name in self.hierarchies and any(change.uses_hierarchy for change in changes)
+        }
+
+    @property
     def schema(self) -> Schema:
         """The roles, as everything else takes them; columns that hide nobody and tell nothing are left out."""
         named: dict[str, list[str]] = {"quasi": [], "sensitive": []}
@@ -187,9 +200,10 @@ class Description:
                 named[role].append(name)
         if not named["quasi"] and self.items is None:
             raise RecipeError("no column is a quasi-identifier.  Hint: describe those that outsiders may know.")
+        given = {name: hierarchy for name, hierarchy in self.hierarchies.items() if name not in self.banded}
         return Schema(
-            {name: self.hierarchies.get(name, Automatic()) for name in named["quasi"]},
-            {name: self.hierarchies.get(name, Exact()) for name in named["sensitive"]},
+            {name: given.get(name, Automatic()) for name in named["quasi"]},
+            {name: given.get(name, Exact()) for name in named["sensitive"]},
             weight=next((name for name, role in self.roles.items() if role == "weight"), None),
             show={name: show for name, show in self.show.items() if name in named["quasi"]},
         )

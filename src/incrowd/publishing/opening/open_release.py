@@ -21,6 +21,7 @@ import polars as pl
 from incrowd.auditing.reference_tables import read_truth
 from incrowd.common.paths import is_there
 from incrowd.common.surface import option
+from incrowd.core.changed import ChangeFacts
 from incrowd.core.dated import DateFacts
 from incrowd.core.engine import Counted, PublishedRows
 from incrowd.core.families import published_forms, registered
@@ -35,10 +36,12 @@ from incrowd.core.schema import Schema
 from incrowd.core.set_model import split_models
 from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.core.tally import Tally
+from incrowd.engines.changing import without_chance
 from incrowd.engines.local import LocalEngine
 from incrowd.errors import SchemaError, SourceError, escaped
 from incrowd.forms.generalized import Generalized
 from incrowd.hierarchies.public import public_tree
+from incrowd.publishing.beside_truth import count_truth
 from incrowd.publishing.databases.releases import is_release_in_database, release_directory
 from incrowd.publishing.linked import LinkedTables
 from incrowd.publishing.opening.claims import judge_claims, judge_claims_of_people, with_weights
@@ -109,7 +112,12 @@ def open_release(
     summary = read_summary(place, required=description is None and described.is_recipe)
     kind = published_forms().get(str(summary.get("form")))
     private = kind is not None and kind.private
-    counted = None if original is None else _open_original(original, described, private=private)
+    changes = ChangeFacts(described.changes, summary.get("changes", {}), described.banded)
+    drawn = any(described.roles.get(name) == "sensitive" for name in changes.by_chance)
+    counted = None
+    if original is not None:
+        published = _open(data, described) if drawn and (data := _data_file(place)) is not None else None
+        counted = _open_original(original, described, changes, published, private=private)
     known = None if counted is None else counted.tally
     rate, rows_in = _sampled(summary, known)
     kinds = published_forms().values() if kind is None else [kind]
@@ -127,6 +135,7 @@ def open_release(
     counts_people = tells_of_people(summary) or (not summary and bool(described.person))
     if counts_people:
         people = None if counted is None or counted.people is None else replace(counted.people.tally, rate=rate)
+        people = None if drawn else people  # who truly have other values than those that are judged
         events = {name: table.sensitive for name, table in described.tables.items() if table.sensitive}
         crowds = crowds_in_files(files, described.person_pseudonyms, people, events)
         if crowds is not None:
@@ -136,6 +145,17 @@ def open_release(
             finer = crowds_in_files(files, described.person_pseudonyms, people, events, also=form.schema.weights)
             seen = judge_claims_of_people(models, finer, people, all_rows=publishes_all(summary))
             claims = tuple(with_weights(*both) for both in zip(claims, seen, strict=True))
+    elif drawn and known is not None:  # values are judged as they are published, and the table has other ones
+        claims = tuple(
+            claim
+            for model in models
+            for claim in judge_claims(
+                [model],
+                form,
+                None if model.looks_at_values else before,
+                all_rows=publishes_all(summary),
+            )
+        )
     else:
         claims = judge_claims(models, form, before, all_rows=publishes_all(summary))
     claims += judge_claims_of_sets(of_sets, files, described)
@@ -166,9 +186,14 @@ def open_release(
         item_separator=described.item_separator,
         told_dates=_told_dates(files, described),
         told_roles=reading_of(
-            described.roles, described.hierarchies, described.dates, item_separator=described.item_separator
+            described.roles,
+            described.hierarchies,
+            described.dates,
+            described.changes,
+            item_separator=described.item_separator,
         ),
         place=str(place),
+        changes=changes,
         method_numbers=summary.get("method tells"),
         told_households=HouseholdFacts(described.household, described.person),
         told_tables=_event_tables(files, described, original),
@@ -230,7 +255,7 @@ def _files(
     rows_in: int | None,
     external: object,
 ) -> PublishedFiles:
-    data = _file(place, "data") if is_there(place) and place.is_dir() else place
+    data = _data_file(place)
     if data is None:
         raise SourceError(f"{place} holds no release: there is no data file in it.")
     others = {name: path for name in sorted(names) if (path := _file(place, name)) is not None}
@@ -247,6 +272,10 @@ def _files(
         meanings=read_meanings(place, described.schema.show) if described.schema.show else None,
         external=None if external is None else open_table(external, ReadOptions(lists=None)),
     )
+
+
+def _data_file(place: Path) -> Path | None:
+    return _file(place, "data") if is_there(place) and place.is_dir() else place
 
 
 def _file(place: Path, name: str) -> Path | None:
@@ -283,10 +312,14 @@ def _open(path: Path, described: Description) -> OpenedTable:
     return replace(opened, frame=frame, columns=tuple(frame.collect_schema().names()))
 
 
-def _open_original(original: object, described: Description, *, private: bool) -> Counted:
-    if isinstance(original, Table) and not private:
+def _open_original(
+    original: object, described: Description, changes: ChangeFacts, published: OpenedTable | None, *, private: bool
+) -> Counted:
+    """Count the table before, in the words of the release; beside what is `published`, where chance changed values."""
+    if isinstance(original, Table) and not private and not changes.columns:
         return original.engine.count(original.schema, original.population)
-    opened = _opened_original(original, described)
+    rows = _rows_of_original(original, described)
+    opened = without_chance(_opened_original(original, described) if rows is None else rows, changes, private=private)
     schema: Schema = described.schema
     for name in schema.tallied:
         if name not in opened.columns:
@@ -298,7 +331,8 @@ def _open_original(original: object, described: Description, *, private: bool) -
         return Counted(truth, pl.DataFrame(), np.empty(0, dtype=np.int64))
     whose = tuple(name for name in described.person if name in opened.columns)
     weight = schema.weight if schema.weight in opened.columns else None
-    return LocalEngine(opened).count(replace(schema, person=whose, weight=weight))
+    schema = replace(schema, person=whose, weight=weight)
+    return LocalEngine(opened).count(schema) if published is None else count_truth(opened, schema, changes, published)
 
 
 def _opened_original(original: object, described: Description) -> OpenedTable:
@@ -376,7 +410,12 @@ def _told_weights(summary: dict[str, Any], form: Form) -> Mapping[str, Any] | No
 
 def _as_it_is(name: str, described: Description) -> bool:
     """Whether a column beside the labels is published as the table before has it, for all that is known."""
-    return name not in described.dates and described.roles.get(name) not in ("pseudonym", "person-pseudonym")
+    by_chance = any(change.by_chance for change in described.changes.get(name, ()))
+    return (
+        not by_chance
+        and name not in described.dates
+        and described.roles.get(name) not in ("pseudonym", "person-pseudonym")
+    )
 
 
 def _told_dates(files: PublishedFiles, described: Description) -> DateFacts:
