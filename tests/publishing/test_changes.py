@@ -283,6 +283,16 @@ def test_odd_tables() -> None:
     assert set(ic.publish(table, ic.KAnonymity(3), seed=1).to_polars()["*"]) == set(JOBS)
 
 
+def test_types_stay_where_values_allow_it() -> None:
+    frame = people().with_columns(
+        ill=pl.col("age") % 2 == 0, born=pl.date(1950, 1, 1) + pl.duration(days=pl.col("age")), cost=pl.col("hours")
+    )
+    changes = {"ill": ic.PRAM(0.5), "born": ic.RankSwapping(0.2), "income": ic.Noise(10.0), "cost": ic.Rounding(0.5)}
+    roles = {"quasi": ["age"], "sensitive": ["ill", "born"], "keep": ["income", "cost"], "others": "drop"}
+    rows = ic.publish(ic.read(frame, **roles, changes=changes), ic.KAnonymity(3), seed=1).data
+    assert [rows[name].dtype for name in changes] == [pl.Boolean, pl.Date, pl.Int64, pl.Float64]
+
+
 def test_a_sample_and_weights_go_with_changed_values() -> None:
     frame = people(2000).with_columns(weight=pl.lit(2.5))
     table = ic.read(frame, **ROLES, weight="weight", changes=EVERY)
