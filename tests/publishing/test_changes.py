@@ -208,6 +208,11 @@ def test_every_form_publishes_changed_values_that_its_files_bear_out(method: Any
     table = ic.read(frame, quasi=["age", "sex"], sensitive=["job"], changes={"job": ic.PRAM(0.5)})
     release = ic.publish(table, ic.ProbabilisticLDiversity(2), method=method, seed=1)
     release.save(tmp_path / "release")
+    summary = json.loads((tmp_path / "release" / "summary.json").read_text())
+    for damaged in ([3], {"job": 3}, {"job": [3]}, {"job": [{"values": "many"}]}):
+        (tmp_path / "release" / "summary.json").write_text(json.dumps({**summary, "changes": damaged}))
+        assert ic.open_release(tmp_path / "release").count({"job": "cook"}) > 0
+    (tmp_path / "release" / "summary.json").write_text(json.dumps(summary))
     for original in (None, frame):
         opened = ic.open_release(tmp_path / "release", original=original)
         assert not opened.false_claims
@@ -337,6 +342,14 @@ def test_private_methods_take_stated_changes_alone() -> None:
         release.audit(original=source, learn=False)
     with pytest.raises(SchemaError, match="PrivateTable counts values as they are"):
         ic.PrivateTable(table, 1)
+
+
+@pytest.mark.parametrize("change", [ic.TopCoding(share=0.1), ic.BottomCoding(2000, shown="mean")])
+def test_ten_rows_of_one_person_are_not_ten_people(change: Any) -> None:
+    frame = people().with_columns(pid=pl.int_range(300) // 10)
+    table = ic.read(frame, person="pid", quasi=["age"], sensitive=["income"], others="drop", changes={"income": change})
+    with pytest.raises(SchemaError, match="may be one person's"):
+        ic.publish(table, ic.KAnonymity(2))
 
 
 def test_linked_tables_take_no_changes() -> None:
