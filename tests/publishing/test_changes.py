@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.engines.local import LocalEngine
+from incrowd.engines.spark.engine import SparkEngine
 from incrowd.errors import RecipeError, SchemaError
 from incrowd.testing import check_change
 
@@ -350,6 +353,18 @@ def test_ten_rows_of_one_person_are_not_ten_people(change: Any) -> None:
     table = ic.read(frame, person="pid", quasi=["age"], sensitive=["income"], others="drop", changes={"income": change})
     with pytest.raises(SchemaError, match="may be one person's"):
         ic.publish(table, ic.KAnonymity(2))
+
+
+def test_an_engine_that_changes_nothing_refuses_changes() -> None:
+    class Elsewhere(LocalEngine):
+        name: ClassVar[str] = "elsewhere"
+        changes_values: ClassVar[bool] = False
+
+    table = ic.read(people(), **ROLES, changes={"job": ic.PRAM(0.5)})
+    assert isinstance(table.engine, LocalEngine)
+    with pytest.raises(SchemaError, match="the engine elsewhere publishes values as they are"):
+        ic.publish(replace(table, engine=Elsewhere(table.engine.source)), ic.KAnonymity(3))
+    assert not SparkEngine.changes_values
 
 
 def test_linked_tables_take_no_changes() -> None:

@@ -91,7 +91,7 @@ def unused_hierarchies(schema: Schema, models: Sequence[Model]) -> list[str]:
         return []
     return [
         f"Sensitive columns with a hierarchy are published as they are, value by value: {', '.join(plain)}. To publish "
-        'bands in place of values: changes={"' + plain[0] + '": Banding(1)}.'
+        'bands in place of values, say Banding(1) in changes=, or change = { name = "banding", level = 1 } in a recipe.'
     ]
 
 
