@@ -162,7 +162,7 @@ def test_means_deviations_and_distances_of_all_changed_columns(tmp_path: Path) -
     opened = ic.open_release(tmp_path / "release", original=tmp_path / "people.csv")
     found, again = (one.audit(learn=False, remedies=False).usefulness["changed"] for one in (release, opened))
     assert found == again
-    ill, cost = found
+    cost, ill = found
     old, new = people()["cost"].to_numpy(), release.to_polars()["cost"].cast(pl.Float64).to_numpy()
     assert cost["mean before"] == float(f"{old.mean():.3g}")
     assert cost["deviation after"] == float(f"{new.std():.3g}")

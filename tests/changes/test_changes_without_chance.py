@@ -28,7 +28,7 @@ def changed(change: Change, values: list[object], **more: object) -> list[object
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(
-    st.lists(st.integers(-(2**40), 2**40), min_size=1, max_size=20, unique=True),
+    st.lists(st.integers(-(2**60), 2**60), min_size=1, max_size=20, unique=True),
     st.sampled_from([1, 2, 3, 7, 10, 50, 1000, 2**30]),
 )
 def test_whole_numbers_are_rounded_exactly(values: list[int], base: int) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.engines.local import LocalEngine
+from incrowd.engines.spark.engine import SparkEngine
 from incrowd.errors import RecipeError, SchemaError
 from incrowd.testing import check_change
 
@@ -208,6 +211,11 @@ def test_every_form_publishes_changed_values_that_its_files_bear_out(method: Any
     table = ic.read(frame, quasi=["age", "sex"], sensitive=["job"], changes={"job": ic.PRAM(0.5)})
     release = ic.publish(table, ic.ProbabilisticLDiversity(2), method=method, seed=1)
     release.save(tmp_path / "release")
+    summary = json.loads((tmp_path / "release" / "summary.json").read_text())
+    for damaged in ([3], {"job": 3}, {"job": [3]}, {"job": [{"values": "many"}]}):
+        (tmp_path / "release" / "summary.json").write_text(json.dumps({**summary, "changes": damaged}))
+        assert ic.open_release(tmp_path / "release").count({"job": "cook"}) > 0
+    (tmp_path / "release" / "summary.json").write_text(json.dumps(summary))
     for original in (None, frame):
         opened = ic.open_release(tmp_path / "release", original=original)
         assert not opened.false_claims
@@ -283,6 +291,16 @@ def test_odd_tables() -> None:
     assert set(ic.publish(table, ic.KAnonymity(3), seed=1).to_polars()["*"]) == set(JOBS)
 
 
+def test_types_stay_where_values_allow_it() -> None:
+    frame = people().with_columns(
+        ill=pl.col("age") % 2 == 0, born=pl.date(1950, 1, 1) + pl.duration(days=pl.col("age")), cost=pl.col("hours")
+    )
+    changes = {"ill": ic.PRAM(0.5), "born": ic.RankSwapping(0.2), "income": ic.Noise(10.0), "cost": ic.Rounding(0.5)}
+    roles = {"quasi": ["age"], "sensitive": ["ill", "born"], "keep": ["income", "cost"], "others": "drop"}
+    rows = ic.publish(ic.read(frame, **roles, changes=changes), ic.KAnonymity(3), seed=1).data
+    assert [rows[name].dtype for name in changes] == [pl.Boolean, pl.Date, pl.Int64, pl.Float64]
+
+
 def test_a_sample_and_weights_go_with_changed_values() -> None:
     frame = people(2000).with_columns(weight=pl.lit(2.5))
     table = ic.read(frame, **ROLES, weight="weight", changes=EVERY)
@@ -327,6 +345,26 @@ def test_private_methods_take_stated_changes_alone() -> None:
         release.audit(original=source, learn=False)
     with pytest.raises(SchemaError, match="PrivateTable counts values as they are"):
         ic.PrivateTable(table, 1)
+
+
+@pytest.mark.parametrize("change", [ic.TopCoding(share=0.1), ic.BottomCoding(2000, shown="mean")])
+def test_ten_rows_of_one_person_are_not_ten_people(change: Any) -> None:
+    frame = people().with_columns(pid=pl.int_range(300) // 10)
+    table = ic.read(frame, person="pid", quasi=["age"], sensitive=["income"], others="drop", changes={"income": change})
+    with pytest.raises(SchemaError, match="may be one person's"):
+        ic.publish(table, ic.KAnonymity(2))
+
+
+def test_an_engine_that_changes_nothing_refuses_changes() -> None:
+    class Elsewhere(LocalEngine):
+        name: ClassVar[str] = "elsewhere"
+        changes_values: ClassVar[bool] = False
+
+    table = ic.read(people(), **ROLES, changes={"job": ic.PRAM(0.5)})
+    assert isinstance(table.engine, LocalEngine)
+    with pytest.raises(SchemaError, match="the engine elsewhere publishes values as they are"):
+        ic.publish(replace(table, engine=Elsewhere(table.engine.source)), ic.KAnonymity(3))
+    assert not SparkEngine.changes_values
 
 
 def test_linked_tables_take_no_changes() -> None:

@@ -12,7 +12,7 @@ import polars as pl
 from incrowd.changes.change import Change, Column, shown_number
 from incrowd.common.parameters import require_number
 
-_EXACT = 2.0**53
+_LARGEST = 2.0**62
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Rounding(Change):
     def recode(self, column: Column) -> pl.Series:
         """Round each number, whole ones exactly."""
         numbers = column.require_numbers(self)
-        if column.whole and float(self.to).is_integer() and np.abs(numbers).max(initial=0) + self.to < _EXACT:
+        if column.whole and float(self.to).is_integer() and np.abs(numbers).max(initial=0) + self.to < _LARGEST:
             base = int(self.to)
             whole = column.values.cast(pl.Int64).to_numpy()
             return pl.Series((whole + base // 2) // base * base)

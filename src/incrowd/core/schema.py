@@ -314,7 +314,7 @@ def _changed(changes: object) -> dict[str, tuple[Change, ...]]:
                 raise SchemaError(f"{type(change).__name__} is no change of a column.  Hint: write {example}.")
         if listed:
             found[str(name)] = listed
-    return found
+    return dict(sorted(found.items()))
 
 
 def _banded(changes: Mapping[str, tuple[Change, ...]]) -> list[str]:

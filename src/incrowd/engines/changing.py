@@ -166,4 +166,6 @@ def _read(raw: pl.Series, texts: TextRules) -> pl.Series:
 
 def _as_stored(values: pl.Series, dtype: pl.DataType) -> pl.Series:
     """Return values as the table stores them: a text file holds texts."""
+    if dtype == pl.Boolean and values.dtype == pl.String and values.is_in(["true", "false"]).all():
+        return values == "true"
     return as_short_text(values) if dtype == pl.String else values

@@ -29,6 +29,13 @@ def refuse_changes(table: Table, method: AnyMethod) -> None:
                 f"the engine {table.engine.name} publishes values as they are, and column '{name}' is to be changed.  "
                 "Hint: change it before, or publish on one machine."
             )
+        for change in changes if schema.person else ():
+            if change.looks_at_data and not change.by_chance:
+                raise SchemaError(
+                    f"column '{name}': {change.name} takes a threshold or a mean from the table, of ten people at "
+                    "least, and where people have several rows these may be one person's.  Hint: state the threshold, "
+                    'and shown="threshold".'
+                )
         for change in changes if method.promises_privacy else ():
             if change.by_chance or change.looks_at_data or change.uses_hierarchy:
                 raise SchemaError(
@@ -84,7 +91,7 @@ def unused_hierarchies(schema: Schema, models: Sequence[Model]) -> list[str]:
         return []
     return [
         f"Sensitive columns with a hierarchy are published as they are, value by value: {', '.join(plain)}. To publish "
-        'bands in place of values: changes={"' + plain[0] + '": Banding(1)}.'
+        'bands in place of values, say Banding(1) in changes=, or change = { name = "banding", level = 1 } in a recipe.'
     ]
 
 

@@ -626,7 +626,7 @@ def read_changes(columns: Mapping[str, Any], base: Path) -> dict[str, tuple[Chan
             found[name] = tuple(make_registered("changes", one, base=base) for one in listed)
         except IncrowdError as error:
             raise RecipeError(f"column '{name}': {error}") from error
-    return {name: listed for name, listed in found.items() if listed}
+    return {name: listed for name, listed in sorted(found.items()) if listed}
 
 
 def _table(name: str, value: object) -> dict[str, Any]:

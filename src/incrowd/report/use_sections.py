@@ -149,8 +149,9 @@ def changed(found: Found) -> Raw | None:
         "changed",
         "Changed columns",
         "What changes did to each column as a whole: in the table, and as it is published.",
-        "The distance is the largest difference of two shares of people: of those below any number, or of those with "
-        "the same name. What goes together with other columns is below, and how well true values are guessed, above.",
+        "The distance is the largest difference of two shares of people: of those up to any number, or of those with "
+        "any of some names. What goes together with other columns is below, and how well true values are guessed, "
+        "above.",
         "Correct for known chance: summary.json tells probabilities and variances, and release.count corrects for PRAM."
         + (f" Published values alone are off by more than {percent(_FAR)}: {', '.join(far)}." if far else ""),
         table(["column", "change", "mean", "deviation", "quartiles", "distance"], rows, numbers=(5,), class_="wide"),

@@ -112,7 +112,7 @@ def open_release(
     summary = read_summary(place, required=description is None and described.is_recipe)
     kind = published_forms().get(str(summary.get("form")))
     private = kind is not None and kind.private
-    changes = ChangeFacts(described.changes, summary.get("changes", {}), described.banded)
+    changes = ChangeFacts(described.changes, _told_changes(summary), described.banded)
     drawn = any(described.roles.get(name) == "sensitive" for name in changes.by_chance)
     counted = None
     if original is not None:
@@ -402,6 +402,15 @@ def _outside(files: PublishedFiles, form: Form, described: Description) -> tuple
         spoken_of = {*table.sensitive, *table.items, *described.person}
         found += [f"{column} of {name}" for column in linked if column not in spoken_of]
     return tuple(found)
+
+
+def _told_changes(summary: dict[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
+    """Return what a summary tells of changed columns, as far as it is what a summary tells."""
+    told = summary.get("changes")
+    if not isinstance(told, Mapping):
+        return {}
+    sound = {name: listed for name, listed in told.items() if isinstance(listed, list)}
+    return {name: listed for name, listed in sound.items() if all(isinstance(one, Mapping) for one in listed)}
 
 
 def _told_weights(summary: dict[str, Any], form: Form) -> Mapping[str, Any] | None:
