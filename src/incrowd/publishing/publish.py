@@ -32,6 +32,7 @@ from incrowd.core.model import (
     refuse_unverifiable,
 )
 from incrowd.core.people import People, PeopleNumbers, PlacedPeople, lacks_beside_others
+from incrowd.core.people_memory import Placement
 from incrowd.core.people_placing import everybody_together, place_people
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import WITHHELD, Recoding, Showing
@@ -49,15 +50,24 @@ from incrowd.forms.generalized import ShowGeneralized
 from incrowd.forms.labelled_groups import present_values
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.ledger import Ledger
+from incrowd.methods.m_invariance import MInvariance
 from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.private import PrivateMethod
 from incrowd.methods.scheme import Scheme
 from incrowd.methods.sets.occurrence_recoding import OccurrenceRecoding
-from incrowd.publishing.in_ledger import outcome, recorded
+from incrowd.publishing.in_ledger import recorded
 from incrowd.publishing.items import ShownItems, require_recodable, show_items
 from incrowd.publishing.noisy_counts import SEEDED, noisy_counts_of, refuse_for_noisy_counts
 from incrowd.publishing.people_promises import refuse_unbounded_method
 from incrowd.publishing.release import Release
+from incrowd.publishing.remembering import (
+    IfUnsafe,
+    Remembered,
+    Together,
+    end_entry,
+    remembered,
+    with_signatures,
+)
 from incrowd.publishing.scheme import with_scheme
 from incrowd.publishing.showing import refuse_show, settled_show
 from incrowd.publishing.table import Table
@@ -76,6 +86,7 @@ def publish(
     seed: int | None = None,
     pseudonym_key: PseudonymKey | None = None,
     ledger: Ledger | None = None,
+    if_unsafe: IfUnsafe = "refuse",
     progress: Progress = silent,
 ) -> Release:
     """Make a release of a table that satisfies every required model, or raise `Unsatisfiable`.
@@ -97,7 +108,10 @@ def publish(
     pseudonym_key : makes pseudonyms and shifts of dates that can be repeated (default: a key that is drawn now and
         forgotten).
     ledger : where releases of this data holding are written down, with what they cost. What a private method costs is
-        taken from its cap before anything is drawn, and `BudgetSpent` is raised where it does not fit.
+        taken from its cap before anything is drawn, and `BudgetSpent` is raised where it does not fit. A ledger that
+        keeps people (`Ledger.create(…, people=True)`) judges the release together with all earlier ones.
+    if_unsafe : "refuse" or "withhold": what becomes of a release that would tell too much together with earlier ones of
+        the ledger (default: "refuse", `UnsafeTogether` is raised). "withhold" withholds groups until nothing does.
     progress : is told how far the work is.
 
     >>> import incrowd as ic
@@ -126,8 +140,11 @@ def publish(
         models += tuple(model for model in map(_of_households, models) if model is not None and model not in models)
     key = None if method.private else pseudonym_key or (PseudonymKey.new() if table.schema.keyed else None)
     population = None if method.private or table.population is None else table.population.source
+    memory = remembered(ledger, method, table.schema, if_unsafe)
+    if method.remembers_people and form is not None:
+        raise RecipeError(f"{method.name} publishes buckets of its own.  Hint: leave out the form.")
     recoder = (items or OccurrenceRecoding()) if of_sets else None
-    job = _Job(table, models, method, form, rate, rng, key, progress, of_sets, recoder, show)
+    job = _Job(table, models, method, form, rate, rng, key, progress, of_sets, recoder, show, memory)
     with recorded(ledger, table, models, method, rate, promise, seeded=seed is not None) as entry:
         made = job.run()
         release = Release(
@@ -154,9 +171,10 @@ def publish(
             entry=entry,
             method_numbers=made.numbers,
             solutions=None if made.explored is None else made.explored.table(),
+            memory=None if memory is None or made.placement is None else memory.memory.with_one_more(made.placement),
         )
         if entry is not None:
-            entry.done(outcome(release))
+            end_entry(entry, release, memory, made.placement, models, made.placed, made.not_judged)
     return release
 
 
@@ -260,6 +278,9 @@ class _Made:
     explored: Solutions | None = None
     of_people: Callable[[], tuple[Form, tuple[str, ...]] | None] | None = None
     numbers: Mapping[str, int] | None = None
+    placement: Placement | None = None
+    placed: PlacedPeople | None = None
+    not_judged: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,6 +298,7 @@ class _Job:
     set_models: tuple[SetModel, ...] = ()
     set_method: SetMethod | None = None
     show: Asked = None
+    remembered: Remembered | None = None
 
     def run(self) -> _Made:
         """Count the table and make the release of it; a table that is too large is left to its engine."""
@@ -284,6 +306,8 @@ class _Job:
         try:
             counted = self._count()
         except TallyTooLarge as found:
+            if self.remembered is not None:
+                raise
             made = self._in_parts(found)
             told = _told(self.table.schema, made.values)
             return _Made(made.form, made.guarantees, made.rows, told, made.people)
@@ -301,7 +325,8 @@ class _Job:
                     schema, self.method.most_rows, self.rng, population, allow_nameless=self.method.allows_empty
                 )
             else:
-                counted = self.table.engine.count(schema, population, values=self._looks_at_values)
+                by_name = {} if self.remembered is None else {"by_name": True}
+                counted = self.table.engine.count(schema, population, values=self._looks_at_values, **by_name)
         except EmptyTable:
             if not self.method.allows_empty:
                 raise
@@ -328,6 +353,12 @@ class _Job:
             self._refuse_several_rows(people)
         if self.form is None or self.form == ShowGeneralized():
             schema = replace(schema, show=settled_show(self.show, schema, method, counted.tally.trees))
+        known_as = None
+        if self.remembered is not None and people is not None and counted.names is not None:
+            known_as = self.remembered.memory.known_as(counted.names)
+            if method.remembers_people:
+                remembers = cast("MInvariance", method)
+                people = with_signatures(people, known_as, self.remembered.memory, remembers, schema)
         everybody = counted.tally if people is None else people.tally
         drawn = None if self.rate == 1 else draw_sample(everybody, self.rate, self.rng)
         tally = everybody if drawn is None else drawn.tally
@@ -357,14 +388,23 @@ class _Job:
         if schema.show and showing.name != ShowGeneralized.name:
             refuse_show(self.show, schema, method, showing)
             schema = replace(schema, show={})
-        form = showing.show(rows_tally, schema, recoding, rows_in=rows_in, rng=self.rng)
-        try:
-            guarantees = self._verified(form, tally, placed, own=own)
-        except (ConformanceError, Unsatisfiable):
-            wider = showing.show_wider(rows_tally, schema, recoding, rows_in=rows_in, rng=self.rng)
-            if wider is None:
-                raise
-            form, guarantees = wider, self._verified(wider, tally, placed, own=own)
+
+        def shown(recoding: Recoding, placed: PlacedPeople | None) -> tuple[Form, Sequence[Guarantee]]:
+            form = showing.show(rows_tally, schema, recoding, rows_in=rows_in, rng=self.rng)
+            try:
+                return form, self._verified(form, tally, placed, own=own)
+            except (ConformanceError, Unsatisfiable):
+                wider = showing.show_wider(rows_tally, schema, recoding, rows_in=rows_in, rng=self.rng)
+                if wider is None:
+                    raise
+                return wider, self._verified(wider, tally, placed, own=own)
+
+        placement, not_judged = None, tuple[str, ...]()
+        if self.remembered is None or placed is None or known_as is None:
+            form, guarantees = shown(recoding, placed)
+        else:
+            together = Together(self.remembered, known_as, schema, self.models, method.name, self.key, shown)
+            form, guarantees, recoding, placed, placement, not_judged = together.made(recoding, placed)
         shown_items = None
         if counted.items is not None and placed is not None:
             shown_items = self._shown_items(form, counted.items, placed)
@@ -402,8 +442,9 @@ class _Job:
             of_people = partial(form.of_people, placed, people_in=tally.rows)  # made when it is attacked
         event_sets = None if linked is None or shown_items is None else shown_items.sets.sets
         return _Made(
-            form, guarantees, rows, told, numbers, lost, linked, event_sets, recoding.explored, of_people, recoding.told
-        )
+            form, guarantees, rows, told, numbers, lost, linked, event_sets, recoding.explored, of_people,
+            recoding.told, placement, placed, not_judged,
+        )  # fmt: skip
 
     def _shown_items(self, form: Form, items: ItemsOfPeople, people: PlacedPeople) -> ShownItems:
         """Recode people's sets within the groups that a reader sees."""

@@ -31,6 +31,7 @@ from incrowd.core.labelled import Labelled
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Model, Promise
 from incrowd.core.people import PeopleNumbers
+from incrowd.core.people_memory import PeopleMemory
 from incrowd.core.query import Query
 from incrowd.core.reader import Reader
 from incrowd.core.recoding import Showing
@@ -181,6 +182,8 @@ class Release:
     """How tables like the one before are read, where it was read from files that say so."""
     place: str = ""
     """The directory that it was read from, if any."""
+    memory: PeopleMemory | None = field(default=None, repr=False)
+    """Who is published where in this release and in those before it, where that is kept: as secret as the table."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -351,6 +354,11 @@ class Release:
     def withheld(self) -> int:
         """Rows that are not."""
         return self.shown.withheld
+
+    @property
+    def counterfeits(self) -> int:
+        """Published rows that are nobody's."""
+        return self.shown.counterfeits
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """Yield the published rows batch by batch, in an order that says nothing about the table's."""
@@ -668,6 +676,8 @@ class Release:
         if self.hides_rows:  # how many rows there were would give somebody away
             return {"published": self.rows, "sampling rate": float(self.rate)}
         numbers: dict[str, Any] = {"in": self.rows_in, "published": self.rows, "withheld": self.withheld}
+        if self.counterfeits:
+            numbers["counterfeits"] = self.counterfeits
         if self.rate < 1:
             numbers |= {"left out by sampling": self.left_out, "sampling rate": float(self.rate)}
         return numbers
