@@ -88,14 +88,19 @@ def likely(
     sweeps: int,
     close: float,
 ) -> dict[tuple[Class, str], float]:
-    """Return how many people of each class have a value, most likely."""
-    counts = [release.counts for release in releases]
+    """Return how many people of each class have a value, most likely; numbers that are known are taken out first."""
+    counts: list[dict[tuple[Hashable, str], float]] = [dict(release.counts) for release in releases]
+    left: dict[Class, float] = dict(sizes)
     values: dict[Class, list[str]] = defaultdict(list)
-    for (one, value), (_, most) in cells.items():
-        if most > 0:
+    for (one, value), (least, most) in cells.items():
+        if least < most:
             values[one].append(value)
-    found = {(one, value): sizes[one] / len(listed) for one, listed in values.items() for value in listed}
-    for _ in range(sweeps):
+            continue
+        left[one] -= least
+        for at, group in groups_of(one):
+            counts[at][group, value] -= least
+    found = {(one, value): left[one] / len(listed) for one, listed in values.items() for value in listed}
+    for _ in range(sweeps if found else 0):
         before = dict(found)
         for at in range(len(releases)):
             sums: dict[tuple[Hashable, str], float] = defaultdict(float)
@@ -110,10 +115,12 @@ def likely(
         for one, listed in values.items():
             total = sum(found[one, value] for value in listed)
             for value in listed:
-                found[one, value] *= sizes[one] / total if total else 1
+                found[one, value] *= left[one] / total if total else 1
         if max(abs(found[cell] - before[cell]) / sizes[cell[0]] for cell in found) <= close:
             break
-    return {cell: min(max(amount, cells[cell][0]), cells[cell][1]) for cell, amount in found.items()}
+    return {
+        cell: min(max(found.get(cell, 0), least), most) for cell, (least, most) in cells.items() if most > 0
+    }
 
 
 def beliefs(

@@ -15,9 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.common.writing import write_secret
@@ -74,11 +76,12 @@ class Placement:
         for name, found in self.values.items():
             there = kept[found.owner]
             made_up = ~np.isin(found.made_up[0], groups)
+            of_nobody, codes, counts = found.made_up
             values[name] = replace(
                 found,
                 owner=place[found.owner[there]],
                 codes=found.codes[there],
-                made_up=tuple(part[made_up] for part in found.made_up),
+                made_up=(of_nobody[made_up], codes[made_up], counts[made_up]),
             )
         return replace(self, people=self.people[kept], groups=self.groups[kept], values=values)
 
@@ -90,9 +93,9 @@ class Placement:
             "links": list(self.links),
             "columns": {name: list(found.names) for name, found in self.values.items()},
         }
-        arrays = {"people": self.people, "groups": self.groups}
+        arrays: dict[str, NDArray[Any]] = {"people": self.people, "groups": self.groups}
         for place, found in enumerate(self.values.values()):
-            parts = (found.owner, found.codes, *found.made_up)
+            parts: tuple[NDArray[Any], ...] = (found.owner, found.codes, *found.made_up)
             arrays |= {f"c{place}.{at}": part for at, part in enumerate(parts)}
         made = io.BytesIO()
         with zipfile.ZipFile(made, "w") as files:
@@ -115,8 +118,9 @@ class Placement:
 
                 values = {}
                 for place, (name, names) in enumerate(about["columns"].items()):
-                    owner, codes, *made_up = (array(f"c{place}.{at}") for at in range(5))
-                    values[name] = PlacedValues(owner, codes.astype(np.int32), tuple(names), tuple(made_up))
+                    owner, codes, groups, made_up, counts = (array(f"c{place}.{at}") for at in range(5))
+                    none = (groups, made_up.astype(np.int32), counts)
+                    values[name] = PlacedValues(owner, codes.astype(np.int32), tuple(names), none)
                 return cls(array("people"), array("groups"), values, about["method"], tuple(about["links"]))
         except (zipfile.BadZipFile, KeyError, ValueError, OSError) as error:
             raise LedgerError("what is kept of people's groups cannot be read: somebody changed it.") from error

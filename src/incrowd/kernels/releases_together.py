@@ -66,19 +66,44 @@ def cells_of_classes(groups, starts, values):
 
 
 @compiled
-def _add_up(amounts, sums, groups, starts, values, cells, cell_values):
-    """Add the amounts of cells up by entry."""
-    sums[:] = 0
-    for c in range(groups.shape[0]):
-        for r in range(groups.shape[1]):
-            group = groups[c, r]
-            if group < 0:
-                continue
-            entry = starts[group]
-            for cell in range(cells[c], cells[c + 1]):
-                while values[entry] < cell_values[cell]:
-                    entry += 1
-                sums[entry] += amounts[cell]
+def _add(amounts, sums, groups, starts, values, cells, cell_values, c):
+    """Add the amounts of a class's cells to the sums of their entries."""
+    for r in range(groups.shape[1]):
+        group = groups[c, r]
+        if group < 0:
+            continue
+        entry = starts[group]
+        for cell in range(cells[c], cells[c + 1]):
+            while values[entry] < cell_values[cell]:
+                entry += 1
+            sums[entry] += amounts[cell]
+
+
+@compiled
+def _narrow(c, groups, starts, values, counts, cells, cell_values, size, least, most, of_least, of_most, lower, upper):
+    """Write the new bounds of a class's cells to `lower` and `upper`; return whether any is another one."""
+    first, last = cells[c], cells[c + 1]
+    sure, possible = np.int64(0), np.int64(0)
+    for cell in range(first, last):
+        sure += least[cell]
+        possible += most[cell]
+    for cell in range(first, last):
+        lower[cell] = max(least[cell], size - (possible - most[cell]))
+        upper[cell] = min(most[cell], size - (sure - least[cell]))
+    for r in range(groups.shape[1]):
+        group = groups[c, r]
+        if group < 0:
+            continue
+        entry = starts[group]
+        for cell in range(first, last):
+            while values[entry] < cell_values[cell]:
+                entry += 1
+            lower[cell] = max(lower[cell], counts[entry] - (of_most[entry] - most[cell]))
+            upper[cell] = min(upper[cell], counts[entry] - (of_least[entry] - least[cell]))
+    for cell in range(first, last):
+        if lower[cell] != least[cell] or upper[cell] != most[cell]:
+            return True
+    return False
 
 
 @compiled
@@ -88,46 +113,37 @@ def bounds_of_cells(groups, starts, values, counts, cells, cell_values, sizes, r
     In each round, what a cell leaves to the others of its class and of its entries, and these to it, is looked at with
     the bounds of the round before, until nothing changes or after so many rounds.
     """
-    number, releases = len(cell_values), groups.shape[1]
-    least = np.zeros(number, dtype=np.int64)
-    most = np.empty(number, dtype=np.int64)
-    for c in range(len(sizes)):
+    classes, number = len(sizes), len(cell_values)
+    least, most = np.zeros(number, dtype=np.int64), np.zeros(number, dtype=np.int64)
+    of_least, of_most = np.zeros(len(values), dtype=np.int64), np.zeros(len(values), dtype=np.int64)
+    open_classes = np.arange(classes)
+    for c in range(classes):
         most[cells[c] : cells[c + 1]] = sizes[c]
-    of_least = np.zeros(len(values), dtype=np.int64)
-    of_most = np.zeros(len(values), dtype=np.int64)
+        _add(most, of_most, groups, starts, values, cells, cell_values, c)
+    lower, upper = least.copy(), most.copy()
     for _ in range(rounds):
-        _add_up(least, of_least, groups, starts, values, cells, cell_values)
-        _add_up(most, of_most, groups, starts, values, cells, cell_values)
-        changed = False
-        for c in range(len(sizes)):
-            first, last = cells[c], cells[c + 1]
-            sure, possible = np.int64(0), np.int64(0)
-            for cell in range(first, last):
-                sure += least[cell]
-                possible += most[cell]
-            # Bounds of this round are written behind those that the next releases of the class still compare with.
-            lower = least[first:last].copy()
-            upper = most[first:last].copy()
-            for cell in range(first, last):
-                lower[cell - first] = max(lower[cell - first], sizes[c] - (possible - most[cell]))
-                upper[cell - first] = min(upper[cell - first], sizes[c] - (sure - least[cell]))
-            for r in range(releases):
-                group = groups[c, r]
-                if group < 0:
-                    continue
-                entry = starts[group]
-                for cell in range(first, last):
-                    while values[entry] < cell_values[cell]:
-                        entry += 1
-                    place = cell - first
-                    lower[place] = max(lower[place], counts[entry] - (of_most[entry] - most[cell]))
-                    upper[place] = min(upper[place], counts[entry] - (of_least[entry] - least[cell]))
-            for cell in range(first, last):
-                if lower[cell - first] != least[cell] or upper[cell - first] != most[cell]:
-                    changed = True
-                least[cell], most[cell] = lower[cell - first], upper[cell - first]
-        if not changed:
+        changed = np.zeros(len(open_classes), dtype=np.bool_)
+        for place, c in enumerate(open_classes):
+            changed[place] = _narrow(
+                c, groups, starts, values, counts, cells, cell_values, sizes[c], least, most, of_least, of_most,
+                lower, upper,
+            )  # fmt: skip
+        if not changed.any():
             break
+        still = np.ones(len(open_classes), dtype=np.bool_)
+        for place, c in enumerate(open_classes):
+            if not changed[place]:
+                continue
+            known = True
+            for cell in range(cells[c], cells[c + 1]):
+                known &= lower[cell] == upper[cell]
+                # What changes is added to the sums, before the bounds are the new ones.
+                least[cell], lower[cell] = lower[cell], lower[cell] - least[cell]
+                most[cell], upper[cell] = upper[cell], upper[cell] - most[cell]
+            _add(lower, of_least, groups, starts, values, cells, cell_values, c)
+            _add(upper, of_most, groups, starts, values, cells, cell_values, c)
+            still[place] = not known
+        open_classes = open_classes[still]
     return least, most
 
 
@@ -135,27 +151,38 @@ def bounds_of_cells(groups, starts, values, counts, cells, cell_values, sizes, r
 def likeliest_counts(groups, starts, values, counts, cells, cell_values, sizes, least, most, sweeps, close):
     """Return how many people of each class have a value, most likely: as even as all counts allow.
 
-    Iterative proportional fitting: starting from even shares of the values that are possible, cells are scaled to the
-    counts of one release after the other, and to the size of their class, until no share changes by more than `close`,
-    or after so many sweeps.
+    Cells whose number is known are taken out. Then iterative proportional fitting: starting from even shares of the
+    values that are left, cells are scaled to the counts of one release after the other, and to the size of their
+    class, until no share changes by more than `close`, or after so many sweeps.
     """
     number, (classes, releases) = len(cell_values), groups.shape
     fitted = np.zeros(number)
+    known = np.zeros(number, dtype=np.int64)
+    of_known = np.zeros(len(values), dtype=np.int64)
+    is_open = np.zeros(classes, dtype=np.bool_)
+    left = np.zeros(classes)
     for c in range(classes):
-        possible = 0
+        unknown, rest = 0, sizes[c]
         for cell in range(cells[c], cells[c + 1]):
-            possible += most[cell] > 0
+            if least[cell] == most[cell]:
+                known[cell] = least[cell]
+                rest -= least[cell]
+            else:
+                unknown += 1
+        _add(known, of_known, groups, starts, values, cells, cell_values, c)
+        is_open[c], left[c] = unknown > 0, rest
         for cell in range(cells[c], cells[c + 1]):
-            if most[cell] > 0:
-                fitted[cell] = sizes[c] / possible
+            if least[cell] < most[cell]:
+                fitted[cell] = rest / unknown
+    wanted = (counts - of_known).astype(np.float64)
+    open_classes = np.flatnonzero(is_open)
     sums = np.zeros(len(values))
     before = np.empty(number)
     for _ in range(sweeps):
         before[:] = fitted
         for r in range(releases):
-            sums[:] = 0.0
-            for scaling in range(2):
-                for c in range(classes):
+            for step in range(3):
+                for c in open_classes:
                     group = groups[c, r]
                     if group < 0:
                         continue
@@ -163,18 +190,20 @@ def likeliest_counts(groups, starts, values, counts, cells, cell_values, sizes, 
                     for cell in range(cells[c], cells[c + 1]):
                         while values[entry] < cell_values[cell]:
                             entry += 1
-                        if not scaling:
+                        if step == 0:
+                            sums[entry] = 0.0
+                        elif step == 1:
                             sums[entry] += fitted[cell]
                         elif sums[entry] > 0:
-                            fitted[cell] *= counts[entry] / sums[entry]
+                            fitted[cell] *= wanted[entry] / sums[entry]
         largest = 0.0
-        for c in range(classes):
+        for c in open_classes:
             total = 0.0
             for cell in range(cells[c], cells[c + 1]):
                 total += fitted[cell]
             for cell in range(cells[c], cells[c + 1]):
                 if total > 0:
-                    fitted[cell] *= sizes[c] / total
+                    fitted[cell] *= left[c] / total
                 largest = max(largest, abs(fitted[cell] - before[cell]) / sizes[c])
         if largest <= close:
             break

@@ -386,7 +386,7 @@ class _Units:
         entry = np.minimum(entry, max(len(keys) - 1, 0))
         told = self.counts[entry] / totals[there[found.group_of]]
         differs = np.abs(likely / self.sizes[found.group_of] - told) > _ALIKE
-        same = (group >= 0) & (found.distinct == shown[there])
+        same: Bools = (group >= 0) & (found.distinct == shown[there])
         same[found.group_of[differs]] = False
         return same
 

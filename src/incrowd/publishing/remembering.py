@@ -143,9 +143,9 @@ def placement_of(
             continue
         owner, codes = people.values_of(name, published)
         groups_of_none, codes_of_none = made_up.get(name, (np.empty(0, np.int64), np.empty(0, np.int32)))
-        used, numbers = np.unique(np.concatenate([codes, codes_of_none]), return_inverse=True)
+        used, number_of = np.unique(np.concatenate([codes, codes_of_none]), return_inverse=True)
         names = as_text(people.rows.trees[name].values.gather(used)).to_list()
-        numbers = numbers.astype(np.int32)
+        numbers: Codes = number_of.astype(np.int32)
         none = (groups_of_none, numbers[len(codes) :], np.ones(len(codes_of_none), dtype=np.int64))
         values[name] = PlacedValues(place[owner], numbers[: len(codes)], tuple(names), none)
     links = tuple(_links(schema, memory, key))
