@@ -18,8 +18,8 @@ import pytest
 import incrowd as ic
 from incrowd.errors import BudgetSpent, UnsafeTogether
 from incrowd.ledger import Ledger
-from tests.again.naive_adversary import Shown, beliefs
-from tests.again.quarters import quarters
+from tests.ledger.naive_adversary import Shown, beliefs
+from tests.ledger.quarters import quarters
 
 WARD = {"person": "pid", "quasi": ["age", "zip"], "sensitive": ["illness"]}
 STUDY = {"person": "pid", "pseudonyms": ["pid"], "quasi": ["age"], "sensitive": ["illness"], "drop": ["zip"]}
@@ -151,7 +151,9 @@ def test_the_ledger_refuses_exactly_what_the_adversary_breaks(tmp_path: Path, re
                 seen = read_labels(place, table, opened.schema.written_quasi, followed=recipe == "study")
             affected = broken(recorded, seen, **models)
             try:
-                ic.publish(opened, require, method=method, ledger=ledger, **options).save(tmp_path / "kept" / place.name)
+                ic.publish(opened, require, method=method, ledger=ledger, **options).save(
+                    tmp_path / "kept" / place.name
+                )
             except UnsafeTogether as refused:
                 assert refused.affected == len(affected) > 0, (number, recipe)
                 outcomes.append((recipe, False))

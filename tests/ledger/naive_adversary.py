@@ -118,9 +118,7 @@ def likely(
                 found[one, value] *= left[one] / total if total else 1
         if max(abs(found[cell] - before[cell]) / sizes[cell[0]] for cell in found) <= close:
             break
-    return {
-        cell: min(max(found.get(cell, 0), least), most) for cell, (least, most) in cells.items() if most > 0
-    }
+    return {cell: min(max(found.get(cell, 0), least), most) for cell, (least, most) in cells.items() if most > 0}
 
 
 def beliefs(

@@ -20,8 +20,8 @@ from incrowd.core.people_memory import Placement
 from incrowd.errors import LedgerError, UnsafeTogether
 from incrowd.ledger import Ledger
 from incrowd.ledger.ledger import Overtaken
-from tests.again.quarters import ROLES, VALUES, quarters
-from tests.again.test_together import Shown, placement
+from tests.ledger.quarters import ROLES, VALUES, quarters
+from tests.ledger.test_together import Shown, placement
 
 MODELS = [ic.KAnonymity(4), ic.LDiversity(2)]
 

@@ -20,7 +20,7 @@ from incrowd.models.k_anonymity import KAnonymity
 from incrowd.models.k_map import KMap
 from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from incrowd.models.t_closeness import TCloseness
-from tests.again.naive_adversary import Shown, assignments, beliefs, classes_of, possible
+from tests.ledger.naive_adversary import Shown, assignments, beliefs, classes_of, possible
 
 VALUES = ("a", "b", "c", "d")
 

@@ -12,7 +12,7 @@ import pytest
 import incrowd as ic
 from incrowd.core.people_memory import PeopleMemory
 from incrowd.methods.m_invariance import TELLS_CHANGED, TELLS_GONE, TELLS_TOO_MANY
-from tests.again.quarters import ROLES, VALUES, quarters
+from tests.ledger.quarters import ROLES, VALUES, quarters
 
 
 def naive_signatures(place: Path, table: pl.DataFrame, m: int) -> dict[int, frozenset[str]]:
