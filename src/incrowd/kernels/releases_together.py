@@ -100,10 +100,10 @@ def _narrow(c, groups, starts, values, counts, cells, cell_values, size, least, 
                 entry += 1
             lower[cell] = max(lower[cell], counts[entry] - (of_most[entry] - most[cell]))
             upper[cell] = min(upper[cell], counts[entry] - (of_least[entry] - least[cell]))
+    changed = False
     for cell in range(first, last):
-        if lower[cell] != least[cell] or upper[cell] != most[cell]:
-            return True
-    return False
+        changed |= lower[cell] != least[cell] or upper[cell] != most[cell]
+    return changed
 
 
 @compiled

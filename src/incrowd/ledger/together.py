@@ -244,6 +244,11 @@ class _Coded:
         found[: len(known)] = known
         return found
 
+    def pairs(self, release: Placement, place: Ints) -> Ints:
+        """Return the people of a release with their values, each pair as one number."""
+        found = release.values[self.name]
+        return np.asarray(place[found.owner] * self.size + self.code_of[id(release)][found.codes])
+
     def groups(self, sizes: Counts, found: Histogram) -> Groups:
         """Return groups for a model to judge."""
         return Groups(sizes, {self.name: found}, {self.name: self.whole}, {self.name: self.tree})
@@ -259,6 +264,40 @@ class _Coded:
             sizes = np.bincount(groups, minlength=own.number).astype(np.int64)
             # Nobody of the other groups is in this release: they are not judged by it.
             yield self.groups(sizes, found), place
+
+
+@dataclass(frozen=True, eq=False)
+class _Told:
+    """What a release shows of a column: how often each value is in each group, and how many of these are nobody's."""
+
+    histogram: Histogram
+    made_up: Counts
+
+    @classmethod
+    def by(cls, one: _Joined, coded: _Coded, groups: Ints, codes: Codes) -> _Told:
+        made_up = [
+            (coded.code_of[id(release)], *release.values[coded.name].made_up) for release, _ in one.owned(coded.name)
+        ]
+        of_nobody = np.concatenate([np.empty(0, dtype=np.int64), *(groups for _, groups, _, _ in made_up)])
+        counts = np.concatenate([np.empty(0, dtype=np.int64), *(counts for _, _, _, counts in made_up)])
+        found = histogram(
+            np.concatenate([groups, of_nobody]),
+            np.concatenate([codes, *(code_of[codes] for code_of, _, codes, _ in made_up)]),
+            np.concatenate([np.ones(len(groups), dtype=np.int64), counts]),
+            one.number,
+        )
+        return cls(found, np.bincount(of_nobody, weights=counts, minlength=one.number).astype(np.int64))
+
+    def nobodys(self, at: int, base: int, releases: int) -> tuple[NDArray[np.int64], Counts]:
+        """Return the counterfeits of each group as a class of their own: its groups, and how many they are."""
+        there = np.flatnonzero(self.made_up)
+        groups = np.full((len(there), releases), NOBODY, dtype=np.int64)
+        groups[:, at] = base + there
+        return groups, self.made_up[there]
+
+
+def _split(numbers: Ints, like: Sequence[Ints]) -> list[Ints]:
+    return np.split(numbers, np.cumsum([len(each) for each in like])[:-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,61 +328,40 @@ class _Units:
         shown = [one for one in joined if any(True for _ in one.owned(name))]
         if len(shown) < fewest:
             return None
-        keys = [
-            np.concatenate(
-                [
-                    place[release.values[name].owner] * coded.size
-                    + coded.code_of[id(release)][release.values[name].codes]
-                    for release, place in one.owned(name)
-                ]
-            )
-            for one in shown
-        ]
-        unit_keys, inverse = np.unique(np.concatenate(keys), return_inverse=True)
-        of_release = np.split(inverse, np.cumsum([len(each) for each in keys])[:-1])
-        people, code = unit_keys // coded.size, unit_keys % coded.size
-        vectors = np.zeros((len(unit_keys), len(shown)), dtype=np.int32)
-        starts, values, counts, extra = [np.zeros(1, dtype=np.int64)], [], [], []
-        base, entries = 0, 0
-        for at, (one, units) in enumerate(zip(shown, of_release, strict=True)):
-            units = np.unique(units)
+        keys = [np.concatenate([coded.pairs(release, place) for release, place in one.owned(name)]) for one in shown]
+        everybody = len(shown[0].group_of)
+        number_of, first = number_keys(np.concatenate(keys), everybody * coded.size)
+        people, code = np.divmod(np.concatenate(keys)[first], coded.size)
+        vectors = np.zeros((len(first), len(shown)), dtype=np.int32)
+        starts, base, entries = [np.zeros(1, dtype=np.int64)], [0], 0
+        told: list[_Told] = []
+        for at, (one, units) in enumerate(zip(shown, _split(number_of, keys), strict=True)):
+            units = units if len(one.releases) == 1 else np.unique(units)
             groups = one.group_of[people[units]]
-            vectors[units, at] = base + groups + 1
-            made_up = [
-                (g, coded.code_of[id(r)][c], n) for r, _ in one.owned(name) for g, c, n in [r.values[name].made_up]
-            ]
-            fake_groups = np.concatenate([np.empty(0, np.int64), *(g for g, _, _ in made_up)])
-            fake_codes = np.concatenate([np.empty(0, np.int32), *(c for _, c, _ in made_up)])
-            fake_counts = np.concatenate([np.empty(0, np.int64), *(n for _, _, n in made_up)])
-            found = histogram(
-                np.concatenate([groups, fake_groups]),
-                np.concatenate([code[units].astype(np.int32), fake_codes]),
-                np.concatenate([np.ones(len(units), dtype=np.int64), fake_counts]),
-                one.number,
-            )
-            fakes = np.bincount(fake_groups, weights=fake_counts, minlength=one.number).astype(np.int64)
-            with_fakes = np.flatnonzero(fakes)
-            rows = np.full((len(with_fakes), len(shown)), NOBODY, dtype=np.int64)
-            rows[:, at] = base + with_fakes
-            extra.append((rows, fakes[with_fakes]))
-            starts.append(entries + found.offsets[1:])
-            values.append(found.values)
-            counts.append(found.counts)
-            base, entries = base + one.number, entries + len(found.values)
-        class_of, first = group_tuples(vectors, [base + 1] * len(shown))
+            vectors[units, at] = groups + 1
+            told.append(_Told.by(one, coded, groups, code[units].astype(np.int32)))
+            starts.append(entries + told[-1].histogram.offsets[1:])
+            base, entries = [*base, base[-1] + one.number], entries + len(told[-1].histogram.values)
+        class_of, first = group_tuples(vectors, [one.number + 1 for one in shown])
         sizes = np.bincount(class_of, minlength=len(first)).astype(np.int64)
         # The same person may be in a class with several values.
-        who, _ = number_keys(
-            class_of * (int(people.max(initial=0)) + 1) + people, len(first) * (int(people.max(initial=0)) + 1)
-        )
-        _, once = np.unique(who, return_index=True)
+        _, once = number_keys(class_of * everybody + people, len(first) * everybody)
         persons = np.bincount(class_of[once], minlength=len(first)).astype(np.int64)
-        groups = np.concatenate([vectors[first].astype(np.int64) - 1, *(rows for rows, _ in extra)])
+        groups = vectors[first].astype(np.int64) - 1
+        groups = np.where(groups < 0, NOBODY, groups + np.array(base[:-1]))
+        extra = [one.nobodys(at, base[at], len(shown)) for at, one in enumerate(told)]
         return cls(
-            people, class_of, len(first), np.concatenate([sizes, *(number for _, number in extra)]), persons,
-            np.ascontiguousarray(groups), np.concatenate(starts), np.concatenate(values), np.concatenate(counts),
+            people,
+            class_of,
+            len(first),
+            np.concatenate([sizes, *(number for _, number in extra)]),
+            persons,
+            np.ascontiguousarray(np.concatenate([groups, *(rows for rows, _ in extra)])),
+            np.concatenate(starts),
+            np.concatenate([one.histogram.values for one in told]),
+            np.concatenate([one.histogram.counts for one in told]),
             next((at for at, one in enumerate(shown) if one is new), None),
-        )  # fmt: skip
+        )
 
     def failing(self, model: Model, coded: _Coded, in_new: Bools) -> Bools:
         """Return for whom a model fails, by what remains possible and how likely it is."""
@@ -356,8 +374,8 @@ class _Units:
         found = Histogram(
             np.concatenate(([0], np.cumsum(np.bincount(group_of, minlength=self.classes)))), values, parts
         )
-        several = bool((self.sizes[: self.classes] > self.persons).any())
-        sizes = np.full(self.classes, _PARTS, dtype=np.int64) if several else _sums(parts, group_of, self.classes)
+        several = self.sizes[: self.classes] > self.persons
+        sizes = np.where(several, _PARTS, _sums(parts, group_of, self.classes))
         failing_class = ~model.satisfied(coded.groups(sizes, found)) & ~self._told_nothing(found, likely[kept])
         # Values that the new table lacks are known by their texts alone; nobody of the new table can have one.
         gone = np.zeros(self.classes, dtype=bool)
