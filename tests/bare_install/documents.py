@@ -124,8 +124,13 @@ def _write_people(place: Path) -> None:
     bought = [(row, f"product {row * one % 7}") for row in number for one in range(1, 1 + row % 4)]
     pl.DataFrame(bought, schema=["pid", "product"], orient="row").write_csv(place / "purchases.csv")
     people = members.select(patient="pid", age="age").with_columns(sex=pl.Series(["F", "M"] * 200))
-    ill = pl.Series([ILLNESSES[row * 11 % 17 % 5] for row in number])
-    people.with_columns(diagnosis=ill).write_csv(place / "stays.csv")
+    stays = {
+        "patient": number,
+        "age": [18 + row * 37 % 71 for row in number],
+        "sex": ["FM"[row // 3 % 2] for row in number],
+        "diagnosis": [ILLNESSES[row * row % 23 % 5] for row in number],
+    }
+    pl.DataFrame(stays).write_csv(place / "stays.csv")
     events.rename({"pid": "patient", "day": "visit"}).join(people, on="patient").write_csv(place / "visits.csv")
 
 

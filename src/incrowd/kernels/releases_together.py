@@ -117,9 +117,9 @@ def bounds_of_cells(groups, starts, values, counts, cells, cell_values, sizes, r
     least, most = np.zeros(number, dtype=np.int64), np.zeros(number, dtype=np.int64)
     of_least, of_most = np.zeros(len(values), dtype=np.int64), np.zeros(len(values), dtype=np.int64)
     open_classes = np.arange(classes)
-    for c in range(classes):
-        most[cells[c] : cells[c + 1]] = sizes[c]
-        _add(most, of_most, groups, starts, values, cells, cell_values, c)
+    for one in range(classes):
+        most[cells[one] : cells[one + 1]] = sizes[one]
+        _add(most, of_most, groups, starts, values, cells, cell_values, one)
     lower, upper = least.copy(), most.copy()
     for _ in range(rounds):
         changed = np.zeros(len(open_classes), dtype=np.bool_)
@@ -161,17 +161,17 @@ def likeliest_counts(groups, starts, values, counts, cells, cell_values, sizes, 
     of_known = np.zeros(len(values), dtype=np.int64)
     is_open = np.zeros(classes, dtype=np.bool_)
     left = np.zeros(classes)
-    for c in range(classes):
-        unknown, rest = 0, sizes[c]
-        for cell in range(cells[c], cells[c + 1]):
+    for one in range(classes):
+        unknown, rest = 0, sizes[one]
+        for cell in range(cells[one], cells[one + 1]):
             if least[cell] == most[cell]:
                 known[cell] = least[cell]
                 rest -= least[cell]
             else:
                 unknown += 1
-        _add(known, of_known, groups, starts, values, cells, cell_values, c)
-        is_open[c], left[c] = unknown > 0, rest
-        for cell in range(cells[c], cells[c + 1]):
+        _add(known, of_known, groups, starts, values, cells, cell_values, one)
+        is_open[one], left[one] = unknown > 0, rest
+        for cell in range(cells[one], cells[one + 1]):
             if least[cell] < most[cell]:
                 fitted[cell] = rest / unknown
     wanted = (counts - of_known).astype(np.float64)
