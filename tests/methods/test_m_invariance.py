@@ -6,10 +6,13 @@ import stat
 from collections import Counter, defaultdict
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.attacks.composition import Composition
+from incrowd.auditing.run import aim
 from incrowd.core.people_memory import PeopleMemory
 from incrowd.methods.m_invariance import TELLS_CHANGED, TELLS_GONE, TELLS_TOO_MANY
 from tests.ledger.quarters import ROLES, VALUES, quarters
@@ -151,3 +154,19 @@ def test_missing_values_are_values_like_any_other(tmp_path: Path) -> None:
     again = ic.publish(ic.read(table, **ROLES), method=ic.MInvariance(3, known=release.memory))
     assert again.rows == 80
     assert again.counterfeits == 0
+
+
+def test_ten_quarters_together_tell_no_more_than_one(tmp_path: Path) -> None:
+    def composed(releases: list[ic.Release]) -> ic.Risk:
+        target, _ = aim(releases[-1], earlier=releases[:-1])
+        return Composition().run(target, rng=np.random.default_rng(0))
+
+    tables = quarters(300, 10, turnover=0.3)
+    invariant = composed(publish_all(tables, 3, tmp_path))
+    anatomy = composed(
+        [ic.publish(ic.read(table, **ROLES), ic.ProbabilisticLDiversity(3), method=ic.Anatomy()) for table in tables]
+    )
+    assert invariant.value <= invariant.baseline
+    assert invariant.details["only one value left"] == 0
+    assert anatomy.value > anatomy.baseline + 0.2
+    assert anatomy.details["only one value left"] > 0.3
