@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -20,8 +21,9 @@ from incrowd.core.people_memory import Placement
 from incrowd.errors import LedgerError, UnsafeTogether
 from incrowd.ledger import Ledger
 from incrowd.ledger.ledger import Overtaken
+from incrowd.publishing.remembering import Remembered, Standing, end_entry
 from tests.ledger.quarters import ROLES, VALUES, quarters
-from tests.ledger.test_together import Shown, placement
+from tests.ledger.test_together import Shown, column, placement
 
 MODELS = [ic.KAnonymity(4), ic.LDiversity(2)]
 
@@ -118,6 +120,40 @@ def test_a_release_that_came_first_meanwhile_is_judged_with(tmp_path: Path, tabl
         slow.done({}, people=one, judged_with=(fast.entry.number,))
     assert ledger.memory()[1] == (fast.entry.number, slow.entry.number)
     assert ledger.verify() == []
+
+
+@pytest.mark.parametrize("safe", [True, False])
+def test_what_is_overtaken_while_it_is_made_is_judged_again(
+    tmp_path: Path, tables: list[pl.DataFrame], safe: bool
+) -> None:
+    ledger = Ledger.create(tmp_path / "book", people=True)
+    release = ic.publish(some(tables[0]), MODELS)
+    mine = placement(Shown({1: ("a", 0), 2: ("b", 0), 3: ("c", 1), 4: ("d", 1)}))
+    same = {1: ("a", 0), 2: ("b", 0), 3: ("c", 1), 4: ("d", 1)}
+    other = {1: ("a", 0), 3: ("c", 0), 2: ("b", 1), 4: ("d", 1)}
+    with contextlib.suppress(UnsafeTogether), ledger.start({}) as slow:
+        before = Remembered(*ledger.memory(), "refuse")
+        with ledger.start({}) as fast:
+            fast.done({}, people=placement(Shown(same if safe else other)), judged_with=())
+        end_entry(slow, release, before, Standing(mine, {"s": column()}), [ic.LDiversity(2)])
+    assert ledger.verify() == []
+    assert ledger.entries[-1].kind == ("made" if safe else "failed")
+    assert ledger.memory()[1] == ((fast.entry.number, slow.entry.number) if safe else (fast.entry.number,))
+    assert not safe or ledger.entries[-1].told["judged with"] == [fast.entry.number]
+
+
+def test_people_with_several_values(tmp_path: Path) -> None:
+    rows = pl.concat([table.with_columns(zip=pl.col("age")) for table in quarters(90, 2, turnover=0)])
+    other = quarters(90, 1, seed=9)[0].select("pid", zip=pl.col("age"), more=pl.col("illness"))
+    visits = rows.select("pid", "age", "illness").vstack(
+        rows.head(90).join(other, on="pid").select("pid", "age", illness="more")
+    )
+    roles = {"person": "pid", "quasi": ["age"], "sensitive": ["illness"]}
+    ledger = Ledger.create(tmp_path / "book", people=True)
+    models = [ic.KAnonymity(5), ic.LDiversity(2), ic.ProbabilisticLDiversity(1.2)]
+    for _ in range(2):  # the same groups of the same people tell nothing new
+        ic.publish(ic.read(visits, **roles), models, ledger=ledger)
+    assert len(ledger.memory()[1]) == 2
 
 
 def test_killed_at_random_moments_there_is_no_entry_without_its_people(tmp_path: Path) -> None:

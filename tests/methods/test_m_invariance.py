@@ -170,3 +170,17 @@ def test_ten_quarters_together_tell_no_more_than_one(tmp_path: Path) -> None:
     assert invariant.details["only one value left"] == 0
     assert anatomy.value > anatomy.baseline + 0.2
     assert anatomy.details["only one value left"] > 0.3
+
+
+def test_new_people_wait_where_one_value_is_too_frequent(tmp_path: Path) -> None:
+    first = quarters(70, 1)[0]
+    fresh = quarters(100, 1, seed=5)[0].tail(30).with_columns(pid=pl.col("pid") + 5000, zip=pl.col("zip") + 5000)
+    many = pl.concat([first, fresh.with_columns(illness=pl.lit("flu"))])
+    later = pl.concat([first, fresh])
+    made = publish_all([first, many, later], 3, tmp_path)
+    waiting = made[1].method_numbers[TELLS_TOO_MANY]
+    assert waiting == made[1].withheld == 30  # not only those beyond a third: their value would be known
+    assert made[2].withheld == made[2].method_numbers[TELLS_TOO_MANY]
+    assert made[2].rows - made[2].counterfeits > 70
+    with pytest.raises(ic.errors.Unsatisfiable, match="more than 1/3"):
+        ic.publish(ic.read(many.tail(40), **ROLES), method=ic.MInvariance(3))

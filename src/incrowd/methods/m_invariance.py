@@ -49,7 +49,7 @@ its values any more, so that no counterfeit may name it."""
 COUNTERFEITS = "counterfeits"
 TELLS_CHANGED = "withheld: the value is none of the person's signature"
 TELLS_GONE = "withheld: nobody has a value of the signature any more"
-TELLS_TOO_MANY = "withheld: too many new people have the same value"
+TELLS_TOO_MANY = "withheld: one value is too frequent among new people, who wait"
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,8 @@ class MInvariance(Method):
         placed = np.concatenate([placed, out])
         if not (groups != WITHHELD).any():
             raise Unsatisfiable(
-                f"m-invariance: no {self.m} people have different values of {column}.  Hint: ask for a smaller m."
+                f"m-invariance: one value of {column} is more than 1/{self.m} of the {tally.rows:,} rows.  Hint: ask "
+                "for a smaller m, or group sensitive values."
             )
         made_up = MadeUp(stay.made_up_groups, column, stay.made_up_values.astype(np.int32))
         # Buckets are numbered without gaps, and each has a row that is somebody's.
@@ -323,25 +324,14 @@ def _shared_out(lacking: Counts, kind: Ints, stock: Counts) -> Counts:
 def _assigned(rows: Ints, values: Ints, m: int, kinds: int) -> tuple[Ints, Ints]:
     """Deal new people to buckets of m different values or a few more; return them with their bucket, or `WITHHELD`.
 
-    With as many buckets as there can be, G, no value has more than G rows: those beyond are withheld.
+    Where a value is more than one in m of them, all are withheld: were it only those beyond, their value would be known.
     """
     counts = np.bincount(values, minlength=kinds)
-    low, high = 0, len(rows) // m
-    while low < high:  # the largest G for which values cut to G rows fill m rows of each bucket
-        middle = (low + high + 1) // 2
-        if np.minimum(counts, middle).sum() >= m * middle:
-            low = middle
-        else:
-            high = middle - 1
-    number = low
+    number = len(rows) // m
     order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    rank = np.arange(len(rows)) - (np.cumsum(counts) - counts)[ordered]
-    kept = rank < number
-    groups = np.full(len(rows), WITHHELD, dtype=np.int64)
-    if number:
-        groups[kept] = np.arange(int(kept.sum())) % number
-    return rows[order], groups
+    if not number or int(counts.max(initial=0)) > number:
+        return rows, np.full(len(rows), WITHHELD, dtype=np.int64)
+    return rows[order], np.arange(len(rows)) % number
 
 
 def _require_all(

@@ -32,7 +32,6 @@ from incrowd.core.model import (
     refuse_unverifiable,
 )
 from incrowd.core.people import People, PeopleNumbers, PlacedPeople, lacks_beside_others
-from incrowd.core.people_memory import Placement
 from incrowd.core.people_placing import everybody_together, place_people
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import WITHHELD, Recoding, Showing
@@ -63,6 +62,7 @@ from incrowd.publishing.release import Release
 from incrowd.publishing.remembering import (
     IfUnsafe,
     Remembered,
+    Standing,
     Together,
     end_entry,
     remembered,
@@ -171,10 +171,12 @@ def publish(
             entry=entry,
             method_numbers=made.numbers,
             solutions=None if made.explored is None else made.explored.table(),
-            memory=None if memory is None or made.placement is None else memory.memory.with_one_more(made.placement),
+            memory=None
+            if memory is None or made.standing is None
+            else memory.memory.with_one_more(made.standing.placement),
         )
         if entry is not None:
-            end_entry(entry, release, memory, made.placement, models, made.placed, made.not_judged)
+            end_entry(entry, release, memory, made.standing, models)
     return release
 
 
@@ -278,9 +280,7 @@ class _Made:
     explored: Solutions | None = None
     of_people: Callable[[], tuple[Form, tuple[str, ...]] | None] | None = None
     numbers: Mapping[str, int] | None = None
-    placement: Placement | None = None
-    placed: PlacedPeople | None = None
-    not_judged: tuple[str, ...] = ()
+    standing: Standing | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -399,12 +399,12 @@ class _Job:
                     raise
                 return wider, self._verified(wider, tally, placed, own=own)
 
-        placement, not_judged = None, tuple[str, ...]()
+        standing = None
         if self.remembered is None or placed is None or known_as is None:
             form, guarantees = shown(recoding, placed)
         else:
             together = Together(self.remembered, known_as, schema, self.models, method.name, self.key, shown)
-            form, guarantees, recoding, placed, placement, not_judged = together.made(recoding, placed)
+            form, guarantees, recoding, placed, standing = together.made(recoding, placed)
         shown_items = None
         if counted.items is not None and placed is not None:
             shown_items = self._shown_items(form, counted.items, placed)
@@ -443,7 +443,7 @@ class _Job:
         event_sets = None if linked is None or shown_items is None else shown_items.sets.sets
         return _Made(
             form, guarantees, rows, told, numbers, lost, linked, event_sets, recoding.explored, of_people,
-            recoding.told, placement, placed, not_judged,
+            recoding.told, standing,
         )  # fmt: skip
 
     def _shown_items(self, form: Form, items: ItemsOfPeople, people: PlacedPeople) -> ShownItems:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
@@ -158,19 +158,27 @@ def _links(schema: Schema, memory: PeopleMemory, key: PseudonymKey | None) -> li
     return found + [memory.mark(f"kept {name}") for name in (*schema.kept, *schema.dates)]
 
 
-def judged(placement: Placement, remembered: Remembered, models: Sequence[Model], people: People) -> Verdict:
-    """Judge a release together with all earlier ones."""
-    everybody = np.ones(len(people), dtype=bool)
-    columns: Mapping[str, SensitiveColumn] = {
-        name: SensitiveColumn(
-            people.rows.trees[name],
-            np.bincount(people.values_of(name, everybody)[1], minlength=people.rows.trees[name].leaves).astype(
-                np.int64
-            ),
-        )
-        for name in placement.values
-    }
-    return judge_together(remembered.memory.placements, placement, models, columns)
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """Where a release stands among others: who is where in it, and what its sensitive columns have."""
+
+    placement: Placement
+    columns: Mapping[str, SensitiveColumn]
+    not_judged: tuple[str, ...] = ()
+    """Models that were not judged over several releases."""
+
+    def judged(self, remembered: Remembered, models: Sequence[Model]) -> Verdict:
+        """Judge the release together with all earlier ones."""
+        return judge_together(remembered.memory.placements, self.placement, models, self.columns)
+
+
+def _columns_of(people: People, names: Iterable[str]) -> dict[str, SensitiveColumn]:
+    everybody, found = np.ones(len(people), dtype=bool), {}
+    for name in names:
+        tree = people.rows.trees[name]
+        codes = people.values_of(name, everybody)[1]
+        found[name] = SensitiveColumn(tree, np.bincount(codes, minlength=tree.leaves).astype(np.int64))
+    return found
 
 
 def refusal(verdict: Verdict, earlier: int) -> UnsafeTogether:
@@ -217,20 +225,21 @@ class Together:
 
     def made(
         self, recoding: Recoding, who: PlacedPeople
-    ) -> tuple[Form, Sequence[Guarantee], Recoding, PlacedPeople, Placement, tuple[str, ...]]:
+    ) -> tuple[Form, Sequence[Guarantee], Recoding, PlacedPeople, Standing]:
         """Return it with who is where; groups are withheld until all releases together tell nothing too much."""
         memory, withheld = self.remembered, 0
         for _ in range(MOST_ROUNDS):
             form, guarantees = self.shown(recoding, who)
             placement = placement_of(form, who, self.known_as, memory.memory, self.schema, self.method, self.key)
+            standing = Standing(placement, _columns_of(who.people, placement.values))
             if not memory.judges or not memory.memory.placements:
-                return form, guarantees, recoding, who, placement, ()
-            verdict = judged(placement, memory, self.models, who.people)
+                return form, guarantees, recoding, who, standing
+            verdict = standing.judged(memory, self.models)
             if verdict.safe:
                 if withheld:
                     told = {**(recoding.told or {}), WITHHELD_TOGETHER: withheld}
                     recoding = replace(recoding, told=told)
-                return form, guarantees, recoding, who, placement, verdict.not_judged
+                return form, guarantees, recoding, who, replace(standing, not_judged=verdict.not_judged)
             seen = form.placed(who)
             if memory.if_unsafe == "refuse" or not len(verdict.groups) or seen is None:
                 raise refusal(verdict, len(memory.memory.placements))
@@ -246,25 +255,24 @@ def end_entry(
     entry: OpenEntry,
     release: Release,
     memory: Remembered | None,
-    placement: Placement | None,
+    standing: Standing | None,
     models: Sequence[Model],
-    placed: PlacedPeople | None,
-    not_judged: Sequence[str],
 ) -> None:
     """Write down what came of a release; where others came first meanwhile, it is judged again, with them."""
     told = outcome(release)
-    if memory is None or memory.entries is None or placement is None or placed is None:
+    if memory is None or memory.entries is None or standing is None:
         entry.done(told)
         return
-    if not_judged:
-        told["not judged together"] = list(not_judged)
+    if standing.not_judged:
+        told["not judged together"] = list(standing.not_judged)
     while True:
         try:
-            entry.done({**told, "judged with": list(memory.entries)}, people=placement, judged_with=memory.entries)
+            judged_with = {"judged with": list(memory.entries)}
+            entry.done({**told, **judged_with}, people=standing.placement, judged_with=memory.entries)
             return
         except Overtaken:
             found, entries = entry.ledger.memory()
             memory = replace(memory, memory=found, entries=entries)
-            verdict = judged(placement, memory, models, placed.people)
+            verdict = standing.judged(memory, models)
             if not verdict.safe:
                 raise refusal(verdict, len(entries)) from None
