@@ -324,7 +324,7 @@ def _shared_out(lacking: Counts, kind: Ints, stock: Counts) -> Counts:
 def _assigned(rows: Ints, values: Ints, m: int, kinds: int) -> tuple[Ints, Ints]:
     """Deal new people to buckets of m different values or a few more; return them with their bucket, or `WITHHELD`.
 
-    Where a value is more than one in m of them, all are withheld: were it only those beyond, their value would be known.
+    Where a value is more than one in m of them, all are withheld: were it only some, their value would be known.
     """
     counts = np.bincount(values, minlength=kinds)
     number = len(rows) // m
