@@ -156,6 +156,41 @@ def test_people_with_several_values(tmp_path: Path) -> None:
     assert len(ledger.memory()[1]) == 2
 
 
+BASE = {"person": "pid", "quasi": ["age", "sex"], "sensitive": ["illness"], "others": "drop"}
+DIVERSE = [ic.KAnonymity(5), ic.LDiversity(2)]
+KINDS = {
+    "weights": ({**BASE, "weight": "w"}, DIVERSE, {}),
+    "kept columns": ({**BASE, "keep": ["ward"]}, DIVERSE, {}),
+    "pseudonyms": ({**BASE, "pseudonyms": ["pid"]}, DIVERSE, {"pseudonym_key": ic.PseudonymKey.new()}),
+    "households": ({**BASE, "household": "hid"}, DIVERSE, {}),
+    "sets": ({**BASE, "items": ["had"], "item_separator": ";"}, [*DIVERSE, ic.KmAnonymity(3, m=1)], {}),
+    "slices": (BASE, ic.SlicedDiversity(2), {"method": ic.Slicing()}),
+    "multisets": (BASE, ic.BucketSize(5), {"form": ic.ShowMultisets()}),
+    "means": (BASE, DIVERSE, {"show": "mean"}),
+    "no sensitive column": ({**BASE, "sensitive": []}, ic.KAnonymity(5), {}),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_groups_of_the_same_people_tell_nothing_new(tmp_path: Path, kind: str) -> None:
+    row = pl.int_range(200)
+    table = quarters(200, 1)[0].with_columns(
+        sex=pl.when(row % 2 == 0).then(pl.lit("F")).otherwise(pl.lit("M")),
+        hid=row // 2,
+        w=1 + row % 3,
+        ward=pl.when(row % 5 < 2).then(pl.lit("x")).otherwise(pl.lit("y")),
+        had=pl.when(row % 2 == 0).then(pl.lit("u;v")).otherwise(pl.lit("v;z")),
+    )
+    roles, models, options = KINDS[kind]
+    ledger = Ledger.create(tmp_path / "book", people=True)
+    for number in range(2):
+        ic.publish(ic.read(table, **roles), models, ledger=ledger, **options).save(tmp_path / str(number))
+    assert ledger.verify([tmp_path / "0", tmp_path / "1"]) == []
+    assert [len(one) for one in ledger.memory()[0].placements] == [200, 200]
+    not_judged = ledger.entries[-2].told.get("not judged together", [])
+    assert bool(not_judged) == (kind in ("households", "slices"))
+
+
 def test_killed_at_random_moments_there_is_no_entry_without_its_people(tmp_path: Path) -> None:
     draw = random.Random(3)
     ledger = Ledger.create(tmp_path / "book", people=True)

@@ -38,6 +38,8 @@ _KEY_SUFFIX = ".key"
 class Ledger:
     """Every release of a data holding: what it is, what it guarantees, what it cost; no value of any table.
 
+    With `people=True`, a part that is as secret as the tables keeps who was published where.
+
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "clinic"
     >>> ledger = Ledger.create(place, cap=2)

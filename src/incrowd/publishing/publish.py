@@ -337,7 +337,7 @@ class _Job:
     @property
     def _looks_at_values(self) -> bool:
         """Whether anybody looks at sensitive values."""
-        return self.method.looks_at_values or any_looks_at_values(self.models)
+        return self.method.looks_at_values or any_looks_at_values(self.models) or self.remembered is not None
 
     def _refuse_unknown_people(self) -> None:
         """Refuse a table in which somebody seems to have several rows and nobody said who is who."""
