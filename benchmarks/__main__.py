@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from benchmarks import audits, confidence, families, generalization, loss, people, sets, speed
+from benchmarks import again, audits, confidence, families, generalization, loss, people, sets, speed
 from benchmarks.tables import data_folder
 
 
@@ -32,6 +32,7 @@ def main() -> None:
     audits.measure(console, chosen.cache, sizes)
     people.measure(console, chosen.cache)
     sets.measure(console)
+    again.measure(console)
 
 
 main()

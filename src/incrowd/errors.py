@@ -14,6 +14,7 @@
     ├── QueryError               a question to a release names what it does not have
     ├── AttackError              an attack lacks what it needs: a column, the table before, a person to look for
     ├── Unsatisfiable            no table that the method can reach satisfies every required model
+    │   └── UnsafeTogether       a release does by itself, and not together with earlier ones of the same people
     ├── ConformanceError         a method published what its models forbid: a fault, never a user's mistake
     ├── OutputError              the release cannot be written where it was asked to go
     ├── MissingExtra             a package is not installed that not everybody needs; also an ImportError
@@ -176,6 +177,17 @@ class AttackError(IncrowdError):
 
 class Unsatisfiable(IncrowdError):
     """No table that the method can reach satisfies every required model; says what was tried and how far it got."""
+
+
+class UnsafeTogether(Unsatisfiable):
+    """A release is safe by itself, and would tell too much of some people together with earlier ones."""
+
+    def __init__(self, message: str, affected: int = 0) -> None:
+        super().__init__(message)
+        self.affected = affected
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (str(self), self.affected)
 
 
 class ConformanceError(IncrowdError):

@@ -70,6 +70,19 @@ sex = { role = "quasi" }
 zip = { role = "quasi" }
 diagnosis = { role = "sensitive" }
 """
+STAYS = """
+incrowd = 1
+[source]
+path = "stays.csv"
+[[models]]
+name = "k-anonymity"
+k = 5
+[columns]
+patient = { role = "person" }
+age = { role = "quasi" }
+sex = { role = "quasi" }
+diagnosis = { role = "sensitive" }
+"""
 DESCRIPTION = '[columns]\nage = "quasi"\nsex = "quasi"\nzip = "quasi"\ndiagnosis = "sensitive"\n'
 
 
@@ -85,6 +98,7 @@ def _write_files(place: Path) -> None:
     _write_people(place)
     _write_survey(place)
     (place / "people.toml").write_text(RECIPE, encoding="utf-8")
+    (place / "stays.recipe.toml").write_text(STAYS, encoding="utf-8")
     (place / "theirs.toml").write_text(DESCRIPTION, encoding="utf-8")
 
 
@@ -110,6 +124,13 @@ def _write_people(place: Path) -> None:
     bought = [(row, f"product {row * one % 7}") for row in number for one in range(1, 1 + row % 4)]
     pl.DataFrame(bought, schema=["pid", "product"], orient="row").write_csv(place / "purchases.csv")
     people = members.select(patient="pid", age="age").with_columns(sex=pl.Series(["F", "M"] * 200))
+    stays = {
+        "patient": number,
+        "age": [18 + row * 37 % 71 for row in number],
+        "sex": ["FM"[row // 3 % 2] for row in number],
+        "diagnosis": [ILLNESSES[row * row % 23 % 5] for row in number],
+    }
+    pl.DataFrame(stays).write_csv(place / "stays.csv")
     events.rename({"pid": "patient", "day": "visit"}).join(people, on="patient").write_csv(place / "visits.csv")
 
 

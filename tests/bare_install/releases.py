@@ -56,6 +56,7 @@ def cases(place: Path) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
             {"method": ic.SDGS(10, levels={"age": 2}, epsilon=2), "sample": 0.4},
         ),
         "anatomy": (people, {"require": diverse, "method": ic.Anatomy()}),
+        "m-invariance": ({**people, "person": "number"}, {"method": ic.MInvariance(2)}),
         "slicing": (people, {"require": ic.SlicedDiversity(2), "method": ic.Slicing()}),
         "diffgen": (private, {"method": ic.DiffGen(1, steps=4)}),
         "consistent-diffgen": (private, {"method": ic.ConsistentDiffGen(1, steps=4)}),
@@ -75,7 +76,7 @@ def faults(place: Path) -> Iterator[str]:
     for family, covered in (("methods", {name.partition(",")[0] for name in asked}), ("forms", _forms(asked))):
         for name in sorted(set(registered(family)) - covered):
             yield f"no case publishes by {family}: {name}"
-    people = ic.datasets.census(ROWS, seed=3)
+    people = ic.datasets.census(ROWS, seed=3).with_row_index("number")
     people.write_csv(place / "people.csv")
     for name, (given, wanted) in asked.items():
         try:

@@ -147,3 +147,21 @@ sex = { role = "quasi", hierarchy = { kind = "categories", tree = ["Female", "Ma
     assert run(app, ["ledger", "verify", book, str(tmp_path / "a-release")]).exit_code == 0
     (tmp_path / "a-release" / "recipe.toml").write_text("changed")
     assert run(app, ["ledger", "verify", book, str(tmp_path / "a-release")]).exit_code == 1
+
+
+def test_sets_of_columns_are_paid_for_together_or_not_at_all(tmp_path: Path) -> None:
+    table = ic.read(
+        ic.datasets.census(5000),
+        quasi=["age", "sex"],
+        others="drop",
+        hierarchies={"sex": SEX, "age": ic.Intervals(widths=(20, 40), lower=0, upper=100)},
+    )
+    asked = {"method": ic.SDGS(20, levels={"age": 1}, epsilon=2), "sample": 0.2}
+    ledger = Ledger.create(tmp_path / "book", cap=Budget(3, "1e-3"))
+    parts = ic.publish_separately(table, [["age"], ["sex"]], ledger=ledger, **asked)
+    assert [entry.kind for entry in ledger.entries] == ["begun", "started", "made", "started", "made"]
+    assert ledger.spent == parts.releases[0].promise.price  # type: ignore[union-attr]
+    assert all(release is not None and release.summary["ledger"] for release in parts.releases)
+    with pytest.raises(BudgetSpent):  # for one of the two there would be enough
+        ic.publish_separately(table, [["age"], ["sex"]], ledger=ledger, **asked)
+    assert len(ledger.entries) == 5

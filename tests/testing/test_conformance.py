@@ -94,6 +94,7 @@ ELSEWHERE = {
     "k-dgs",
     "k-map",
     "ke-anonymity",
+    "m-invariance",
     "marginals",
     "minimum-variance",
     "scheme",

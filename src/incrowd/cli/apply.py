@@ -19,6 +19,14 @@ def apply(
     format: Annotated[str | None, typer.Option(help="csv, parquet or arrow (default: as the new table).")] = None,
     separator: Annotated[str | None, typer.Option(help="Separator of a CSV file (default: found out).")] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV file (default: found out).")] = None,
+    ledger: Annotated[Path | None, typer.Option(help="The ledger to write the release down in.")] = None,
+    if_unsafe: Annotated[
+        str | None,
+        typer.Option(
+            help="refuse, or withhold groups: where the release and earlier ones of the ledger would tell too much "
+            "(default: refuse)."
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
@@ -26,8 +34,10 @@ def apply(
     """Recode a new table as an earlier RELEASE was, verify the same models, and withhold what fails."""
     from rich.console import Console
 
+    from incrowd.cli.if_unsafe import as_way
     from incrowd.cli.output import print_json, release_lines, showing_progress, summary_table
     from incrowd.core.release_directory import require_free
+    from incrowd.ledger import Ledger
     from incrowd.publishing.applying import recipe_to_apply
     from incrowd.publishing.saving import formats
 
@@ -35,10 +45,12 @@ def apply(
         raise typer.BadParameter(f"it is one of {', '.join(formats())}", param_hint="--format")
     given = {"separator": separator, "encoding": encoding}
     recipe = recipe_to_apply(release, source, {key: value for key, value in given.items() if value is not None})
+    way = as_way(if_unsafe)
     directory = output or release.parent / f"{release.name}-applied"
     require_free(directory, force=force)
     with showing_progress(quiet=quiet or as_json) as progress:
-        made = recipe.run(progress=progress)
+        book = None if ledger is None else Ledger(ledger)
+        made = recipe.run(ledger=book, if_unsafe=way, progress=progress)
         data = made.save(directory, format=format, force=force, progress=progress)
     if as_json:
         print_json({"directory": str(directory), "data": str(data), **made.summary})

@@ -25,6 +25,13 @@ def init(
     delta: Annotated[
         str, typer.Option(help="Cap: their δ. With one, many small prices cost less than their sum.")
     ] = "0",
+    people: Annotated[
+        bool,
+        typer.Option(
+            "--people",
+            help="Keep who was published in which group, and judge releases together. As secret as the table.",
+        ),
+    ] = False,
     key: _Key = None,
 ) -> None:
     """Begin a ledger in a new DIRECTORY, with a key in a file of its own."""
@@ -33,8 +40,13 @@ def init(
 
     if epsilon is None and delta != "0":
         raise typer.BadParameter("a cap has an ε, too: say --epsilon", param_hint="--delta")
-    made = Ledger.create(directory, cap=None if epsilon is None else Budget(epsilon, delta), key=key)
+    made = Ledger.create(directory, cap=None if epsilon is None else Budget(epsilon, delta), people=people, key=key)
     typer.echo(f"Begun: {directory}.")
+    if people:
+        typer.echo(
+            f"{directory / 'people'} will hold who was published in which group, under hashes of the key. It is as "
+            "secret as the tables: only you can read it."
+        )
     typer.echo(
         f"Its key is {made.key_file}. Keep it in another place, and keep a copy: without it nothing can be added."
     )

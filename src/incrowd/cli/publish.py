@@ -57,6 +57,13 @@ def publish(
         Path | None,
         typer.Option(help="The ledger to write the release down in, and to pay from (default: the recipe's own)."),
     ] = None,
+    if_unsafe: Annotated[
+        str | None,
+        typer.Option(
+            help="refuse, or withhold groups: where the release and earlier ones of the ledger would tell too much "
+            "(default: as the recipe says, or refuse)."
+        ),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
     spreadsheet_safe: Annotated[
         bool, typer.Option("--spreadsheet-safe", help="Make cells plain text that a spreadsheet would run as formulas.")
@@ -67,6 +74,7 @@ def publish(
     """Make the release that a RECIPE describes, check it, and write it into a new directory."""
     from rich.console import Console
 
+    from incrowd.cli.if_unsafe import as_way
     from incrowd.cli.output import print_json, release_lines, showing_progress, summary_table
     from incrowd.core.families import registered
     from incrowd.core.release_directory import require_free
@@ -86,6 +94,7 @@ def publish(
         raise typer.BadParameter(f"it is one of {', '.join(engines)}", param_hint="--engine")
     if master is not None and engine == "local":
         raise typer.BadParameter("only Spark has a master: say --engine spark", param_hint="--master")
+    chosen_way = as_way(if_unsafe)
     asked_show = {name: require_show("--show", how) for name, how in map(asked_of, show or [])}
     loaded = Recipe.load(recipe)
     asked = str(output or loaded.output.get("directory", f"{recipe.stem.removesuffix('.recipe')}-release"))
@@ -108,7 +117,9 @@ def publish(
     session = engines[engine].start_session(master)
     with showing_progress(quiet=quiet or as_json) as progress:
         book = None if ledger is None else Ledger(ledger)
-        release = loaded.run(seed=seed, show=asked_show, ledger=book, progress=progress, session=session)
+        release = loaded.run(
+            seed=seed, show=asked_show, ledger=book, if_unsafe=chosen_way, progress=progress, session=session
+        )
         chosen = cast("Format | None", format or loaded.output.get("format"))
         safe = spreadsheet_safe or bool(loaded.output.get("spreadsheet_safe", False))
         with warnings.catch_warnings(record=True) as told:

@@ -32,6 +32,7 @@ from incrowd.core.people import (
     count_people,
     entries_of_people,
     households_of_people,
+    name_people,
     number_households,
     number_in_all,
     number_people,
@@ -62,6 +63,8 @@ class Counted:
     """Who has which rows, where that is known. `tuple_of` are then the places of pairs of a person and a tuple."""
     items: ItemsOfPeople | None = None
     """Which items people have, where there is a column of sets; `people` is then known as well."""
+    names: pl.DataFrame | None = field(default=None, repr=False)
+    """What people are called, in the order of `people`, where that was asked for."""
     weighted: WeightedTuples | None = None
     """The rows by what they weigh, where there is a column of weights. `tuple_of` are then places among these."""
 
@@ -266,19 +269,24 @@ class Engine(Named, Protocol):
         """Return the distinct tuples of some columns and how many rows have each, in one pass over the rows."""
         ...
 
-    def count(self, schema: Schema, population: Engine | None = None, *, values: bool = True) -> Counted:
+    def count(
+        self, schema: Schema, population: Engine | None = None, *, values: bool = True, by_name: bool = False
+    ) -> Counted:
         """Count the distinct tuples of the quasi-identifiers and sensitive columns.
 
         Where nobody will look at sensitive `values`, people with several rows are told apart without them.
+        `by_name` asks for people and what they are called, also where each has one row.
         Of a population that the table's people belong to, the quasi-identifiers are counted beside them.
         """
         found_again = bool(schema.found_again)
         owned = self.owned(schema, found_again=bool(found_again or schema.weight))
         tally, tuple_of = self._coded(owned, schema, population)
-        found, person_of = None, None
+        found, person_of, names = None, None, None
         if schema.person:
-            person_of = number_people(owned.owners, schema.person, self.source.texts)
-            if int(person_of.max(initial=-1)) + 1 < tally.rows:  # or a person is a row
+            person_of, called = name_people(owned.owners, schema.person, self.source.texts)
+            names = called if by_name else None
+            several = int(person_of.max(initial=-1)) + 1 < tally.rows  # or a person is a row
+            if several or (by_name and not schema.items):  # sets tell people apart as well
                 found, tuple_of = count_people(
                     tally,
                     person_of,
@@ -288,10 +296,10 @@ class Engine(Named, Protocol):
                     values=values,
                 )
         if schema.items:
-            return self._with_items(schema, tally, owned, tuple_of, found, person_of, values=values)
+            return self._with_items(schema, tally, owned, tuple_of, found, person_of, names, values=values)
         if schema.household:
             found, tuple_of = self._with_households(schema, tally, owned, tuple_of, found, values=values)
-        counted = Counted(tally, owned.raw, tuple_of, found)
+        counted = Counted(tally, owned.raw, tuple_of, found, names=names)
         if schema.weight is not None:
             counted = self._weighed(counted, schema, schema.weight, owned)
         if found_again:
@@ -345,6 +353,7 @@ class Engine(Named, Protocol):
         tuple_of: Ints,
         found: People | None,
         person_of: Ints | None,
+        names: pl.DataFrame | None,
         *,
         values: bool,
     ) -> Counted:
@@ -378,7 +387,9 @@ class Engine(Named, Protocol):
         if schema.household:
             households = number_households(owned.owners, schema.household, self.source.texts)
             people = with_households(people, households_of_people(number, households), values=values)
-        counted = Counted(tally, owned.raw, places, people, items)
+        if names is not None:
+            names = names[who[np.argsort(number)]]
+        counted = Counted(tally, owned.raw, places, people, items, names)
         if schema.weight is not None:
             counted = self._weighed(counted, schema, schema.weight, owned)
         return counted if schema.found_again else replace(counted, raw=pl.DataFrame(), tuple_of=places[:0])

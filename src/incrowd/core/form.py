@@ -62,6 +62,11 @@ class FormOutline(Named, Protocol):
         """Rows in each group of people who hide together."""
         ...
 
+    @property
+    def counterfeits(self) -> int:
+        """Published rows that are nobody's, and are not counted among those of the table."""
+        return 0
+
     def tables(self) -> Mapping[str, pl.DataFrame]:
         """Return what is published besides the rows, by name."""
         return {}
@@ -133,6 +138,14 @@ class Form(FormOutline, Protocol):
     def seen(self, people: PlacedPeople) -> Ints | None:
         """Return each person's group as a reader sees it; None for forms that take no people with several rows."""
         return None
+
+    def placed(self, people: PlacedPeople) -> Ints | None:
+        """Return the group or the bucket that each person is published in, or `WITHHELD`; None if unknown."""
+        return self.seen(people)
+
+    def made_up_values(self) -> Mapping[str, tuple[Ints, Codes]]:
+        """Return the sensitive values of rows that are nobody's, by column: groups, and codes of the table's trees."""
+        return {}
 
     def with_items(self, people: PlacedPeople, column: str, list_of: Ints, lists: pl.Series, sets: ShownSets) -> Form:
         """Return the same with a set of items beside each row; only of forms that tell who is seen where."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.common.surface import as_role, option
-from incrowd.core.schema import HOUSEHOLD
+from incrowd.core.schema import HIDDEN
 from incrowd.core.tally import Tally
 from incrowd.errors import NeedsTable, SchemaError
 from incrowd.hierarchies.naming import Pieces
@@ -245,7 +245,7 @@ class Groups:
     @property
     def secrets(self) -> tuple[str, ...]:
         """The sensitive columns: what must not be learnt of anybody. Households are none of it."""
-        return tuple(name for name in self.sensitive if name != HOUSEHOLD)
+        return tuple(name for name in self.sensitive if name not in HIDDEN)
 
     def several_values(self, name: str) -> bool:
         """Whether somebody has several values in a column."""

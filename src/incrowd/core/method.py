@@ -32,6 +32,8 @@ class AnyMethod(Named, Protocol):
     """Whether it promises differential privacy, which is about rows: where somebody has several, about `most_rows`."""
     one_row_each: ClassVar[bool] = False
     """Whether nobody may have several rows: it is made for a form of which that is true."""
+    remembers_people: ClassVar[bool] = False
+    """Whether it asks where people were published before: it then sees their signatures, and has to know who is who."""
     shows: ClassVar[Show] = "label"
     """What quasi-identifiers that are numbers show where nobody asks for anything else."""
 

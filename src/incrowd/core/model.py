@@ -48,6 +48,8 @@ class Model(Statement, Protocol):
     """Whether it judges groups only together with their labels and the table before."""
     counts_households: ClassVar[bool] = False
     """Whether it looks at who lives together, which releases do not show, and at no sensitive value."""
+    knows_values: ClassVar[bool] = True
+    """Whether it asks which values there are, and not only how often each occurs."""
     compares_with_table: ClassVar[bool] = False
     """Whether it compares a group's values with those of the whole table, withheld rows included."""
     holds_in_buckets: ClassVar[bool] = False

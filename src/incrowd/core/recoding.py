@@ -17,7 +17,16 @@ from incrowd.core.schema import Schema
 from incrowd.core.solutions import Solutions
 from incrowd.core.tally import Tally
 
-__all__ = ["WITHHELD", "Recoding", "Showing"]
+__all__ = ["WITHHELD", "MadeUp", "Recoding", "Showing"]
+
+
+@dataclass(frozen=True, eq=False)
+class MadeUp:
+    """Rows that are nobody's: each in a group, with a code of one column; the others are those of somebody there."""
+
+    groups: Ints
+    column: str
+    codes: Codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +52,8 @@ class Recoding:
     """How the groups are to be shown, where the method is made for one form."""
     explored: Solutions | None = None
     """What else the method looked at, where it keeps that."""
+    made_up: MadeUp | None = None
+    """Rows to publish that are nobody's, where a method makes some up."""
     told: Mapping[str, int] | None = None
     """Numbers that the method has to tell of what it did, such as why rows are withheld."""
 

@@ -22,6 +22,11 @@ Others = Literal["keep", "drop"]
 HOUSEHOLD = "\0household"
 """Name of the column of households among what people have; the leading zero byte keeps it apart from any column that a
 table may have. Methods see it as a sensitive column; models that do not ask for it by name do not."""
+SIGNATURE = "\0signature"
+"""Name of the column of signatures: the sensitive codes that somebody was published among before, as a text. Only
+methods that ask where people were see it."""
+HIDDEN = (HOUSEHOLD, SIGNATURE)
+"""Columns of people that are no sensitive columns of the table, and that no form writes."""
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,9 @@ class LinkedEngine(Engine):
         """Look at the people alone."""
         return self.people.repeated(columns)
 
-    def count(self, schema: Schema, population: Engine | None = None, *, values: bool = True) -> Counted:
+    def count(
+        self, schema: Schema, population: Engine | None = None, *, values: bool = True, by_name: bool = False
+    ) -> Counted:
         """Count people with the values of their events, as sets."""
         raw, counts = self.people.distinct(schema.found_again_by)
         if raw.height == 0:
@@ -111,7 +113,11 @@ class LinkedEngine(Engine):
         if schema.household:
             households = number_households(raw, schema.household, self.source.texts)
             people = with_households(people, households_of_people(whose, households), values=values)
-        counted = Counted(tally, raw, places, people, items)
+        names = None
+        if by_name:
+            names = pl.DataFrame([names_as_read(raw[name], self.source.texts).alias(name) for name in schema.person])
+            names = names[np.argsort(whose)]
+        counted = Counted(tally, raw, places, people, items, names)
         if schema.weight is None:
             return counted
         return self._weighed(counted, schema, schema.weight, OwnedTuples(raw, counts, raw, tuple_of, counts))

@@ -120,7 +120,8 @@ class SlicedTable(SlicedRows, Form):
         self, require: Sequence[Model], before: Tally | None, people: PlacedPeople | None = None
     ) -> list[Guarantee]:
         """Check every model on the buckets; return the guarantees, or refuse the release."""
-        if people is not None:  # how many rows somebody has can be read off the quasi-identifiers
+        if people is not None and len(people.people) < people.people.rows.rows:
+            # How many rows somebody has can be read off the quasi-identifiers.
             raise SchemaError(f"{self.name} is for tables in which everybody has one row.")
         return [self._verified(model, before) for model in require]
 
@@ -184,6 +185,12 @@ class SlicedTable(SlicedRows, Form):
     def _secrets_are_alone(self) -> bool:
         secret = set(self.schema.sensitive)
         return all(secret.isdisjoint(column) or secret.issuperset(column) for column in self.columns)
+
+    def placed(self, people: PlacedPeople) -> Ints | None:
+        """Return the bucket of each person."""
+        if self.bucket_of_group is None:
+            return None
+        return np.asarray(np.append(self.bucket_of_group, WITHHELD)[people.group_of])
 
     def shown_labels(self) -> Mapping[str, tuple[Tree, pl.Series]]:
         """Return what columns show that are generalized."""
@@ -399,6 +406,7 @@ def sliced(
         buckets=buckets,
         permuted=permute_columns(rng, buckets, len(columns)),
         rows_in=rows_in,
+        bucket_of_group=numbers,
     )
 
 

@@ -1,4 +1,4 @@
-"""The ledger of a data holding: every release of it, what each of them cost, and nothing of the table itself."""
+"""The ledger of a data holding: every release of it, what each cost, and, in a part that is secret, who was where."""
 
 from incrowd.ledger.ledger import Ledger, OpenEntry
 

@@ -19,22 +19,26 @@ from typing import Any
 
 from incrowd.common.exact import Exact
 from incrowd.common.writing import telling
+from incrowd.core.people_memory import PeopleMemory, Placement
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.schema import Schema
 from incrowd.dp.budget import Budget
 from incrowd.errors import BudgetSpent, LedgerError
 from incrowd.ledger.entries import Entry, Kind, broken, read_budget, write_budget
+from incrowd.ledger.people_files import PeopleFiles
 from incrowd.ledger.running import Running, is_dead
 from incrowd.ledger.spending import added_up, cost_together
 from incrowd.ledger.store import Store, create
 
-_FILE, _RUNS = "ledger.sqlite", "running"
+_FILE, _RUNS, _PEOPLE = "ledger.sqlite", "running", "people"
 _ENDS: tuple[Kind, ...] = ("made", "failed", "stopped")
 _KEY_SUFFIX = ".key"
 
 
 class Ledger:
     """Every release of a data holding: what it is, what it guarantees, what it cost; no value of any table.
+
+    With `people=True`, a part that is as secret as the tables keeps who was published where.
 
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "clinic"
@@ -61,12 +65,19 @@ class Ledger:
 
     @classmethod
     def create(
-        cls, directory: str | Path, *, cap: Budget | Exact | None = None, key: str | Path | None = None
+        cls,
+        directory: str | Path,
+        *,
+        cap: Budget | Exact | None = None,
+        people: bool = False,
+        key: str | Path | None = None,
     ) -> Ledger:
         """Make a ledger in a new directory, and a key for it in a file beside the directory, or where `key` says.
 
         `cap` is what all private releases together may cost everybody in the tables, an ε or a `Budget` with a δ;
-        without one, costs are only counted.
+        without one, costs are only counted. With `people=True` it keeps who was published in which group, to judge
+        later releases: that part, `people/` in the directory, is as secret as the tables. Only you can read it; keep
+        the key in another place.
         """
         if cap is not None and not isinstance(cap, Budget):
             cap = Budget(cap)
@@ -78,7 +89,11 @@ class Ledger:
                 raise LedgerError(f"{directory} is not empty.  Hint: choose a new directory for the ledger.")
         secret = PseudonymKey.load_or_create(key_file).secret
         told: dict[str, Any] = {"key": _check_of(secret), "cap": None if cap is None else write_budget(cap)}
+        if people:
+            told["people"] = True
         with telling(directory):
+            if people:
+                (directory / _PEOPLE).mkdir(mode=0o700)
             (directory / _RUNS).mkdir(mode=0o700)
             create(directory / _FILE, secret, told)
         return cls(directory, key=key_file)
@@ -93,6 +108,21 @@ class Ledger:
         """What all private releases together may cost, as it was set when the ledger was begun."""
         told = self._begun.told["cap"]
         return None if told is None else read_budget(told)
+
+    @property
+    def keeps_people(self) -> bool:
+        """Whether it keeps who was published in which group, and judges releases together."""
+        return bool(self._begun.told.get("people"))
+
+    def memory(self) -> tuple[PeopleMemory, tuple[int, ...]]:
+        """Return who was published where in all releases so far, and the numbers of these; refuse what was changed."""
+        numbers = _with_people(self.entries)
+        placements = tuple(self._people.read(number, digest) for number, digest in numbers.items())
+        return PeopleMemory(hmac.digest(self._key, b"incrowd ledger people\0", "sha256"), placements), tuple(numbers)
+
+    @property
+    def _people(self) -> PeopleFiles:
+        return PeopleFiles(self.directory / _PEOPLE)
 
     @property
     def spent(self) -> Budget:
@@ -146,22 +176,48 @@ class Ledger:
         """Write down where a release was saved, and what its files are."""
         return self._add("saved", {"about": about, **told})
 
+    def require_room(self, prices: Sequence[Budget]) -> None:
+        """Raise `BudgetSpent` if the cap cannot pay for all of these together. Nothing is taken yet."""
+        cap, total = self.cap, self._cost(self.entries, *prices)
+        if cap is not None and not cap.covers(total):
+            raise self._too_much(added_up(prices), self.entries, total)
+
+    def _too_much(self, price: Budget, entries: Sequence[Entry], total: Budget) -> BudgetSpent:
+        return BudgetSpent(
+            f"this costs {price}, and {self._cost(entries)} of the ledger's {self.cap} is spent: together "
+            f"{total}.  Hint: ask for less, or publish about other people under a ledger of their own."
+        )
+
     def _take(self, kind: Kind, told: Mapping[str, Any], price: Budget | None) -> Entry:
         def decide(entries: list[Entry]) -> tuple[Kind, Mapping[str, Any]]:
             if price is None:
                 return kind, told
             cap, total = self.cap, self._cost(entries, price)
             if cap is not None and not cap.covers(total):
-                raise BudgetSpent(
-                    f"this costs {price}, and {self._cost(entries)} of the ledger's {cap} is spent: together "
-                    f"{total}.  Hint: ask for less, or publish about other people under a ledger of their own."
-                )
+                raise self._too_much(price, entries, total)
             return kind, {**told, "price": write_budget(price)}
 
         return self._store.add(self._key, decide)
 
     def _add(self, kind: Kind, told: Mapping[str, Any]) -> Entry:
         return self._store.add(self._key, lambda _: (kind, told))
+
+    def _made(
+        self, about: int, told: Mapping[str, Any], content: bytes | None, judged_with: Sequence[int] | None
+    ) -> None:
+        """Write down that a release is made; where other releases came in between that it was not judged with, refuse.
+
+        What is kept of people is on the disk before the entry is: without the entry, it is nobody's.
+        """
+        if content is not None:
+            told = {**told, "people": self._people.write(about, content)}
+
+        def decide(entries: list[Entry]) -> tuple[Kind, Mapping[str, Any]]:
+            if judged_with is not None and tuple(_with_people(entries)) != tuple(judged_with):
+                raise Overtaken
+            return "made", {"about": about, **told}
+
+        self._store.add(self._key, decide)
 
     def _mark_stopped(self) -> None:
         """Write down which runs were killed before they came to an end. What they cost stays spent."""
@@ -171,6 +227,9 @@ class Ledger:
             if is_dead(self.directory / _RUNS / str(entry.told["run"])):
                 with suppress(_AlreadyEnded):
                     self._store.add(self._key, partial(_stopped, entry))
+        if self.keeps_people:
+            ended = {entry.about for entry in self.entries if entry.kind in ("failed", "stopped")}
+            self._people.remove(ended - set(_with_people(self.entries)))
         for entry in entries if locks else ():  # of those that were killed, the lock is still there
             lock = locks.get(str(entry.told.get("run")))
             if lock is not None and is_dead(lock):
@@ -181,6 +240,9 @@ class Ledger:
         self._mark_stopped()
         entries = self._store.read_all()
         found = list(broken(entries, self._key))
+        if self.keeps_people:
+            running = {entry.number for entry in _unended(entries)}
+            found += self._people.strange(_with_people(entries), running)
         for release in releases:
             found += _strange(Path(release), entries)
         return found
@@ -198,15 +260,25 @@ class OpenEntry:
         self.entry = entry
         self.ended = False
 
-    def done(self, told: Mapping[str, Any]) -> None:
-        """Write down what came of it."""
-        self.ledger._add("made", {"about": self.entry.number, **told})
+    def done(
+        self, told: Mapping[str, Any], *, people: Placement | None = None, judged_with: Sequence[int] | None = None
+    ) -> None:
+        """Write down what came of it, and who is where, where the ledger keeps that.
+
+        `judged_with` are the releases that it was judged with; `Overtaken` is raised where there are others by now.
+        """
+        content = None if people is None else people.to_bytes()
+        self.ledger._made(self.entry.number, told, content, judged_with)
         self.ended = True
 
     @property
     def mark(self) -> dict[str, Any]:
         """What a release carries, to be found in the ledger again."""
         return {"entry": self.entry.number, "hash": self.entry.hash}
+
+
+class Overtaken(Exception):
+    """Another release was recorded meanwhile: what was judged is to be judged again, with that one."""
 
 
 class _AlreadyEnded(Exception):
@@ -236,6 +308,13 @@ def described(schema: Schema) -> dict[str, Any]:
         "sensitive": sorted(schema.sensitive),
         "kept": sorted((*schema.kept, *schema.dates)),
         "pseudonyms": sorted(schema.pseudonyms),
+    }
+
+
+def _with_people(entries: Sequence[Entry]) -> dict[int, str]:
+    """Return the releases that tell who was where, by their number, with the SHA-256 of what is kept of that."""
+    return {
+        entry.about: str(entry.told["people"]) for entry in entries if entry.kind == "made" and "people" in entry.told
     }
 
 

@@ -45,6 +45,7 @@ class AlphaKAnonymity(Model):
     missing: Missing = "ignored"
     name: ClassVar[str] = "alpha-k-anonymity"
     plain_name: ClassVar[str] = "look-alikes, and no value too frequent among them"
+    knows_values: ClassVar[bool] = False
     monotone: ClassVar[bool] = True  # a value's share of a union is at most the larger of its two shares
     hereditary: ClassVar[bool] = False  # {a, a, a, b} fails α = 1/2, its subgroup {a, b} does not
 

@@ -42,6 +42,7 @@ class DistinctLDiversity(Model):
     name: ClassVar[str] = "distinct-l-diversity"
     plain_name: ClassVar[str] = "several different values in each group"
     strictness: ClassVar[tuple[str, tuple[float, ...]]] = ("l", (2, 3, 5, 8))
+    knows_values: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = True  # if people have one value each
     holds_in_buckets: ClassVar[bool] = True

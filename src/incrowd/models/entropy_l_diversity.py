@@ -46,6 +46,7 @@ class EntropyLDiversity(Model):
     name: ClassVar[str] = "entropy-l-diversity"
     plain_name: ClassVar[str] = "values are well mixed in each group"
     strictness: ClassVar[tuple[str, tuple[float, ...]]] = ("l", (1.5, 2, 3, 5, 8))
+    knows_values: ClassVar[bool] = False
     monotone: ClassVar[bool] = True  # entropy is concave: a union's is at least the smaller of the two
     hereditary: ClassVar[bool] = False
     holds_in_buckets: ClassVar[bool] = True

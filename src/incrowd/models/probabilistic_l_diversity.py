@@ -42,6 +42,7 @@ class ProbabilisticLDiversity(Model):
     name: ClassVar[str] = "probabilistic-l-diversity"
     plain_name: ClassVar[str] = "no value is too frequent in a group"
     strictness: ClassVar[tuple[str, tuple[float, ...]]] = ("l", (1.5, 2, 3, 5, 8))
+    knows_values: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = False
     holds_in_buckets: ClassVar[bool] = True

@@ -44,6 +44,7 @@ class RecursiveLDiversity(Model):
     name: ClassVar[str] = "recursive-l-diversity"
     plain_name: ClassVar[str] = "no value is too frequent in a group"
     strictness: ClassVar[tuple[str, tuple[float, ...]]] = ("l", (2, 3, 5, 8))
+    knows_values: ClassVar[bool] = False
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = False
     holds_in_buckets: ClassVar[bool] = True

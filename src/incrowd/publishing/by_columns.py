@@ -26,6 +26,7 @@ from incrowd.dp.budget import Budget
 from incrowd.dp.promise import PrivacyPromise
 from incrowd.dp.sampled_suppression import as_epsilon
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable, did_you_mean
+from incrowd.ledger import Ledger
 from incrowd.methods.sdgs import SDGS
 from incrowd.models.differential_privacy import DifferentialPrivacy
 from incrowd.publishing.noisy_counts import SEEDED
@@ -66,12 +67,14 @@ def publish_separately(
     method: SDGS,
     sample: float | Fraction,
     seed: int | None = None,
+    ledger: Ledger | None = None,
     progress: Progress = silent,
 ) -> SeparateReleases:
     """Publish sets of columns as tables of their own, each with its own sample and its own suppression.
 
     The method's `epsilon` and `scheme_epsilon` are what all tables cost together, and each gets an equal share. Where
-    somebody has several rows, each table keeps `most_rows` of every person, chosen anew.
+    somebody has several rows, each table keeps `most_rows` of every person, chosen anew. Under a `ledger`, each table
+    is an entry of its own; where the cap cannot pay for all of them, nothing is published.
 
     >>> import incrowd as ic
     >>> declared = {"age": ic.Intervals(widths=(20, 40)), "sex": ic.Categories.from_tree(["Female", "Male"])}
@@ -102,12 +105,14 @@ def publish_separately(
     methods = [_share(method, schema, len(schemas), rate) for schema in schemas]
     note = "" if seed is None else SEEDED
     together = _together([each.promise(rate) for each in methods], most_rows=method.most_rows, note=note)
+    if ledger is not None:
+        ledger.require_room([each.promise(rate).price for each in methods])
     made: list[Release | None] = []
     for place, (schema, each) in enumerate(zip(schemas, methods, strict=True)):
         progress("publishing sets of columns", place / len(sets))
         own_seed = None if seed is None else int(np.random.default_rng([seed, place]).integers(2**62))
         try:
-            made.append(publish(replace(table, schema=schema), method=each, sample=rate, seed=own_seed))
+            made.append(publish(replace(table, schema=schema), method=each, sample=rate, seed=own_seed, ledger=ledger))
         except Unsatisfiable:
             made.append(None)
     progress("publishing sets of columns", 1.0)

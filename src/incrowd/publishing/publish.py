@@ -49,16 +49,26 @@ from incrowd.forms.generalized import ShowGeneralized
 from incrowd.forms.labelled_groups import present_values
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.ledger import Ledger
+from incrowd.methods.m_invariance import MInvariance
 from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.private import PrivateMethod
 from incrowd.methods.scheme import Scheme
 from incrowd.methods.sets.occurrence_recoding import OccurrenceRecoding
 from incrowd.publishing.changes import change_table, refuse_changes
-from incrowd.publishing.in_ledger import outcome, recorded
+from incrowd.publishing.in_ledger import recorded
 from incrowd.publishing.items import ShownItems, require_recodable, show_items
 from incrowd.publishing.noisy_counts import SEEDED, noisy_counts_of, refuse_for_noisy_counts
 from incrowd.publishing.people_promises import refuse_unbounded_method
 from incrowd.publishing.release import Release
+from incrowd.publishing.remembering import (
+    IfUnsafe,
+    Remembered,
+    Standing,
+    Together,
+    end_entry,
+    remembered,
+    with_signatures,
+)
 from incrowd.publishing.scheme import with_scheme
 from incrowd.publishing.showing import refuse_show, settled_show
 from incrowd.publishing.table import Table
@@ -77,6 +87,7 @@ def publish(
     seed: int | None = None,
     pseudonym_key: PseudonymKey | None = None,
     ledger: Ledger | None = None,
+    if_unsafe: IfUnsafe = "refuse",
     progress: Progress = silent,
 ) -> Release:
     """Make a release of a table that satisfies every required model, or raise `Unsatisfiable`.
@@ -98,7 +109,10 @@ def publish(
     pseudonym_key : makes pseudonyms and shifts of dates that can be repeated (default: a key that is drawn now and
         forgotten).
     ledger : where releases of this data holding are written down, with what they cost. What a private method costs is
-        taken from its cap before anything is drawn, and `BudgetSpent` is raised where it does not fit.
+        taken from its cap before anything is drawn, and `BudgetSpent` is raised where it does not fit. A ledger that
+        keeps people (`Ledger.create(…, people=True)`) judges the release together with all earlier ones.
+    if_unsafe : "refuse" or "withhold": what becomes of a release that would tell too much together with earlier ones of
+        the ledger (default: "refuse", `UnsafeTogether` is raised). "withhold" withholds groups until nothing does.
     progress : is told how far the work is.
 
     >>> import incrowd as ic
@@ -127,9 +141,12 @@ def publish(
         models += tuple(model for model in map(_of_households, models) if model is not None and model not in models)
     key = None if method.private else pseudonym_key or (PseudonymKey.new() if table.schema.keyed else None)
     population = None if method.private or table.population is None else table.population.source
+    memory = remembered(ledger, method, table.schema, if_unsafe)
+    if method.remembers_people and form is not None:
+        raise RecipeError(f"{method.name} publishes buckets of its own.  Hint: leave out the form.")
     recoder = (items or OccurrenceRecoding()) if of_sets else None
     changed, changes = change_table(table, method, rng)
-    job = _Job(changed, models, method, form, rate, rng, key, progress, of_sets, recoder, show)
+    job = _Job(changed, models, method, form, rate, rng, key, progress, of_sets, recoder, show, memory)
     with recorded(ledger, table, models, method, rate, promise, seeded=seed is not None) as entry:
         made = job.run()
         release = Release(
@@ -157,9 +174,12 @@ def publish(
             changes=changes,
             method_numbers=made.numbers,
             solutions=None if made.explored is None else made.explored.table(),
+            memory=None
+            if memory is None or made.standing is None
+            else memory.memory.with_one_more(made.standing.placement),
         )
         if entry is not None:
-            entry.done(outcome(release))
+            end_entry(entry, release, memory, made.standing, models)
     return release
 
 
@@ -264,6 +284,7 @@ class _Made:
     explored: Solutions | None = None
     of_people: Callable[[], tuple[Form, tuple[str, ...]] | None] | None = None
     numbers: Mapping[str, int] | None = None
+    standing: Standing | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,6 +302,7 @@ class _Job:
     set_models: tuple[SetModel, ...] = ()
     set_method: SetMethod | None = None
     show: Asked = None
+    remembered: Remembered | None = None
 
     def run(self) -> _Made:
         """Count the table and make the release of it; a table that is too large is left to its engine."""
@@ -288,6 +310,8 @@ class _Job:
         try:
             counted = self._count()
         except TallyTooLarge as found:
+            if self.remembered is not None:
+                raise
             made = self._in_parts(found)
             told = _told(self.table.schema, made.values)
             return _Made(made.form, made.guarantees, made.rows, told, made.people)
@@ -305,7 +329,8 @@ class _Job:
                     schema, self.method.most_rows, self.rng, population, allow_nameless=self.method.allows_empty
                 )
             else:
-                counted = self.table.engine.count(schema, population, values=self._looks_at_values)
+                by_name = {} if self.remembered is None else {"by_name": True}
+                counted = self.table.engine.count(schema, population, values=self._looks_at_values, **by_name)
         except EmptyTable:
             if not self.method.allows_empty:
                 raise
@@ -316,7 +341,7 @@ class _Job:
     @property
     def _looks_at_values(self) -> bool:
         """Whether anybody looks at sensitive values."""
-        return self.method.looks_at_values or any_looks_at_values(self.models)
+        return self.method.looks_at_values or any_looks_at_values(self.models) or self.remembered is not None
 
     def _refuse_unknown_people(self) -> None:
         """Refuse a table in which somebody seems to have several rows and nobody said who is who."""
@@ -332,6 +357,12 @@ class _Job:
             self._refuse_several_rows(people)
         if self.form is None or self.form == ShowGeneralized():
             schema = replace(schema, show=settled_show(self.show, schema, method, counted.tally.trees))
+        known_as = None
+        if self.remembered is not None and people is not None and counted.names is not None:
+            known_as = self.remembered.memory.known_as(counted.names)
+            if method.remembers_people:
+                remembers = cast("MInvariance", method)
+                people = with_signatures(people, known_as, self.remembered.memory, remembers, schema)
         everybody = counted.tally if people is None else people.tally
         drawn = None if self.rate == 1 else draw_sample(everybody, self.rate, self.rng)
         tally = everybody if drawn is None else drawn.tally
@@ -361,14 +392,23 @@ class _Job:
         if schema.show and showing.name != ShowGeneralized.name:
             refuse_show(self.show, schema, method, showing)
             schema = replace(schema, show={})
-        form = showing.show(rows_tally, schema, recoding, rows_in=rows_in, rng=self.rng)
-        try:
-            guarantees = self._verified(form, tally, placed, own=own)
-        except (ConformanceError, Unsatisfiable):
-            wider = showing.show_wider(rows_tally, schema, recoding, rows_in=rows_in, rng=self.rng)
-            if wider is None:
-                raise
-            form, guarantees = wider, self._verified(wider, tally, placed, own=own)
+
+        def shown(recoding: Recoding, placed: PlacedPeople | None) -> tuple[Form, Sequence[Guarantee]]:
+            form = showing.show(rows_tally, schema, recoding, rows_in=rows_in, rng=self.rng)
+            try:
+                return form, self._verified(form, tally, placed, own=own)
+            except (ConformanceError, Unsatisfiable):
+                wider = showing.show_wider(rows_tally, schema, recoding, rows_in=rows_in, rng=self.rng)
+                if wider is None:
+                    raise
+                return wider, self._verified(wider, tally, placed, own=own)
+
+        standing = None
+        if self.remembered is None or placed is None or known_as is None:
+            form, guarantees = shown(recoding, placed)
+        else:
+            together = Together(self.remembered, known_as, schema, self.models, method.name, self.key, shown)
+            form, guarantees, recoding, placed, standing = together.made(recoding, placed)
         shown_items = None
         if counted.items is not None and placed is not None:
             shown_items = self._shown_items(form, counted.items, placed)
@@ -406,8 +446,9 @@ class _Job:
             of_people = partial(form.of_people, placed, people_in=tally.rows)  # made when it is attacked
         event_sets = None if linked is None or shown_items is None else shown_items.sets.sets
         return _Made(
-            form, guarantees, rows, told, numbers, lost, linked, event_sets, recoding.explored, of_people, recoding.told
-        )
+            form, guarantees, rows, told, numbers, lost, linked, event_sets, recoding.explored, of_people,
+            recoding.told, standing,
+        )  # fmt: skip
 
     def _shown_items(self, form: Form, items: ItemsOfPeople, people: PlacedPeople) -> ShownItems:
         """Recode people's sets within the groups that a reader sees."""

@@ -26,6 +26,7 @@ from incrowd.publishing.recipe_format import (
     is_remote,
 )
 from incrowd.publishing.release import Release
+from incrowd.publishing.remembering import IfUnsafe
 from incrowd.publishing.table import Table, read
 from incrowd.sources import open_source
 
@@ -120,6 +121,7 @@ class Recipe(RecipeFields):
         seed: int | None = None,
         show: Mapping[str, Show] | None = None,
         ledger: Ledger | None = None,
+        if_unsafe: IfUnsafe | None = None,
         progress: Progress = silent,
         session: object | None = None,
     ) -> Release:
@@ -143,5 +145,6 @@ class Recipe(RecipeFields):
             seed=self.seed if seed is None else seed,
             pseudonym_key=key,
             ledger=ledger,
+            if_unsafe=if_unsafe or self.if_unsafe,
             progress=progress,
         )

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Literal, Protocol, Self
 
 import tomli_w
 
@@ -42,7 +42,7 @@ ROLES = (
 )  # fmt: skip
 _KEYS = (
     "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
-    "each_row_a_person", "items", "tables", "split", "ledger", "show",
+    "each_row_a_person", "items", "tables", "split", "ledger", "if_unsafe", "show",
     "compare",  # other ways to publish the same table: see planning/compare/candidates.py
 )  # fmt: skip
 _SOURCE_KEYS = (
@@ -298,6 +298,8 @@ class RecipeFields:
     dates: Mapping[str, DateTreatment] = field(default_factory=dict)
     ledger: str | None = None
     """The directory of the ledger that releases are written down in."""
+    if_unsafe: Literal["refuse", "withhold"] = "refuse"
+    """What becomes of a release that would tell too much together with earlier ones of the ledger."""
     show: Mapping[str, Show] = field(default_factory=dict)
     """What columns of numbers show in place of labels; `*` are all that are not named."""
     changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
@@ -384,6 +386,7 @@ class RecipeFields:
             item_separator=separator,
             split=data.get("split"),
             ledger=data.get("ledger"),
+            if_unsafe=_if_unsafe(data.get("if_unsafe", "refuse")),
             tables={
                 name: TableFields.from_dict(name, described, base)
                 for name, described in _table("tables", data.get("tables", {})).items()
@@ -633,6 +636,14 @@ def _table(name: str, value: object) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise RecipeError(f"[{name}] is a table, not {type(value).__name__}.")
     return dict(value)
+
+
+def _if_unsafe(given: object) -> Literal["refuse", "withhold"]:
+    if given == "refuse":
+        return "refuse"
+    if given == "withhold":
+        return "withhold"
+    raise RecipeError(f'if_unsafe is "refuse" or "withhold", not {given!r}.')
 
 
 def _require_texts(where: str, table: Mapping[str, Any]) -> None:

@@ -32,6 +32,7 @@ from incrowd.core.labelled import Labelled
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Guarantee, Model, Promise
 from incrowd.core.people import PeopleNumbers
+from incrowd.core.people_memory import PeopleMemory
 from incrowd.core.query import Query
 from incrowd.core.reader import Reader
 from incrowd.core.recoding import Showing
@@ -189,6 +190,8 @@ class Release:
     """Whether it reads beside what people truly have, where chance changed what is published of them."""
     place: str = ""
     """The directory that it was read from, if any."""
+    memory: PeopleMemory | None = field(default=None, repr=False)
+    """Who is published where in this release and in those before it, where that is kept: as secret as the table."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
 
@@ -381,6 +384,11 @@ class Release:
     def withheld(self) -> int:
         """Rows that are not."""
         return self.shown.withheld
+
+    @property
+    def counterfeits(self) -> int:
+        """Published rows that are nobody's."""
+        return self.shown.counterfeits
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """Yield the published rows batch by batch, in an order that says nothing about the table's."""
@@ -702,6 +710,8 @@ class Release:
         if self.hides_rows:  # how many rows there were would give somebody away
             return {"published": self.rows, "sampling rate": float(self.rate)}
         numbers: dict[str, Any] = {"in": self.rows_in, "published": self.rows, "withheld": self.withheld}
+        if self.counterfeits:
+            numbers["counterfeits"] = self.counterfeits
         if self.rate < 1:
             numbers |= {"left out by sampling": self.left_out, "sampling rate": float(self.rate)}
         return numbers

@@ -17,7 +17,9 @@ from incrowd.publishing.table import Table, read
 
 if TYPE_CHECKING:
     from incrowd.core.pseudonyms import PseudonymKey
+    from incrowd.ledger import Ledger
     from incrowd.publishing.release import Release
+    from incrowd.publishing.remembering import IfUnsafe
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +56,8 @@ class ReleaseScheme:
         require: Sequence[Model] | None = None,
         seed: int | None = None,
         pseudonym_key: PseudonymKey | None = None,
+        ledger: Ledger | None = None,
+        if_unsafe: IfUnsafe = "refuse",
     ) -> Release:
         """Give the rows of another table the same labels; withhold what fits none or fails a model.
 
@@ -64,6 +68,8 @@ class ReleaseScheme:
         require : the models that the new release must satisfy (default: those of the first one).
         seed : makes chance repeatable (default: the operating system's chance).
         pseudonym_key : makes the same pseudonyms as before (default: a key that is drawn now and forgotten).
+        ledger : where the release is written down, and judged together with earlier ones, as `publish` does.
+        if_unsafe : "refuse" or "withhold": what becomes of it where they tell too much together (default: "refuse").
 
         >>> import incrowd as ic
         >>> roles = {"quasi": ["age", "sex"], "sensitive": ["occupation"], "others": "drop"}
@@ -82,6 +88,8 @@ class ReleaseScheme:
             show={ALL: "label", **self.groups.show},
             seed=seed,
             pseudonym_key=pseudonym_key,
+            ledger=ledger,
+            if_unsafe=if_unsafe,
         )
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import polars as pl
 
-from incrowd.common.arrays import Counts
+from incrowd.common.arrays import Counts, Ints
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
 from incrowd.forms.slices.permutation import Permuted
@@ -35,6 +35,8 @@ class SlicedRows:
     rows_in: int
     label_columns: tuple[str, ...] = ()
     """Generalized columns that were read from files without the table before: their values are labels."""
+    bucket_of_group: Ints | None = None
+    """The number of the bucket that each group of the method became, where that is known."""
 
     @property
     def generalized(self) -> tuple[str, ...]:

@@ -1,0 +1,150 @@
+"""What several releases tell together, in plain Python: people, groups and counts in dictionaries, no array.
+
+A release is a list of `(person, value, group)`, and `fakes[group]` values that nobody has. People whose value changed
+are other people. Classes are people with the same groups in all releases.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+Unit = tuple[Hashable, str]
+
+
+@dataclass
+class Shown:
+    """One release as the adversary sees it."""
+
+    people: dict[Hashable, tuple[str, Hashable]]
+    fakes: dict[Hashable, list[str]] = field(default_factory=dict)
+
+    @property
+    def counts(self) -> dict[tuple[Hashable, str], int]:
+        found: Counter[tuple[Hashable, str]] = Counter((group, value) for value, group in self.people.values())
+        found.update((group, value) for group, values in self.fakes.items() for value in values)
+        return dict(found)
+
+
+Class = tuple[Hashable, ...]
+
+
+def classes_of(releases: Sequence[Shown]) -> tuple[dict[Class, int], dict[Unit, Class]]:
+    """Return how many people each class has, counterfeits of a group as a class of their own, and whose it is."""
+    vectors: dict[Unit, list[Hashable]] = defaultdict(lambda: [None] * len(releases))
+    for at, release in enumerate(releases):
+        for person, (value, group) in release.people.items():
+            vectors[person, value][at] = group
+    class_of = {unit: tuple(vector) for unit, vector in vectors.items()}
+    sizes: dict[Class, int] = dict(Counter(class_of.values()))
+    for at, release in enumerate(releases):
+        for group, values in release.fakes.items():
+            if values:
+                sizes[("fake", at, group)] = len(values)
+    return sizes, class_of
+
+
+def groups_of(one: Class) -> list[tuple[int, Hashable]]:
+    if one[0] == "fake":
+        return [(one[1], one[2])]  # type: ignore[list-item]
+    return [(at, group) for at, group in enumerate(one) if group is not None]
+
+
+def possible(releases: Sequence[Shown], sizes: Mapping[Class, int], rounds: int) -> dict[tuple[Class, str], list[int]]:
+    """Return the least and the most people of each class who have a value."""
+    counts = [release.counts for release in releases]
+    cells: dict[tuple[Class, str], list[int]] = {}
+    for one in sizes:
+        shown = [{value for group, value in counts[at] if group == own} for at, own in groups_of(one)]
+        for value in set.intersection(*shown):
+            cells[one, value] = [0, sizes[one]]
+    members: dict[tuple[int, Hashable, str], list[Class]] = defaultdict(list)
+    values: dict[Class, list[str]] = defaultdict(list)
+    for one, value in cells:
+        values[one].append(value)
+        for at, group in groups_of(one):
+            members[at, group, value].append(one)
+    for _ in range(rounds):
+        old = {cell: list(bounds) for cell, bounds in cells.items()}
+        for (one, value), bounds in cells.items():
+            others = [old[one, other] for other in values[one] if other != value]
+            least, most = [sizes[one] - sum(b for _, b in others)], [sizes[one] - sum(a for a, _ in others)]
+            for at, group in groups_of(one):
+                same = [old[other, value] for other in members[at, group, value] if other != one]
+                least.append(counts[at][group, value] - sum(b for _, b in same))
+                most.append(counts[at][group, value] - sum(a for a, _ in same))
+            bounds[0], bounds[1] = max(bounds[0], *least), min(bounds[1], *most)
+        if cells == old:
+            break
+    return cells
+
+
+def likely(
+    releases: Sequence[Shown],
+    sizes: Mapping[Class, int],
+    cells: Mapping[tuple[Class, str], Sequence[int]],
+    sweeps: int,
+    close: float,
+) -> dict[tuple[Class, str], float]:
+    """Return how many people of each class have a value, most likely; numbers that are known are taken out first."""
+    counts: list[dict[tuple[Hashable, str], float]] = [dict(release.counts) for release in releases]
+    left: dict[Class, float] = dict(sizes)
+    values: dict[Class, list[str]] = defaultdict(list)
+    for (one, value), (least, most) in cells.items():
+        if least < most:
+            values[one].append(value)
+            continue
+        left[one] -= least
+        for at, group in groups_of(one):
+            counts[at][group, value] -= least
+    found = {(one, value): left[one] / len(listed) for one, listed in values.items() for value in listed}
+    for _ in range(sweeps if found else 0):
+        before = dict(found)
+        for at in range(len(releases)):
+            sums: dict[tuple[Hashable, str], float] = defaultdict(float)
+            for (one, value), amount in found.items():
+                for where, group in groups_of(one):
+                    if where == at:
+                        sums[group, value] += amount
+            for one, value in found:
+                for where, group in groups_of(one):
+                    if where == at and sums[group, value] > 0:
+                        found[one, value] *= counts[at][group, value] / sums[group, value]
+        for one, listed in values.items():
+            total = sum(found[one, value] for value in listed)
+            for value in listed:
+                found[one, value] *= left[one] / total if total else 1
+        if max(abs(found[cell] - before[cell]) / sizes[cell[0]] for cell in found) <= close:
+            break
+    return {cell: min(max(found.get(cell, 0), least), most) for cell, (least, most) in cells.items() if most > 0}
+
+
+def beliefs(
+    releases: Sequence[Shown], rounds: int = 40, sweeps: int = 60, close: float = 1e-6
+) -> dict[Unit, dict[str, float]]:
+    """Return how much the adversary believes in each value of each person."""
+    sizes, class_of = classes_of(releases)
+    cells = possible(releases, sizes, rounds)
+    amounts = likely(releases, sizes, cells, sweeps, close)
+    of_class: dict[Class, dict[str, float]] = defaultdict(dict)
+    for (one, value), amount in amounts.items():
+        of_class[one][value] = amount / sizes[one]
+    return {unit: of_class[one] for unit, one in class_of.items()}
+
+
+def assignments(releases: Sequence[Shown]) -> Iterator[dict[Unit, str]]:
+    """Yield every way to give everybody a value that agrees with all counts; without counterfeits, for few people."""
+    _, class_of = classes_of(releases)
+    units = sorted(class_of, key=repr)
+    values = sorted({value for _, value in units})
+    for drawn in product(values, repeat=len(units)):
+        given = dict(zip(units, drawn, strict=True))
+        if all(_agrees(release, given) for release in releases):
+            yield given
+
+
+def _agrees(release: Shown, given: Mapping[Unit, str]) -> bool:
+    found = Counter((group, given[person, value]) for person, (value, group) in release.people.items())
+    return found == Counter(release.counts)
