@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
+import incrowd as ic
 from incrowd.dp.budget import Budget
+from incrowd.ledger import Ledger
 from incrowd.ledger.loss_distributions import cost_if_fixed
 from incrowd.ledger.spending import added_up, cost_together
+from tests.cli.command import incrowd
 
 
 def optimal_delta(epsilon: float, times: int, at: float) -> float:
@@ -37,6 +41,21 @@ def test_it_is_never_above_the_other_sums() -> None:
     assert found.epsilon < cost_together(prices, delta).epsilon
     assert found.epsilon < added_up(prices).epsilon
     assert found.delta == delta
+
+
+def test_a_ledger_tells_it_and_does_not_use_it(tmp_path: Path) -> None:
+    ledger = Ledger.create(tmp_path / "book", cap=Budget(2, "1e-6"))
+    sexes = ic.Categories.from_tree(["Female", "Male"])
+    table = ic.read(ic.datasets.census(50), quasi=["sex"], others="drop", hierarchies={"sex": sexes})
+    answers = ic.PrivateTable(table, 2, ledger=ledger)
+    for _ in range(30):
+        answers.count({"sex": "Male"}, epsilon="0.05")
+    assert ledger.spent_if_fixed is not None
+    assert ledger.spent_if_fixed.epsilon < ledger.spent.epsilon
+    assert ledger.spent == cost_together([Budget("0.05")] * 30, Fraction("1e-6"))
+    done = incrowd("ledger", "show", tmp_path / "book")
+    assert "privacy-loss distributions" in done.out
+    assert Ledger.create(tmp_path / "other", cap=Budget(1)).spent_if_fixed is None
 
 
 def test_prices_of_nothing_cost_nothing() -> None:

@@ -66,7 +66,9 @@ def show(directory: _Directory, key: _Key = None, as_json: _Json = False) -> Non
     entries, cap = book.entries, book.cap
     if as_json:
         told = [{"number": each.number, "time": each.time, "kind": each.kind, **each.told} for each in entries]
-        print_json({"spent": str(book.spent), "cap": None if cap is None else str(cap), "entries": told})
+        fixed = book.spent_if_fixed
+        sums = {"spent": book.spent, "spent if prices were fixed": fixed, "cap": cap}
+        print_json({**{key: None if one is None else str(one) for key, one in sums.items()}, "entries": told})
         return
     table = Table("entry", "time", "what", "about", "method", "price", title=f"Ledger {directory.name}")
     for each in entries:
@@ -81,6 +83,10 @@ def show(directory: _Directory, key: _Key = None, as_json: _Json = False) -> Non
     console = Console()
     console.print(table)
     console.print(f"spent: {book.spent}" + ("; no cap" if cap is None else f" of {cap}"), highlight=False)
+    fixed = book.spent_if_fixed
+    if fixed is not None:
+        told = f"if no price was chosen by what earlier releases showed: {fixed} (privacy-loss distributions)"
+        console.print(told, highlight=False)
 
 
 @ledger.command()

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.common.exact import Exact
+from incrowd.common.extras import has_extra
 from incrowd.common.writing import telling
 from incrowd.core.people_memory import PeopleMemory, Placement
 from incrowd.core.pseudonyms import PseudonymKey
@@ -25,6 +26,7 @@ from incrowd.core.schema import Schema
 from incrowd.dp.budget import Budget
 from incrowd.errors import BudgetSpent, LedgerError
 from incrowd.ledger.entries import Entry, Kind, broken, read_budget, write_budget
+from incrowd.ledger.loss_distributions import cost_if_fixed
 from incrowd.ledger.people_files import PeopleFiles
 from incrowd.ledger.running import Running, is_dead
 from incrowd.ledger.spending import added_up, cost_together
@@ -128,6 +130,17 @@ class Ledger:
     def spent(self) -> Budget:
         """What all entries so far come to, by the tightest valid sum."""
         return self._cost(self.entries)
+
+    @property
+    def spent_if_fixed(self) -> Budget | None:
+        """What they come to by privacy-loss distributions, if no price was chosen by what earlier releases showed.
+
+        None where the cap has no δ that is larger than the prices', or `incrowd[accounting]` is not installed.
+        """
+        prices = [entry.price for entry in self.entries if entry.price is not None]
+        if self.cap is None or self.cap.delta <= added_up(prices).delta or not has_extra("accounting"):
+            return None
+        return min(cost_if_fixed(prices, self.cap.delta), self.spent, key=lambda budget: budget.epsilon)
 
     @property
     def remaining(self) -> Budget | None:
