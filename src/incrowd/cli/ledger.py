@@ -85,8 +85,8 @@ def show(directory: _Directory, key: _Key = None, as_json: _Json = False) -> Non
     console.print(f"spent: {book.spent}" + ("; no cap" if cap is None else f" of {cap}"), highlight=False)
     fixed = book.spent_if_fixed
     if fixed is not None:
-        told = f"if no price was chosen by what earlier releases showed: {fixed} (privacy-loss distributions)"
-        console.print(told, highlight=False)
+        line = f"if no price was chosen by what earlier releases showed: {fixed} (privacy-loss distributions)"
+        console.print(line, highlight=False)
 
 
 @ledger.command()
