@@ -35,6 +35,11 @@ class Banding(Change):
     def __post_init__(self) -> None:
         require_whole(self.name, "level", self.level, at_least=1)
 
+    @classmethod
+    def examples(cls) -> tuple[Banding, ...]:
+        """Return one for the lowest bands."""
+        return (cls(1),)
+
     def recode(self, column: Column) -> pl.Series:
         """Name the node of each value."""
         if column.hierarchy is None:

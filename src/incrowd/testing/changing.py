@@ -22,6 +22,10 @@ from incrowd.changes.change import Change
 from incrowd.core.changed import ChangeFacts
 from incrowd.core.families import make_registered, registered
 from incrowd.engines.changing import without_chance
+from incrowd.hierarchies.dates import Dates
+from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.intervals import Intervals
+from incrowd.hierarchies.masking import Masking
 from incrowd.hierarchies.values import as_text
 from incrowd.methods.mondrian import Mondrian
 from incrowd.models.k_anonymity import KAnonymity
@@ -53,6 +57,13 @@ class ChangedCase:
 
     def __repr__(self) -> str:
         return f"ChangedCase({self.change} of {self.column!r}, {self.case})"
+
+
+def hierarchy_for(values: pl.Series) -> Hierarchy:
+    """Return a hierarchy for a column, which is not made from its data."""
+    if values.dtype.is_numeric():
+        return Intervals(widths=(10, 50))
+    return Dates() if values.dtype.is_temporal() else Masking()
 
 
 def is_a_value(change: Change) -> None:

@@ -209,8 +209,8 @@ def check_change(change: Change, *, examples: int = 15, shrink: bool = True) -> 
         if column is None:
             return
         given = {name: hierarchy for name, hierarchy in case.hierarchies.items() if name in case.quasi}
-        if change.uses_hierarchy and column in case.hierarchies:
-            given[column] = case.hierarchies[column]
+        if change.uses_hierarchy:
+            given[column] = changing.hierarchy_for(case.frame[column])
         try:
             tried = changing.ChangedCase.of(replace(case, hierarchies=given), change, column)
         except (Unsatisfiable, SchemaError, HierarchyError, UncoveredValue):
