@@ -118,7 +118,27 @@ def likely(
                 found[one, value] *= left[one] / total if total else 1
         if max(abs(found[cell] - before[cell]) / sizes[cell[0]] for cell in found) <= close:
             break
-    return {cell: min(max(found.get(cell, 0), least), most) for cell, (least, most) in cells.items() if most > 0}
+    cut = {cell: float(min(max(found.get(cell, 0), least), most)) for cell, (least, most) in cells.items() if most > 0}
+    for one in values:
+        own = {value: cut[which, value] for which, value in cut if which == one}
+        settled = settle(own, {value: cells[one, value] for value in own}, sizes[one])
+        cut |= {(one, value): amount for value, amount in settled.items()}
+    return cut
+
+
+def settle(own: dict[str, float], bounds: Mapping[str, Sequence[int]], size: int) -> dict[str, float]:
+    """Let the numbers of a class add up to its size again after they were cut to their bounds."""
+    for _ in range(20):
+        gap = size - sum(own.values())
+        if abs(gap) <= 1e-9 * size:
+            break
+        moving = {v: x for v, x in own.items() if (x < bounds[v][1] if gap > 0 else x > bounds[v][0])}
+        movable = sum(moving.values())
+        if movable <= 0 or movable + gap <= 0:
+            break
+        scaled = {value: amount * (movable + gap) / movable for value, amount in moving.items()}
+        own = own | {value: min(max(amount, bounds[value][0]), bounds[value][1]) for value, amount in scaled.items()}
+    return own
 
 
 def beliefs(

@@ -90,8 +90,8 @@ def joined(releases: list[Seen]) -> Shown:
 def told(releases: list[Seen]) -> dict[tuple[int, str], dict[str, float]]:
     """Return what is believed of everybody: rows that can be followed are joined, all others compared by counts."""
     followed = [seen for seen in releases if seen.followed]
-    shown = [joined([seen]) for seen in releases if not seen.followed]
-    shown += [joined(followed)] if followed else []
+    kinds = [[seen] if not seen.followed else followed for seen in releases]  # in the order of their first releases
+    shown = [joined(kind) for at, kind in enumerate(kinds) if all(kind is not one for one in kinds[:at])]
     return {unit: shares for (unit, _), shares in beliefs(shown).items()}
 
 

@@ -148,6 +148,26 @@ def bounds_of_cells(groups, starts, values, counts, cells, cell_values, sizes, r
 
 
 @compiled
+def _settle(fitted, least, most, first, last, size):
+    """Let the cells of a class add up to its size again after they were cut to their bounds."""
+    for _ in range(20):
+        total, movable = 0.0, 0.0
+        for cell in range(first, last):
+            total += fitted[cell]
+        gap = size - total
+        if abs(gap) <= 1e-9 * size:
+            break
+        for cell in range(first, last):
+            if (gap > 0 and fitted[cell] < most[cell]) or (gap < 0 and fitted[cell] > least[cell]):
+                movable += fitted[cell]
+        if movable <= 0 or movable + gap <= 0:
+            break
+        for cell in range(first, last):
+            if (gap > 0 and fitted[cell] < most[cell]) or (gap < 0 and fitted[cell] > least[cell]):
+                fitted[cell] = min(max(fitted[cell] * (movable + gap) / movable, least[cell]), most[cell])
+
+
+@compiled
 def likeliest_counts(groups, starts, values, counts, cells, cell_values, sizes, least, most, sweeps, close):
     """Return how many people of each class have a value, most likely: as even as all counts allow.
 
@@ -207,4 +227,7 @@ def likeliest_counts(groups, starts, values, counts, cells, cell_values, sizes, 
                 largest = max(largest, abs(fitted[cell] - before[cell]) / sizes[c])
         if largest <= close:
             break
-    return np.minimum(np.maximum(fitted, least), most)
+    fitted = np.minimum(np.maximum(fitted, least), most)
+    for c in open_classes:
+        _settle(fitted, least, most, cells[c], cells[c + 1], sizes[c])
+    return fitted

@@ -11,7 +11,8 @@ on). The values themselves are not known to this adversary.
   its groups lacks is ruled out. Then counts are added and subtracted, again and again: what the others of a group
   must have, somebody who left does not have. Each conclusion is true; conclusions that need several groups at once, and
   cannot be drawn step by step, are not drawn. How likely the values are that remain is the most even estimate that
-  agrees with all published counts. Models of values are judged by that.
+  agrees with all published counts, as far as a fixed number of sweeps over the releases, in their order, comes to it.
+  Models of values are judged by that.
 
 Cost: a sort of all people's groups, and some passes over the pairs of a class and a possible value.
 """
@@ -120,7 +121,7 @@ def _followed(releases: Sequence[Placement]) -> list[list[int]]:
         sets.append(
             (sorted([at, *(each for one in linked for each in one[0])]), links.union(*(one[1] for one in linked)))
         )
-    return [found for found, _ in sets]
+    return sorted(found for found, _ in sets)  # in the order of their first releases
 
 
 @dataclass(frozen=True, eq=False)
