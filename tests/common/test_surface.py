@@ -155,3 +155,55 @@ def test_surfaces_end_where_they_should() -> None:
         with written_in("recipe"):
             assert option("query") == "query"
         assert option("query") == "--query"
+
+
+def test_a_file_without_a_header(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("39,Private,5\n50,Self,6\n38,Private,7\n", encoding="utf-8")
+    with pytest.raises(SourceError, match=r'header=False says so, header=\["age", "sex", "…"\] names'):
+        ic.read(path, quasi=["age"])
+    for command in (("profile", path), ("check", path, "--quasi", "age")):
+        told = incrowd(*command).err
+        assert "--header no says so, --header age,sex,… names the columns, --header yes says" in told
+        assert "header=" not in told
+    told = refusal(recipe(tmp_path, 'path = "rows.csv"', 'age = "quasi"'))
+    assert 'header = false in [source] says so, header = ["age", "sex", "…"] in [source] names' in told
+
+
+def test_days_that_may_be_months(tmp_path: Path) -> None:
+    path = tmp_path / "visits.csv"
+    path.write_text("age,day\n" + "".join(f"{20 + n},0{n}/0{n + 1}/2020\n" for n in range(1, 9)), encoding="utf-8")
+    with pytest.raises(SourceError, match=r'state it: written=\{"day": "dd/mm/yyyy"\}'):
+        ic.read(path, quasi=["age", "day"])
+    told = incrowd("profile", path).err
+    assert "state it: --written day=dd/mm/yyyy" in told
+    assert "written=" not in told
+    told = refusal(recipe(tmp_path, 'path = "visits.csv"', 'age = "quasi"\nday = "quasi"'))
+    assert 'state it: day = "dd/mm/yyyy" in [source.written]' in told
+
+
+def test_options_that_a_kind_of_file_does_not_have(tmp_path: Path) -> None:
+    path = tmp_path / "people.parquet"
+    pl.DataFrame({"age": [30, 31]}).write_parquet(path)
+    told = incrowd("profile", path, "--decimal", ",", "--header", "no").err
+    assert "so --header and --decimal cannot be used" in told
+    told = refusal(recipe(tmp_path, 'path = "people.parquet"\ndecimal = ","', 'age = "quasi"'))
+    assert "so decimal cannot be used" in told
+
+
+def test_what_is_shown(visits: Path) -> None:
+    path = recipe(visits.parent, 'path = "visits.csv"', 'name = "drop"\nage = "quasi"\nsex = "drop"', top='show = "x"')
+    assert "show is one of label, midpoint, bounds, mean" in refusal(path)
+    path = recipe(visits.parent, 'path = "visits.csv"', 'name = "drop"\nage = "quasi"\nsex = "drop"')
+    assert "--show is one of label, midpoint, bounds, mean" in incrowd("publish", path, "--show", "x").err
+
+
+def test_apply_names_its_own_options(visits: Path) -> None:
+    columns = 'name = "drop"\nage = "quasi"\nsex = "drop"'
+    path = recipe(visits.parent, 'path = "visits.csv"', columns, top="each_row_a_person = true")
+    place = visits.parent / "first"
+    assert incrowd("publish", path, "--output", place).code == 0
+    (visits.parent / "new.csv").write_text("20,F\n21,M\n22,F\n", encoding="utf-8")
+    told = incrowd("apply", place, visits.parent / "new.csv").err
+    assert "--header no says so" in told
+    assert "in [source]" not in told

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -204,3 +205,50 @@ def test_csv_whose_columns_were_reordered_is_refused(spark: SparkSession, tmp_pa
 def test_csv_whose_names_are_padded_or_quoted_is_read(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text('age, "sex", race\n' + "1, f, b\n" * 20)
     assert released(write_recipe(tmp_path, 'path = "people.csv"'), spark).height == 20
+
+
+def test_a_file_without_a_header_and_with_national_spellings(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [f"{20 + n % 7};{n % 28 + 1:02}.03.1950;{n % 4 + 1}.{n % 10}00,5;{'ab'[n % 2]}" for n in range(120)]
+    (tmp_path / "people.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    recipe = tmp_path / "german.toml"
+    recipe.write_text(
+        'incrowd = 1\nseed = 4\n[source]\npath = "people.csv"\nheader = ["age", "born", "pay", "ill"]\n'
+        '[source.written]\nborn = "dd.mm.yyyy"\npay = "1.234,5"\n[[models]]\nname = "k-anonymity"\nk = 5\n'
+        '[columns]\nage = "quasi"\nborn = "quasi"\npay = "sensitive"\nill = "keep"\n'
+    )
+    made, here = released(recipe, spark), Recipe.load(recipe).run().to_polars()
+    assert made.sort(made.columns).equals(here.sort(here.columns))
+    assert made.height == 120
+    text = recipe.read_text()
+    recipe.write_text(text.replace('path = "people.csv"\n', 'path = "people.csv"\ndecimal = ","\n'))
+    with pytest.raises(SourceError, match=r"decimal in \[source\] cannot be used on Spark.*source\.written"):
+        Recipe.load(recipe).run(session=spark)
+    recipe.write_text(text.replace("pay = ", "paye = ", 1))
+    with pytest.raises(SourceError, match="did you mean 'pay'"):
+        Recipe.load(recipe).run(session=spark)
+
+
+def test_midnight_and_whole_numbers_in_a_csv_of_spark(spark: SparkSession, tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "age": [20, 30] * 10,
+            "day": [datetime(2020, 1, 1 + row) for row in range(20)],
+            "moment": [datetime(2020, 1, 1, row % 3, 0, 0, 120000 * (row % 2)) for row in range(20)],
+            "number": [None if row % 5 == 0 else float(row) for row in range(20)],
+        }
+    )
+    frame.write_parquet(tmp_path / "p.parquet")
+    recipe = tmp_path / "p.toml"
+    recipe.write_text(
+        'incrowd = 1\nseed = 4\n[source]\npath = "p.parquet"\n[[models]]\nname = "k-anonymity"\nk = 5\n'
+        '[columns]\nage = "quasi"\nday = "keep"\nmoment = "keep"\nnumber = "keep"\n'
+    )
+    found = []
+    for name, session in (("there", spark), ("here", None)):
+        Recipe.load(recipe).run(session=session).save(tmp_path / name, format="csv")
+        path = tmp_path / name / "data.csv"
+        parts = sorted(path.glob("*.csv")) if path.is_dir() else [path]
+        rows = pl.concat([pl.read_csv(part, infer_schema=False) for part in parts])
+        found.append(rows.sort(rows.columns))
+    assert found[0].equals(found[1])
+    assert set(found[0]["day"].str.len_chars()) == {10}

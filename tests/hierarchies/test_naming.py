@@ -56,9 +56,14 @@ def codes_of_name(tree: Tree, name: str) -> set[int]:
 
 
 def within(value: object, low: str | None, high: str | None, *, closed: bool) -> bool:
-    parse = {date: date.fromisoformat, int: int, float: float}[type(value)]
+    parse = {date: first_day, int: int, float: float}[type(value)]
     above = low is None or parse(low) <= value
     return above and (high is None or value < parse(high) or (closed and value == parse(high)))
+
+
+def first_day(text: str) -> date:
+    """The day itself, or that on which a year or a month begins."""
+    return date.fromisoformat(text + "-01" * (2 - text.count("-")))
 
 
 def check_every_run(tree: Tree, shown: str) -> None:

@@ -13,8 +13,9 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.errors import RecipeError, Unsatisfiable
+from incrowd.errors import RecipeError, UncoveredValue, Unsatisfiable
 from incrowd.methods.scheme import FITS_NO_GROUP, IN_FAILING_GROUPS
+from tests.cli.command import incrowd
 
 ROLES: dict[str, Any] = {
     "quasi": ["age", "sex"],
@@ -160,3 +161,56 @@ def test_what_fits_nothing_and_other_roles_are_refused() -> None:
         first.scheme.apply(ic.read(people(50), quasi=["age"], sensitive=["ill"], others="drop"))
     with pytest.raises(RecipeError, match="names no release"):
         ic.publish(ic.read(people(50), **ROLES), ic.KAnonymity(2), method=ic.Scheme())
+
+
+CITIES = ic.Categories.from_tree({"north": ["Oslo", "Bergen"], "south": ["Rome", "Pisa"]})
+
+
+def citizens(cities: list[str | None]) -> pl.DataFrame:
+    return pl.DataFrame({"city": cities * 12, "ill": [["flu", "cold"][row % 2] for row in range(12 * len(cities))]})
+
+
+@pytest.mark.parametrize("method", [ic.FullDomain(), ic.Mondrian()], ids=lambda method: method.name)
+@pytest.mark.parametrize("taken_from", [None, "data"])
+def test_values_that_the_hierarchy_lacks_are_withheld_and_counted(method: Any, taken_from: Any, tmp_path: Path) -> None:
+    tree = CITIES if taken_from is None else ic.Categories(CITIES.rows, taken_from)
+    roles: dict[str, Any] = {"quasi": ["city"], "sensitive": ["ill"], "hierarchies": {"city": tree}}
+    known = ["Oslo", "Bergen", "Rome", "Pisa"]
+    first = ic.publish(ic.read(citizens(known), **roles), ic.KAnonymity(5), method=method, seed=1)
+    first.save(tmp_path / "first")
+    # One that is nowhere, and one that has the name of a group.
+    new = citizens([*known, "Atlantis", "north"])
+    new.write_csv(tmp_path / "new.csv")
+    second = first.scheme.apply(new)
+    assert second.summary["method tells"][FITS_NO_GROUP] == 24
+    assert (second.rows, second.withheld) == (48, 24)
+    assert set(second.to_polars()["city"]) == set(first.to_polars()["city"])
+    done = incrowd("apply", tmp_path / "first", tmp_path / "new.csv", "--output", tmp_path / "second", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["rows"]["withheld"] == 24
+    for path in (tmp_path / "second").iterdir():
+        assert "Atlantis" not in path.read_text(encoding="utf-8")
+        assert "not listed" not in path.read_text(encoding="utf-8")
+    assert ic.check(tmp_path / "second").k == second.guarantees[0].achieved
+    with pytest.raises(UncoveredValue):  # elsewhere such a value is an error
+        ic.publish(ic.read(new, **roles), ic.KAnonymity(5), method=method, seed=1)
+
+
+def test_a_value_that_the_hierarchy_lacks_fits_a_label_of_everything() -> None:
+    roles: dict[str, Any] = {"quasi": ["city"], "sensitive": ["ill"], "hierarchies": {"city": CITIES}}
+    first = ic.publish(ic.read(citizens(["Oslo", "Rome"]), **roles), ic.KAnonymity(20), method=ic.FullDomain(), seed=1)
+    assert set(first.to_polars()["city"]) == {"*"}
+    second = first.scheme.apply(citizens(["Oslo", "Atlantis"]))
+    assert (second.rows, set(second.to_polars()["city"])) == (24, {"*"})
+
+
+def test_a_sensitive_value_that_its_hierarchy_lacks_is_withheld() -> None:
+    ills = ic.Categories.from_tree({"mild": ["flu", "cold"]})
+    roles: dict[str, Any] = {"quasi": ["city"], "sensitive": ["ill"], "hierarchies": {"ill": ills}}
+    first = ic.publish(ic.read(citizens(["Oslo", "Rome"]), **roles), ic.KAnonymity(5), seed=1)
+    other = citizens(["Oslo", "Rome"]).with_columns(
+        pl.when(pl.int_range(pl.len()) < 3).then(pl.lit("plague")).otherwise("ill").alias("ill")
+    )
+    second = first.scheme.apply(other)
+    assert second.withheld == 3
+    assert "plague" not in set(second.to_polars()["ill"])

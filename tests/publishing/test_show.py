@@ -202,7 +202,7 @@ def test_changed_numbers_in_the_file_are_found_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("show", "error", "match"),
     [
-        ("middle", RecipeError, "show is one of"),
+        ("middle", RecipeError, "show= is one of"),
         ({"ill": "mean"}, RecipeError, "no quasi-identifier"),
         ({"sex": "mean"}, SchemaError, "holds names"),
     ],

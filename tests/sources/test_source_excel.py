@@ -143,6 +143,13 @@ def test_a_damaged_workbook_is_called_that(workbook: Write) -> None:
         open_source(path)
 
 
+def test_the_row_that_looks_like_names_is_told(workbook: Write) -> None:
+    titled = [["Report 2024", None], [None, None], ["as of", "2024-12-31"], ["age", "sex"], [30, "F"], [31, "M"]]
+    with pytest.raises(SourceError, match=r"column 2 has cells and no name.*header_row=4\."):
+        open_source(workbook({"s": titled}))
+    assert read_rows(open_source(workbook({"s": titled}), header_row=4)).columns == ["age", "sex"]
+
+
 @pytest.mark.parametrize("options", [{"sheet": True}, {"sheet": 1.5}, {"header_row": 0}, {"header_row": "1"}])
 def test_odd_options(workbook: Write, options: dict[str, Any]) -> None:
     with pytest.raises(SourceError, match=r"sheet=|header_row="):

@@ -42,6 +42,7 @@ from incrowd.testing import (
     check_metric,
     check_model,
     check_registered,
+    check_shows,
     check_sink,
     promises,
 )
@@ -771,3 +772,48 @@ def test_a_model_may_need_a_column() -> None:
         column: str
 
     assert Named("s0").column == "s0"
+
+
+# --- numbers in place of labels ---
+
+
+@dataclass(frozen=True)
+class Careless(ic.Mondrian):
+    """Mondrian that heeds no model."""
+
+    def search(self, tally: Tally, schema: ic.Schema, require: Sequence[ic.Model], **given: Any) -> Recoding:
+        return super().search(tally, schema, (), **given)
+
+
+def test_a_release_that_breaks_a_model_where_it_shows_numbers_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def believes_everything(self: Generalized, require: Sequence[Model], *_: Any) -> list[Guarantee]:
+        return [Guarantee(model, "verified", 1.0) for model in require]
+
+    check_shows(ic.Mondrian(), examples=3)
+    monkeypatch.setattr(Generalized, "verify", believes_everything)
+    with pytest.raises(AssertionError, match="groups of what is shown break"):
+        check_shows(Careless(), examples=10, shrink=False)
+
+
+def test_numbers_that_a_file_loses_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = CsvSink.write
+
+    def rounded(self: CsvSink, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
+        written(self, (batch.with_columns(cs.float().round()) for batch in batches), path, separator=separator)
+
+    monkeypatch.setattr(CsvSink, "write", rounded)
+    with pytest.raises(AssertionError, match="read from csv"):
+        check_shows(ic.Mondrian(), examples=10, shrink=False)
+
+
+def test_rows_that_show_other_numbers_than_were_judged_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = ic.Release.to_polars
+
+    def jittered(self: ic.Release) -> pl.DataFrame:
+        rows = made(self)
+        floats = [name for name, dtype in rows.schema.items() if dtype.is_float() and name in self.schema.written_quasi]
+        return rows.with_columns((pl.col(name) + pl.int_range(pl.len())) for name in floats)
+
+    monkeypatch.setattr(ic.Release, "to_polars", jittered)
+    with pytest.raises(AssertionError, match="groups"):
+        check_shows(ic.Mondrian(), examples=10, shrink=False)

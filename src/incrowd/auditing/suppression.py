@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.hierarchies.calendar import short_bounds
 from incrowd.hierarchies.narrowing import narrow
 from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import as_text
@@ -66,11 +66,13 @@ def _ranges(tree: Tree, before: NDArray[np.number], shown_in: NDArray[np.bool_])
     if inside < FEW and bar > 1:  # the last one is too small to stand alone
         bar_of[bar_of == bar] = bar - 1
         starts.pop()
-    edges = [edge_at[code] for code in starts[1:]]
-    first = f"below {edges[0]}" if edges else "all"
-    labels = [first, *(f"{low} to {high}" for low, high in pairwise(edges))]
-    if edges:
-        labels.append(f"from {edges[-1]}")
+    edges = pl.Series([edge_at[code] for code in starts[1:]], dtype=pl.String)
+    ends = pl.DataFrame({"low": edges.extend_constant(None, 1).shift(1), "high": edges.extend_constant(None, 1)})
+    labels = [
+        f"below {high}" if low is None else f"from {low}" if high is None else f"{low} to {high}"
+        for low, high in ends.select(*short_bounds(pl.col("low"), pl.col("high"))).iter_rows()
+    ]
+    first = labels[0] = labels[0] if len(edges) else "all"
     if 0 < missing < FEW:
         return [f"missing or {first}", *labels[1:]], np.maximum(bar_of - 1, 0)
     return ["missing", *labels], bar_of

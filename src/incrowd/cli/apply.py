@@ -8,17 +8,19 @@ from typing import Annotated
 import typer
 
 from incrowd.cli.command import Command
+from incrowd.cli.reading_options import Reading, takes_reading_options
 
 
+@takes_reading_options
 def apply(
     release: Annotated[Path, typer.Argument(help="The directory of a release with labels.")],
     source: Annotated[str, typer.Argument(help="The new table: a file with the columns that the first one had.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="New directory (default: RELEASE-applied, beside it).")
     ] = None,
-    format: Annotated[str | None, typer.Option(help="csv, parquet or arrow (default: as the new table).")] = None,
-    separator: Annotated[str | None, typer.Option(help="Separator of a CSV file (default: found out).")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV file (default: found out).")] = None,
+    format: Annotated[
+        str | None, typer.Option(help="csv, parquet, arrow, xlsx, sav, dta or xpt (default: as the new table).")
+    ] = None,
     ledger: Annotated[Path | None, typer.Option(help="The ledger to write the release down in.")] = None,
     if_unsafe: Annotated[
         str | None,
@@ -27,6 +29,8 @@ def apply(
             "(default: refuse)."
         ),
     ] = None,
+    *,
+    reading: Reading,
     force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
@@ -36,6 +40,7 @@ def apply(
 
     from incrowd.cli.if_unsafe import as_way
     from incrowd.cli.output import print_json, release_lines, showing_progress, summary_table
+    from incrowd.common.surface import not_by_recipe
     from incrowd.core.release_directory import require_free
     from incrowd.ledger import Ledger
     from incrowd.publishing.applying import recipe_to_apply
@@ -43,12 +48,11 @@ def apply(
 
     if format is not None and format not in formats():
         raise typer.BadParameter(f"it is one of {', '.join(formats())}", param_hint="--format")
-    given = {"separator": separator, "encoding": encoding}
-    recipe = recipe_to_apply(release, source, {key: value for key, value in given.items() if value is not None})
+    recipe = recipe_to_apply(release, source, reading)
     way = as_way(if_unsafe)
     directory = output or release.parent / f"{release.name}-applied"
     require_free(directory, force=force)
-    with showing_progress(quiet=quiet or as_json) as progress:
+    with showing_progress(quiet=quiet or as_json) as progress, not_by_recipe():  # it is the release's
         book = None if ledger is None else Ledger(ledger)
         made = recipe.run(ledger=book, if_unsafe=way, progress=progress)
         data = made.save(directory, format=format, force=force, progress=progress)

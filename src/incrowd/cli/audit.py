@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from incrowd.cli.command import Command
+from incrowd.cli.reading_options import Reading, takes_reading_options
 from incrowd.common.paths import is_there
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _DESCRIPTION = typer.Option("--description", help="What the columns of a foreign
 _SEED = typer.Option(min=0, help="Picks the people who are attacked and the queries that are asked.")
 
 
+@takes_reading_options
 def audit(
     release: Annotated[str, _RELEASE],
     original: Annotated[str | None, _ORIGINAL] = None,
@@ -45,6 +47,8 @@ def audit(
         bool, typer.Option(help="Also measure which options would change the findings (takes some 10 seconds more).")
     ] = True,
     seed: Annotated[int, _SEED] = 0,
+    *,
+    reading: Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print the audit as JSON.")] = False,
 ) -> None:
     """Attack a release in every way, measure what it is still good for and what to do, and say to whom it may go.
@@ -59,10 +63,11 @@ def audit(
     from incrowd.errors import escaped
 
     with showing_progress(quiet=as_json) as progress:
-        opened, others = _open(release, original, external, earlier, description, progress)
+        table = _original(original, reading)
+        opened, others = _open(release, table, external, earlier, description, progress)
         found = audit_release(
             opened,
-            original=original if others else None,  # other releases may have columns that this one has not
+            original=table if others else None,  # other releases may have columns that this one has not
             external=external,
             earlier=others,
             queries=queries,
@@ -102,6 +107,7 @@ def audit(
     _fail_for_false_claims(found.false_claims)
 
 
+@takes_reading_options
 def attack(
     release: Annotated[str, _RELEASE],
     with_: Annotated[
@@ -116,6 +122,8 @@ def attack(
         typer.Option("--person", help='Show one person\'s ladder: "age=34, sex=F" in the order they are learnt.'),
     ] = None,
     seed: Annotated[int, _SEED] = 0,
+    *,
+    reading: Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
 ) -> None:
     """Try some attacks on a release; or follow one person through it, attribute by attribute."""
@@ -127,8 +135,9 @@ def attack(
     from incrowd.errors import escaped
 
     with showing_progress(quiet=as_json) as progress:
-        opened, others = _open(release, original, external, earlier, description, progress)
-        target, _ = aim(opened, original=original if others else None, external=external, earlier=others, seed=seed)
+        table = _original(original, reading)
+        opened, others = _open(release, table, external, earlier, description, progress)
+        target, _ = aim(opened, original=table if others else None, external=external, earlier=others, seed=seed)
         if person is not None:
             rungs = _climb(target, person)
         else:
@@ -156,9 +165,22 @@ def _fail_for_false_claims(claims: Sequence[str]) -> None:
         raise typer.Exit(1)
 
 
+def _original(original: str | None, reading: Reading) -> object:
+    """Return the table before; it is read as the release's recipe says, unless options say otherwise."""
+    if not reading:
+        return original
+    if original is None:
+        options = " and ".join("--" + name.replace("_", "-") for name in reading)
+        raise typer.BadParameter(f"{options} tells how the table before is read: name it", param_hint="--original")
+    from incrowd.core.source import ReadOptions
+    from incrowd.sources import open_table
+
+    return open_table(original, ReadOptions(**reading, lists=None))
+
+
 def _open(
     release: str,
-    original: str | None,
+    original: object,
     external: str | None,
     earlier: list[Path] | None,
     description: Path | None,
@@ -178,7 +200,7 @@ def _open(
     return opened, others
 
 
-def _open_other(path: Path, description: Path | None, original: str | None, external: str | None) -> Release:
+def _open_other(path: Path, description: Path | None, original: object, external: str | None) -> Release:
     """Open another release: by the values of the table, or, where it has others, by those of its own labels."""
     from incrowd.errors import HierarchyError, SchemaError, UncoveredValue, UnreadableLabel
     from incrowd.publishing.opening.open_release import open_release

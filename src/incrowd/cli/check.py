@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from incrowd.cli.command import Command
-from incrowd.cli.text_files import DecimalSign, Header, WrittenAs, stated_header, stated_ways
+from incrowd.cli.reading_options import Reading, takes_reading_options
 
 if TYPE_CHECKING:
     from incrowd.core.model import Model
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from incrowd.publishing.table import Table
 
 
+@takes_reading_options
 def check(
     file: Annotated[
         str, typer.Argument(help="The directory of a release, a file of any kind that is read, or a database URL.")
@@ -53,34 +54,14 @@ def check(
             "does not hold.",
         ),
     ] = None,
-    query: Annotated[str | None, typer.Option(help="A SELECT or a table's name, for a database.")] = None,
-    separator: Annotated[str | None, typer.Option(help="Separator of a CSV file (default: found out).")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV file (default: found out).")] = None,
-    missing: Annotated[list[str] | None, typer.Option(help='Text that means missing, such as "?"; repeat.')] = None,
-    header: Header = None,
-    decimal: DecimalSign = None,
-    written: WrittenAs = None,
-    exact_text: Annotated[
-        bool, typer.Option("--exact-text", help="Tell texts apart that differ in spaces around them, or in Unicode.")
-    ] = False,
-    sheet: Annotated[
-        str | None, typer.Option(help="Sheet of a workbook, by name or number (default: found out).")
-    ] = None,
-    header_row: Annotated[
-        int | None, typer.Option(min=1, help="Row of a workbook that names the columns (default: the first).")
-    ] = None,
-    value_labels: Annotated[
-        str | None, typer.Option(help="text or codes: how values with labels are shown (default: text).")
-    ] = None,
-    missing_codes: Annotated[
-        str | None, typer.Option(help="missing or values: what SPSS' codes for missing are (default: missing).")
-    ] = None,
+    *,
+    reading: Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Tell which models a table achieves, also one that was not made here; of a release, whether its claims hold."""
     from rich.console import Console
 
-    from incrowd.cli.output import as_sheet, print_json, showing_progress, summary_table
+    from incrowd.cli.output import print_json, showing_progress, summary_table
     from incrowd.publishing.check import check as check_table
     from incrowd.publishing.check import is_saved_release
 
@@ -102,18 +83,7 @@ def check(
             require=models,
             original=original,
             sample=sample,
-            query=query,
-            separator=separator,
-            encoding=encoding,
-            missing=missing or (),
-            exact_text=exact_text,
-            sheet=as_sheet(sheet),
-            header_row=header_row,
-            value_labels=value_labels,
-            missing_codes=missing_codes,
-            header=stated_header(header),
-            decimal=decimal,
-            written=stated_ways(written),
+            **reading,
         )
     failures = _failures(found, k, l) + [
         f"{model.statement}: {model.note or f'{model.failing_rows:,} rows in {model.failing_groups:,} groups fail'}"

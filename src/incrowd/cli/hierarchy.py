@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from incrowd.cli.command import Command
+from incrowd.cli.reading_options import Reading, takes_reading_options
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _EXAMPLES = 4
 
 
+@takes_reading_options
 def hierarchy(
     file: Annotated[Path, typer.Argument(help="A hierarchy's CSV file, or a recipe (with --column).")],
     column: Annotated[
@@ -37,6 +39,8 @@ def hierarchy(
         Path | None, typer.Option(help="Write all levels as a CSV file: one line per value, separated by ';'.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there already.")] = False,
+    *,
+    reading: Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Show a hierarchy level by level, and check that it covers a table."""
@@ -46,7 +50,9 @@ def hierarchy(
 
     if write is not None:
         _require_free(write, force=force)
-    found = _look(file, column, check)
+    if reading and check is None:
+        raise typer.BadParameter("options of reading are those of the table to check: name it", param_hint="--check")
+    found = _look(file, column, check, reading)
     if as_json:
         print_json(_as_dict(found, level))
     else:
@@ -88,13 +94,13 @@ class _Found:
         return self.tree is not None and self.tree.kind == "text" and not self.tree.declared
 
 
-def _look(file: Path, column: str | None, check: str | None) -> _Found:
+def _look(file: Path, column: str | None, check: str | None, reading: Reading) -> _Found:
     from incrowd.errors import UncoveredValue
     from incrowd.hierarchies.categories import Categories
 
     hierarchy, recipe = _load(file, column)
     name = column or file.stem
-    values = _values(hierarchy, recipe, column, check)
+    values = _values(hierarchy, recipe, column, check, reading)
     known = len(values.drop_nulls())
     try:
         return _Found(hierarchy, name, check, known, hierarchy.build(name, values)[0], None)
@@ -123,7 +129,9 @@ def _load(file: Path, column: str | None) -> tuple[Hierarchy, Recipe | None]:
     return recipe.hierarchies.get(column) or (Automatic() if role == "quasi" else Exact()), recipe
 
 
-def _values(hierarchy: Hierarchy, recipe: Recipe | None, column: str | None, check: str | None) -> pl.Series:
+def _values(
+    hierarchy: Hierarchy, recipe: Recipe | None, column: str | None, check: str | None, reading: Reading
+) -> pl.Series:
     """Return the distinct values that the hierarchy meets: none where it needs none and no table is to be checked."""
     import polars as pl
 
@@ -135,7 +143,7 @@ def _values(hierarchy: Hierarchy, recipe: Recipe | None, column: str | None, che
         if column is None:
             raise SchemaError("which column is to be checked?  Hint: name it with --column.")
         missing = recipe.source.get("missing", ()) if recipe is not None else ()
-        return _distinct(open_source(check, missing=missing), column, check)
+        return _distinct(open_source(check, **{"missing": missing, **reading}), column, check)
     if recipe is None or column is None or isinstance(hierarchy, Categories):
         return pl.Series([], dtype=pl.String)
     return _distinct(cast("OpenedTable", recipe.table().engine.source), column, "the recipe's source")

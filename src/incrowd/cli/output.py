@@ -69,11 +69,6 @@ def showing_progress(*, quiet: bool = False) -> Iterator[Progress]:
         bar.stop()
 
 
-def as_sheet(given: str | None) -> str | int | None:
-    """Return the sheet that is asked for: digits are its number."""
-    return int(given) if given is not None and given.isdecimal() else given
-
-
 def summary_table(title: str, lines: Sequence[tuple[str, str]]) -> Table:
     """Lay out pairs of words and values."""
     from rich.table import Table

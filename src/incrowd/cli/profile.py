@@ -12,20 +12,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from incrowd.cli.command import Command
-from incrowd.cli.text_files import DecimalSign, Header, WrittenAs, stated_header, stated_ways
+from incrowd.cli.reading_options import Reading, takes_reading_options
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from incrowd.planning.profile import Profile
+    from incrowd.planning.profile.column_profile import ColumnProfile
     from incrowd.planning.profile.vocabulary import Role
 
 _SUFFIXES = {
     ".gz", ".zst", ".csv", ".tsv", ".txt", ".tab", ".dat", ".parquet", ".arrow", ".feather", ".ipc", ".db", ".sqlite",
     ".duckdb", ".ddb", ".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt",
+    ".data",
 }  # fmt: skip
 
 
+@takes_reading_options
 def profile(
     file: Annotated[
         str,
@@ -39,28 +42,8 @@ def profile(
         typer.Option("--output", "-o", help="The recipe to write (default: FILE's name and .recipe.toml, here)."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a recipe that is there already.")] = False,
-    query: Annotated[str | None, typer.Option(help="A SELECT or a table's name, for a database.")] = None,
-    separator: Annotated[str | None, typer.Option(help="Separator of a CSV file (default: found out).")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Encoding of a CSV file (default: found out).")] = None,
-    missing: Annotated[list[str] | None, typer.Option(help='Text that means missing, such as "?"; repeat.')] = None,
-    header: Header = None,
-    decimal: DecimalSign = None,
-    written: WrittenAs = None,
-    exact_text: Annotated[
-        bool, typer.Option("--exact-text", help="Tell texts apart that differ in spaces around them, or in Unicode.")
-    ] = False,
-    sheet: Annotated[
-        str | None, typer.Option(help="Sheet of a workbook, by name or number (default: found out).")
-    ] = None,
-    header_row: Annotated[
-        int | None, typer.Option(min=1, help="Row of a workbook that names the columns (default: the first).")
-    ] = None,
-    value_labels: Annotated[
-        str | None, typer.Option(help="text or codes: how values with labels are shown (default: text).")
-    ] = None,
-    missing_codes: Annotated[
-        str | None, typer.Option(help="missing or values: what SPSS' codes for missing are (default: missing).")
-    ] = None,
+    *,
+    reading: Reading,
     trial: Annotated[
         bool, typer.Option(help="Try the recipe on some rows, and tell what an audit says of it (takes some seconds).")
     ] = True,
@@ -71,7 +54,7 @@ def profile(
     """Propose a role for every column of a table, and write a recipe to edit."""
     from rich.console import Console
 
-    from incrowd.cli.output import as_sheet, print_json, showing_progress
+    from incrowd.cli.output import print_json, showing_progress
     from incrowd.common.writing import write_text
     from incrowd.core.source import ReadOptions
     from incrowd.planning.profile import profile as profile_table
@@ -83,40 +66,10 @@ def profile(
     if writes:
         _require_free(recipe, force=force)  # before the work, not after it
     with showing_progress(quiet=as_json) as progress:
-        found = profile_table(
-            file,
-            query=query,
-            separator=separator,
-            encoding=encoding,
-            missing=missing or (),
-            exact_text=exact_text,
-            sheet=as_sheet(sheet),
-            header_row=header_row,
-            value_labels=value_labels,
-            missing_codes=missing_codes,
-            header=stated_header(header),
-            decimal=decimal,
-            written=stated_ways(written),
-            progress=progress,
-        )
+        found = profile_table(file, progress=progress, **reading)
         if trial:
             progress("trying the recipe", 0.0)
-            options = ReadOptions(
-                query,
-                separator,
-                None,
-                encoding,
-                missing or (),
-                exact_text,
-                sheet=as_sheet(sheet),
-                header_row=header_row,
-                value_labels=value_labels,
-                missing_codes=missing_codes,
-                header=stated_header(header),
-                decimal=decimal,
-                written=stated_ways(written),
-            )
-            told = try_recipe(found, recipe_text(found, recipe_path=recipe), file, options)
+            told = try_recipe(found, recipe_text(found, recipe_path=recipe), file, ReadOptions(**reading))
             found = replace(found, trial=told)
             progress("trying the recipe", 1.0)
     if writes:
@@ -179,9 +132,15 @@ def _columns(found: Profile) -> Table:
             f"{'' if column.distinct_exact else '~'}{column.distinct:,}",
             share(column.missing, found.rows),
             Text(describe(column.hierarchy)),
-            Text(("unsure: " if column.unsure else "") + column.reason),
+            Text(("unsure: " if column.unsure else "") + column.reason + _label(column)),
         )
     return table
+
+
+def _label(column: ColumnProfile) -> str:
+    from incrowd.planning.profile.readable import plain
+
+    return f" (“{plain(column.label)}”)" if column.label else ""
 
 
 _STYLES: dict[Role, str] = {

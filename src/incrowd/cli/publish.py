@@ -95,7 +95,7 @@ def publish(
     if master is not None and engine == "local":
         raise typer.BadParameter("only Spark has a master: say --engine spark", param_hint="--master")
     chosen_way = as_way(if_unsafe)
-    asked_show = {name: require_show("--show", how) for name, how in map(asked_of, show or [])}
+    asked_show = {name: require_show("", how) for name, how in map(asked_of, show or [])}
     loaded = Recipe.load(recipe)
     asked = str(output or loaded.output.get("directory", f"{recipe.stem.removesuffix('.recipe')}-release"))
     directory: str | Path = Path(asked) if output else loaded.base / asked

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal, get_args
 
+from incrowd.common.surface import option
 from incrowd.errors import RecipeError, did_you_mean
 
 Show = Literal["label", "midpoint", "bounds", "mean"]
@@ -27,12 +28,12 @@ def written_as(name: str, show: str | None) -> tuple[str, ...]:
 
 
 def require_show(where: str, show: object) -> Show:
-    """Refuse anything but a way to show a column."""
+    """Refuse anything but a way to show a column; `where` begins the message."""
     for known in SHOWS:
         if show == known:
             return known
     hint = did_you_mean(str(show), SHOWS)
-    raise RecipeError(f"{where}: show is one of {', '.join(SHOWS)}, not {show!r}.{hint}")
+    raise RecipeError(f"{where}{option('show')} is one of {', '.join(SHOWS)}, not {show!r}.{hint}")
 
 
 def require_asked(asked: object, quasi: Iterable[str]) -> tuple[Show | None, dict[str, Show]]:
@@ -40,17 +41,19 @@ def require_asked(asked: object, quasi: Iterable[str]) -> tuple[Show | None, dic
     if asked is None:
         return None, {}
     if not isinstance(asked, Mapping):
-        return require_show("publish", asked), {}
+        return require_show("", asked), {}
     known = tuple(quasi)
     found: dict[str, Show] = {}
     for_all = None
     for name, show in asked.items():
         if name == ALL and name not in known:
-            for_all = require_show("publish", show)
+            for_all = require_show("", show)
             continue
         if name not in known:
-            raise RecipeError(f"show names '{name}', which is no quasi-identifier.{did_you_mean(str(name), known)}")
-        found[name] = require_show(f"column '{name}'", show)
+            raise RecipeError(
+                f"{option('show')} names '{name}', which is no quasi-identifier.{did_you_mean(str(name), known)}"
+            )
+        found[name] = require_show(f"column '{name}': ", show)
     return for_all, found
 
 

@@ -22,6 +22,9 @@ class Sink(Named, Protocol):
     """Whether people open such files in a spreadsheet, which runs cells that look like formulas."""
     takes_lists: ClassVar[bool] = False
     """Whether a cell may be a list; otherwise lists are written as texts."""
+    keeps_types: ClassVar[bool] = True
+    """Whether a column of such a file has a type; otherwise it is handed days in place of times that are all
+    midnight."""
     suffixes: ClassVar[tuple[str, ...]]
     """How the names of such files may end: a table that came from one of these is published in this kind."""
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, TypedDict
 
 import polars as pl
 
 from incrowd.common.registry import Named
 from incrowd.common.surface import option
 from incrowd.core.codebook import Codebook
-from incrowd.errors import SourceError
+from incrowd.errors import SourceError, did_you_mean
 from incrowd.hierarchies.texts import AS_THEY_LOOK, TextRules
 
 
@@ -91,6 +91,24 @@ class OpenedTable:
     """What a file of a statistics program says of its columns: labels, and codes for missing."""
 
 
+class Reading(TypedDict, total=False):
+    """The keywords of everything that reads a table; `ReadOptions` tells what they mean."""
+
+    query: str | None
+    separator: str | None
+    quote: str | None
+    encoding: str | None
+    missing: Sequence[str]
+    exact_text: bool
+    sheet: str | int | None
+    header_row: int | None
+    value_labels: str | None
+    missing_codes: str | None
+    header: bool | Sequence[str] | None
+    decimal: str | None
+    written: Mapping[str, str] | str | None
+
+
 _ONE_OF = {"value_labels": ("text", "codes"), "missing_codes": ("missing", "values")}
 
 
@@ -137,11 +155,25 @@ class ReadOptions:
             )
         object.__setattr__(self, "missing", tuple(self.missing))
         if self.decimal not in (None, ",", "."):
-            raise SourceError("decimal= is ',' or '.'.")
+            raise SourceError(f"{option('decimal')} is ',' or '.'.")
         if self.header is not None and not isinstance(self.header, bool) and not _are_texts(self.header):
-            raise SourceError("header= is True, False, or a list of the columns' names.")
+            raise SourceError(f"{option('header')} is true, false, or a list of the columns' names.")
         if self.written is not None and self.written != "plain" and not isinstance(self.written, Mapping):
-            raise SourceError("written= tells by column how it is written, for example {'born': 'dd.mm.yyyy'}.")
+            example = option("written", {"born": "dd.mm.yyyy"}, section="source")
+            raise SourceError(f"{option('written')} tells by column how it is written, for example {example}.")
+
+    @classmethod
+    def of(cls, reading: Reading, *, lists: tuple[str, ...] | None = ()) -> ReadOptions:
+        """Return what the keywords of a caller say; others are refused as Python refuses them."""
+        for name in reading:
+            if name not in Reading.__annotations__:
+                raise TypeError(f"there is no keyword '{name}'.{did_you_mean(name, Reading.__annotations__)}")
+        return cls(**reading, lists=lists)
+
+    @property
+    def stated(self) -> bool:
+        """Whether anything is said of how to read."""
+        return self != ReadOptions(lists=self.lists)
 
     def _require_kinds(self) -> None:
         for name, words in _ONE_OF.items():
@@ -174,7 +206,7 @@ class ReadOptions:
     def refuse_all_but(self, used: Iterable[str], what: str) -> None:
         """Raise a `SourceError` if a keyword is stated that means nothing for a source."""
         unused = [one.name for one in fields(self) if one.name not in (*used, "missing", "exact_text", "lists")]
-        names = [f"{name}=" for name in unused if getattr(self, name) is not None]
+        names = [option(name) for name in unused if getattr(self, name) is not None]
         if names:
             raise SourceError(f"{what}, so {' and '.join(names)} cannot be used.")
 
@@ -183,7 +215,7 @@ class ReadOptions:
         self.refuse_all_but((), what)
         for name in ("missing", "exact_text"):
             if getattr(self, name):
-                raise SourceError(f"{what}, so {name}= cannot be used.")
+                raise SourceError(f"{what}, so {option(name)} cannot be used.")
 
 
 def _are_texts(value: object) -> bool:

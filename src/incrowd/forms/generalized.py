@@ -35,7 +35,7 @@ from incrowd.forms.reach import reach
 from incrowd.forms.reading.labels import count_lines, read_labels, tally_of_nobody, trees_of_labels
 from incrowd.forms.reading.stand_ins import with_labels
 from incrowd.forms.shown_weights import show_weights
-from incrowd.forms.stand_ins import as_keys
+from incrowd.forms.stand_ins import as_keys, narrowed_by_mean
 from incrowd.forms.verify import COUNT, verify, verify_groups, weights_included
 from incrowd.forms.weight_classes import WeightClasses
 from incrowd.hierarchies import labels
@@ -399,7 +399,7 @@ class Generalized(Form):
         if of_people:
             found.append(
                 "Means of groups tell their sums: whoever knows all people of a group but one can work out the last "
-                f"one's value: {', '.join(of_people)}."
+                f"one's value: {', '.join(of_people)}. The smallest group has {int(self.group_sizes.min()):,} rows."
             )
         made_up = sorted(name for name in self.schema.quasi if self.tally.trees[name].from_data)
         if made_up and self.written in ("hierarchy", "level"):
@@ -407,11 +407,17 @@ class Generalized(Form):
         return found
 
     def group_regions(self) -> Regions:
-        """Return the codes that the labels of each group stand for."""
+        """Return the codes that the labels of each group stand for, beside its mean where it shows one."""
         lows, highs = self.shown.lows.copy(), self.shown.highs.copy()
         for place, name in enumerate(self.shown.columns):
             anything = self.shown.labels[name].eq_missing(labels.ANY).to_numpy()  # missing included, for all one sees
             lows[anything, place], highs[anything, place] = MISSING, self.tally.trees[name].size
+            tree = self.tally.trees[name]
+            if self.schema.show.get(name) == "mean" and tree.ordered and name not in self.shown.torn:
+                means = self.shown.stand_ins[name][name]
+                lows[:, place], highs[:, place] = narrowed_by_mean(
+                    tree, lows[:, place], highs[:, place], self.group_sizes, means
+                )
         if self.shown.torn:
             return TornRegions(self.shown.columns, lows, highs, self.shown.torn)
         return Regions(self.shown.columns, lows, highs)

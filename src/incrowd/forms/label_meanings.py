@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -31,6 +31,7 @@ from incrowd.core.form import Form
 from incrowd.errors import HierarchyError, SchemaError
 from incrowd.forms.reading.foreign_labels import standard_label
 from incrowd.hierarchies import labels as syntax
+from incrowd.hierarchies.calendar import days_of, range_of_days
 from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.hierarchy import HiddenCharacters, Hierarchy
 from incrowd.hierarchies.public import public_tree
@@ -41,16 +42,12 @@ FORMAT = 1
 ALPHABETS = {"digits": 10, "letters and digits": 36}
 """How many characters may be behind a masked one."""
 _FROM_TO = re.compile(r"^\s*(-?[\d.]+)\s*-\s*(-?[\d.]+)\s*$")
-_MONTH = re.compile(r"^(\d{4})-(\d{2})$")
-_QUARTER = re.compile(r"^(\d{4})-Q([1-4])$")
-_YEAR = re.compile(r"^(\d{4})$")
-_DECADE = re.compile(r"^(\d{4})s$")
+_YEARS = re.compile(r"^(\d{4}s?)\s*-\s*(\d{4}s?)$")
 
 _TINY = 1e-6
 """Numbers below it are told to six digits, however many zeros these come after."""
 LARGEST = 1e300
 """Numbers beyond it say nothing here."""
-_LAST_DAY = date.max
 _ENDS = {
     "numbers": (-LARGEST, LARGEST),
     "dates": tuple(
@@ -90,7 +87,7 @@ def describe_items(name: str, labels: pl.Series, hierarchy: Hierarchy | None) ->
 
 def _values_and_labels(values: pl.DataFrame, labels: pl.Series) -> list[list[Any]]:
     """Return each distinct row of numbers with the label that it stands for, in an order that only these give."""
-    texts = [column.dt.to_string("iso") if column.dtype.is_temporal() else column for column in values.get_columns()]
+    texts = [as_short_text(column) if column.dtype.is_temporal() else column for column in values.get_columns()]
     found = pl.DataFrame([*texts, labels.alias("\0label")]).unique().sort(pl.all(), nulls_last=False)
     return [list(row) for row in found.iter_rows()]
 
@@ -100,7 +97,7 @@ def describe_column(
 ) -> dict[str, Any]:
     """Return what some labels of a column stand for."""
     texts = [str(label) for label in labels.drop_nulls().to_list()]
-    kind = "names" if items else _kind(tree, texts, known=known)
+    kind = "names" if items else _kind(tree, texts, hierarchy, known=known)
     declared = None if hierarchy is None else _declared(name, hierarchy)
     nodes = {} if declared is None else _leaves(declared)
     read = _Pieces(kind, nodes, hierarchy)
@@ -125,7 +122,7 @@ def _groups_of_items(tree: Tree) -> set[str]:
     return above - set(as_short_text(tree.values).drop_nulls().to_list()) if tree.from_data else set()
 
 
-def _kind(tree: Tree, texts: list[str], *, known: bool) -> str:
+def _kind(tree: Tree, texts: list[str], hierarchy: Hierarchy | None, *, known: bool) -> str:
     """Return what a column holds: as the table has it where that is known, and else as its labels look."""
     if tree.ordered:
         return "dates" if tree.values.dtype.is_temporal() else "numbers"
@@ -134,7 +131,8 @@ def _kind(tree: Tree, texts: list[str], *, known: bool) -> str:
     written = [standard_label(text) for text in texts if text != syntax.ANY]
     if not tree.from_data or not any(isinstance(syntax.read(text, ordered=True), syntax.Range) for text in written):
         return "names"
-    for kind in ("numbers", "dates"):  # a file of another tool: only its labels tell
+    # A file of another tool: only its labels tell, and `[1910, 1920)` are years where the hierarchy is one of dates.
+    for kind in ("dates",) if hierarchy is not None and hierarchy.of_dates else ("numbers", "dates"):
         if all(_Pieces(kind, {}, None).reads(text) for text in written):
             return kind
     return "names"
@@ -247,6 +245,8 @@ class _Pieces:
             case syntax.Anything():
                 yield {}
             case syntax.Range(low, high, closed):
+                if self._kind == "dates":
+                    low, high, closed = range_of_days(low, high, closed=closed)
                 ends = [("from", low), ("to" if closed else "below", high)]
                 given = {key: self._value(bound) for key, bound in ends if bound is not None}
                 yield {key: value for key, value in given.items() if self._is_point(value)}
@@ -302,20 +302,10 @@ def _is_date(text: object) -> bool:
 
 
 def _calendar(name: str) -> Piece | None:
-    """Return the days of a month, quarter, year or decade."""
-    if found := _MONTH.match(name):
-        year, month, months = int(found[1]), int(found[2]), 1
-    elif found := _QUARTER.match(name):
-        year, month, months = int(found[1]), int(found[2]) * 3 - 2, 3
-    elif found := _YEAR.match(name):
-        year, month, months = int(found[1]), 1, 12
-    elif found := _DECADE.match(name):
-        year, month, months = int(found[1]), 1, 120
-    else:
+    """Return the days of a month, quarter, year or decade, or from one to another."""
+    found = _YEARS.match(name)
+    ends = (name, name) if found is None else (found[1], found[2])
+    if any(days_of(end) is None for end in ends):
         return None
-    if not (1 <= month <= 12 and year >= 1):
-        return None
-    first, after = date(year, month, 1).isoformat(), year * 12 + month - 1 + months
-    if after // 12 > _LAST_DAY.year:  # no day comes after it
-        return {"from": first, "to": _LAST_DAY.isoformat()}
-    return {"from": first, "below": date(after // 12, after % 12 + 1, 1).isoformat()}
+    low, high, closed = range_of_days(*ends, closed=True)
+    return {"from": low, "to" if closed else "below": high}

@@ -13,7 +13,7 @@ from incrowd.core.labelled import ShownGroups
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally, group_tuples
-from incrowd.forms.stand_ins import means_of, stand_ins_of
+from incrowd.forms.stand_ins import means_of, stand_ins_of, too_few_known
 from incrowd.hierarchies.labels import ANY
 from incrowd.hierarchies.naming import Named, Pieces, name_runs
 from incrowd.hierarchies.tree import MISSING, Tree
@@ -61,12 +61,17 @@ def show_groups(
     if schema is not None and schema.show:
         for name, show in schema.show.items():
             place, tree = recoding.columns.index(name), tally.trees[name]
-            means = np.zeros(0)
-            if show == "mean" and wider:
-                means = means_of(tally, name, recoding, _placed(merged, recoding), len(first))[merged]
-            elif show == "mean":
-                means = means_of(tally, name, recoding, recoding.groups, len(lows))
-            stand_ins[name] = stand_ins_of(name, show, tree, labels[name], schema.quasi.get(name), means)
+            means, hierarchy = np.zeros(0), schema.quasi.get(name)
+            if show == "mean":
+                # Of the method's own groups, or of all who have the same labels.
+                group_of, number = (_placed(merged, recoding), len(first)) if wider else (recoding.groups, len(lows))
+                of_group = merged if wider else np.arange(number)
+                means = means_of(tally, name, recoding, group_of, number)[of_group]
+            stand_ins[name] = stand_ins_of(name, show, tree, labels[name], hierarchy, means)
+            if show == "mean" and (few := too_few_known(tally, name, recoding, group_of, number)[of_group]).any():
+                middles = stand_ins_of(name, "midpoint", tree, labels[name], hierarchy, means)
+                own = pl.when(pl.Series(few)).then(middles[name]).otherwise(stand_ins[name][name])
+                stand_ins[name] = pl.select(own.alias(name))
             named = Named(labels[name], lows[:, place], highs[:, place], *torn.pop(name, (None, None)))
             named = _one_label_each(stand_ins[name], named, tree, None if present is None else present[name])
             labels[name], lows[:, place], highs[:, place] = named.labels, named.lows, named.highs

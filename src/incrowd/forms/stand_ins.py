@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from incrowd.common.arrays import Counts, Floats, Ints
+from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
 from incrowd.core.recoding import Recoding
 from incrowd.core.show import Show, written_as
 from incrowd.core.tally import Tally
@@ -28,6 +28,9 @@ from incrowd.hierarchies.values import as_dates, as_text
 _DIGITS = 12
 """So many digits of a mean are published: the last ones of a float follow the order in which it was added up."""
 _LARGEST_WHOLE = 2.0**53
+_ROUNDED_DAY = 0.5
+FEWEST_IN_A_MEAN = 3
+"""A mean of fewer people than these, in a group of more, would tell the value of one of them."""
 _UNITS_IN_A_DAY = {"ms": 86_400e3, "us": 86_400e6, "ns": 86_400e9}
 
 
@@ -79,6 +82,47 @@ def group_means(tally: Tally, name: str, tuples: Ints, counts: Counts, groups: I
     sums = np.bincount(groups[known], weights=weights * (values - start), minlength=number)
     means = start + np.divide(sums, totals, out=np.full(number, np.nan), where=totals > 0)
     return np.asarray(means / _UNITS_IN_A_DAY[unit] if (unit := _time_unit(tree)) is not None else means)
+
+
+def too_few_known(tally: Tally, name: str, recoding: Recoding, group_of: Ints, number: int) -> Bools:
+    """Return the groups of more people whose mean would be that of one or two, since all others lack a value."""
+    there = recoding.published
+    codes, counts, groups = tally.column(name)[recoding.tuples[there]], recoding.counts[there], group_of[there]
+    sizes = np.bincount(groups, weights=counts, minlength=number)
+    known = np.bincount(groups, weights=np.where(codes != MISSING, counts, 0), minlength=number)
+    return np.asarray((known > 0) & (known < FEWEST_IN_A_MEAN) & (known < sizes))
+
+
+def narrowed_by_mean(tree: Tree, lows: Codes, highs: Codes, sizes: Counts, means: pl.Series) -> tuple[Codes, Codes]:
+    """Return the run of codes that each group's label still stands for beside the mean of the group.
+
+    Of n people from a to b, whose mean is m, nobody has more than n·m - (n - 1)·a, nor less than n·m - (n - 1)·b. A
+    label that may be missing, too, is left as it is, and so are numbers that floats cannot tell apart.
+    """
+    if tree.leaves < 2:
+        return lows, highs
+    points, positions = _positions_of(tree, means), tree.positions
+    rounding = _ROUNDED_DAY if tree.values.dtype == pl.Date else np.abs(points) * 10.0 ** (1 - _DIGITS)
+    with np.errstate(invalid="ignore"):
+        total, others = points * sizes, sizes - 1
+        slack = rounding * sizes + 1e-9 * tree.span
+        most = total - others * positions[np.maximum(lows, 1)] + slack
+        least = total - others * positions[np.maximum(highs - 1, 1)] - slack
+    told = np.isfinite(most) & np.isfinite(least) & (lows > MISSING)
+    known = positions[1:]
+    low = np.maximum(np.searchsorted(known, least, side="left") + 1, lows)
+    high = np.minimum(np.searchsorted(known, most, side="right") + 1, highs)
+    told &= low < high
+    return np.where(told, low, lows).astype(np.int32), np.where(told, high, highs).astype(np.int32)
+
+
+def _positions_of(tree: Tree, means: pl.Series) -> Floats:
+    """Return means as the line on which a tree places its values; NaN where there is none."""
+    unit = _time_unit(tree)
+    if unit is not None:
+        moments = means.cast(pl.Datetime("us")).to_physical().cast(pl.Float64)
+        return moments.to_numpy() * (_UNITS_IN_A_DAY[unit] / _UNITS_IN_A_DAY["us"])
+    return means.to_physical().cast(pl.Float64).to_numpy()
 
 
 def means_of(tally: Tally, name: str, recoding: Recoding, group_of: Ints, number: int) -> Floats:
@@ -172,6 +216,11 @@ def _key(column: pl.Series) -> pl.Series:
         floats = column.cast(pl.Float64, strict=False)
         if floats.null_count() > column.null_count():
             dates = as_dates(column)
-            return column if dates is None else as_text(dates)
+            return column if dates is None else _moments(dates)
         return as_text(floats)
-    return as_text(column if column.dtype.is_temporal() else column.cast(pl.Float64))
+    return _moments(column) if column.dtype.is_temporal() else as_text(column.cast(pl.Float64))
+
+
+def _moments(dates: pl.Series) -> pl.Series:
+    """Write days and times alike: a file without types holds days where all times are midnight."""
+    return as_text(dates.cast(pl.Datetime("us")))

@@ -31,6 +31,7 @@ class Dates(Hierarchy):
 
     units: tuple[str, ...] = UNITS
     name: ClassVar[str] = "dates"
+    of_dates: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "units", tuple(self.units))

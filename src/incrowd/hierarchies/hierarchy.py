@@ -30,6 +30,8 @@ class Hierarchy(Named, Protocol):
 
     declares_values: ClassVar[bool] = False
     """Whether it can tell all values of a column without the data, which private methods need."""
+    of_dates: ClassVar[bool] = False
+    """Whether it is one of dates, so that a label such as `[1910, 1920)` is one of years."""
 
     def declared_values(self, column: str) -> pl.Series:
         """Return values from which `build` makes the tree of all that a column may hold; refuse if it cannot tell."""

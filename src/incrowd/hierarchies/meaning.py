@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Bools
 from incrowd.errors import UnreadableLabel
 from incrowd.hierarchies import labels as syntax
+from incrowd.hierarchies.calendar import days_of, range_of_days
 from incrowd.hierarchies.tree import MISSING, Tree
 from incrowd.hierarchies.values import as_bound, as_dates, as_short_text, as_text
 
@@ -90,12 +91,16 @@ class _Reader:
             return self._named[name]
         if not self._tree.ordered:
             return None
+        if self._tree.values.dtype.is_temporal() and days_of(name) is not None:
+            return self._between(name, name, closed=True)
         if match := _FROM_TO.match(name):
             return self._between(match[1], match[2], closed=True)
         return self._between(name, name, closed=True)
 
     def _between(self, low: str | None, high: str | None, *, closed: bool) -> Bools | None:
         values = self._tree.values
+        if values.dtype.is_temporal():
+            low, high, closed = range_of_days(low, high, closed=closed)
         try:
             fits = values.is_not_null()
             if low is not None:

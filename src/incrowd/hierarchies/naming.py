@@ -13,6 +13,7 @@ import polars as pl
 
 from incrowd.common.arrays import Bools, Codes, Ints
 from incrowd.hierarchies import labels
+from incrowd.hierarchies.calendar import short_bounds
 from incrowd.hierarchies.narrowing import Narrowed, narrow
 from incrowd.hierarchies.tree import LONGEST_SET, MISSING, Tree
 
@@ -190,6 +191,9 @@ def _range_labels(tree: Tree, lows: Codes, highs: Codes, *, tight: bool, exact: 
         }
     )
     at_start, at_end = pl.col("low") == 1, pl.col("high") == tree.size
+    if tree.values.dtype.is_temporal():
+        bounds = pl.when(~at_start).then("from"), pl.when(~at_end).then("to")
+        frame = frame.with_columns(*short_bounds(*bounds))
     region = (
         pl.when(at_start & at_end)
         .then(pl.lit(labels.ANY))

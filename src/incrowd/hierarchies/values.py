@@ -144,6 +144,17 @@ def as_bounds(values: pl.Series) -> pl.Series:
     ).to_series()
 
 
+def as_days(values: pl.Series) -> pl.Series:
+    """Return times as days where all of them are midnight, and anything else as it is.
+
+    >>> as_days(pl.Series(["1996-01-01 00:00:00"]).str.to_datetime()).to_list()
+    [datetime.date(1996, 1, 1)]
+    """
+    if not isinstance(values.dtype, pl.Datetime) or values.dtype.time_zone is not None:
+        return values
+    return values.cast(pl.Date) if (values.dt.truncate("1d") == values).all() else values
+
+
 def short_times(text: pl.Series) -> pl.Series:
     """Return times without zeros at the end of their seconds.
 

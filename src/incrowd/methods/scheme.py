@@ -31,8 +31,10 @@ from incrowd.forms.generalized import Generalized
 from incrowd.forms.label_meanings import point
 from incrowd.forms.reading.labels import number_labels, runs_of_labels
 from incrowd.hierarchies import labels as syntax
+from incrowd.hierarchies.categories import Categories
 from incrowd.hierarchies.meaning import label_masks
 from incrowd.hierarchies.naming import Pieces
+from incrowd.hierarchies.others_apart import NOT_LISTED, OthersApart
 from incrowd.hierarchies.tree import Tree
 from incrowd.methods.grouping import Grouper
 
@@ -164,6 +166,14 @@ class Scheme(Method):
         """None: there is no scheme without a release."""
         return ()
 
+    def counted_as(self, schema: Schema) -> Schema:
+        """Values that a category tree does not list are no error here: their rows fit no group."""
+        quasi, sensitive = (
+            {name: OthersApart(one) if isinstance(one, Categories) else one for name, one in columns.items()}
+            for columns in (schema.quasi, schema.sensitive)
+        )
+        return replace(schema, quasi=quasi, sensitive=sensitive)
+
     def search(
         self,
         tally: Tally,
@@ -188,6 +198,8 @@ class Scheme(Method):
             group_of, labels = _by_column(tally, columns, scheme, masks)
         else:
             group_of, labels = _by_group(tally, columns, scheme, masks), scheme.labels
+        for name in schema.sensitive:
+            group_of = np.where(_not_listed(tally.trees[name])[tally.column(name)], WITHHELD, group_of)
         fits = group_of != WITHHELD
         group_of = _without_failing(tally, schema, require, group_of)
         unfit, failing = tally.counts[~fits].sum(), tally.counts[fits & (group_of == WITHHELD)].sum()
@@ -222,7 +234,8 @@ def _by_column(
         left = np.flatnonzero(label_of_code < 0)
         if len(left) and not tree.from_data and level <= tree.height:
             names = tree.names[level].gather(tree.nodes[level, left])
-            known = names.is_not_null().to_numpy() if level else np.zeros(len(left), dtype=bool)
+            listed = names.is_not_null().to_numpy() & ~_not_listed(tree)[left]
+            known = listed if level else np.zeros(len(left), dtype=bool)
             more = names.filter(pl.Series(known)).unique().sort()
             place = pl.DataFrame({"name": names}).join(
                 pl.DataFrame({"name": more}).with_row_index("at"), on="name", how="left", maintain_order="left"
@@ -279,6 +292,13 @@ def _without_failing(tally: Tally, schema: Schema, require: Sequence[Model], gro
     groups = Grouper(tally, tuple(sorted(schema.sensitive))).groups(compact, len(used))
     good: Bools = satisfies_all(require, groups)
     return np.where(np.take(good, compact), group_of, WITHHELD)
+
+
+def _not_listed(tree: Tree) -> Bools:
+    """Return which codes stand for values that the hierarchy does not list."""
+    if tree.ordered:
+        return np.zeros(tree.size, dtype=bool)
+    return np.asarray(tree.values.eq_missing(pl.Series([NOT_LISTED])).to_numpy())
 
 
 def _masks(name: str, tree: Tree, labels: pl.Series) -> tuple[pl.Series, Bools]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import polars as pl
@@ -24,7 +24,7 @@ from incrowd.core.people import number_households, number_people
 from incrowd.core.sampling import as_rate
 from incrowd.core.schema import HOUSEHOLD, Schema
 from incrowd.core.set_model import SetModel, split_models
-from incrowd.core.source import ReadOptions
+from incrowd.core.source import Reading, ReadOptions
 from incrowd.errors import EmptyTable, SchemaError
 from incrowd.forms.people_crowds import crowds_of_people
 from incrowd.forms.verify import COUNT, groups_of, read_regions
@@ -120,19 +120,7 @@ def check(
     require: Sequence[Model | SetModel] = (),
     original: Table | None = None,
     sample: float | Fraction | str = 1,
-    query: str | None = None,
-    separator: str | None = None,
-    quote: str | None = None,
-    encoding: str | None = None,
-    missing: Sequence[str] = (),
-    exact_text: bool = False,
-    sheet: str | int | None = None,
-    header_row: int | None = None,
-    value_labels: str | None = None,
-    missing_codes: str | None = None,
-    header: bool | Sequence[str] | None = None,
-    decimal: str | None = None,
-    written: Mapping[str, str] | str | None = None,
+    **keywords: Unpack[Reading],
 ) -> Check:
     """Read off what a table achieves; a missing value is a value like any other.
 
@@ -150,7 +138,8 @@ def check(
 
     Models that compare a release with the table it was made from need the `original`, with its roles and hierarchies,
     by which the labels are read; quasi-identifiers and sensitive columns are then the original's. `sample` is the share
-    of the original's rows that was sampled for the release.
+    of the original's rows that was sampled for the release. All other keywords tell how the table is read, as those of
+    `incrowd.read` do.
 
     >>> import incrowd as ic
     >>> check(ic.datasets.senellart_patients(), quasi=["zip", "age"], sensitive=["disease"]).k
@@ -175,22 +164,7 @@ def check(
         return _check_release(Path(str(source)), models, original)
     if original is not None and items is None:
         items, item_separator = next(iter(original.schema.items), None), original.schema.item_separator
-    options = ReadOptions(
-        query,
-        separator,
-        quote,
-        encoding,
-        missing,
-        exact_text,
-        lists=None if items else (),
-        sheet=sheet,
-        header_row=header_row,
-        value_labels=value_labels,
-        missing_codes=missing_codes,
-        header=header,
-        decimal=decimal,
-        written=written,
-    )
+    options = ReadOptions.of(keywords, lists=None if items else ())
     opened = open_table(source, options)
     if original is not None:
         quasi = original.schema.quasi if quasi is None else quasi

@@ -363,7 +363,7 @@ class RecipeFields:
             _require_texts("[items]", {"separator": separator})
         columns = _table("columns", data.get("columns", {}))
         roles, hierarchies, dates = read_columns(columns, base)
-        for_all = {ALL: require_show("the recipe", data["show"])} if "show" in data else {}
+        for_all = {ALL: require_show("the recipe: ", data["show"])} if "show" in data else {}
         models = data.get("models", [])
         method = make_registered("methods", data["method"], base=base) if "method" in data else Mondrian()
         if not isinstance(models, list) or not (models or method.promises_privacy or method.guarantees):
@@ -608,7 +608,7 @@ def read_show(columns: Mapping[str, Any]) -> dict[str, Show]:
         if isinstance(described, Mapping) and "show" in described:
             if described.get("role") != "quasi":
                 raise RecipeError(f"column '{name}': show is for quasi-identifiers, which are published as labels.")
-            found[name] = require_show(f"column '{name}'", described["show"])
+            found[name] = require_show(f"column '{name}': ", described["show"])
     return found
 
 

@@ -408,6 +408,16 @@ class Release:
             return {}
         return casts_of(form.labelled, self.source) if isinstance(self.source, OpenedTable) else {}
 
+    @property
+    def values_of_columns(self) -> Mapping[str, pl.Series]:
+        """All values that some columns may have as they are written: those that were counted, or stand for labels."""
+        form = self.shown.counted
+        if form is None or form.private:
+            return {}
+        stand_ins = {} if form.labelled is None else form.labelled.shown.stand_ins
+        shown = {column.name: column for frame in stand_ins.values() for column in frame.get_columns()}
+        return {**{name: tree.values for name, tree in form.tally.trees.items()}, **shown}
+
     def _batches_as_shown(self) -> Iterator[pl.DataFrame]:
         """Yield the published rows with labels as texts, and check that they are as many as were verified."""
         published = 0

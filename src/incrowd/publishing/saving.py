@@ -21,7 +21,9 @@ from incrowd.core.items import lists_as_text
 from incrowd.core.release_directory import new_directory
 from incrowd.core.sink import Sink
 from incrowd.errors import FormulaWarning, OutputError
+from incrowd.hierarchies.values import as_days
 from incrowd.publishing.databases.releases import is_database, new_release, shown
+from incrowd.publishing.days_alone import midnights_as_days
 from incrowd.publishing.recipe_format import Publication, recipe_of
 from incrowd.sources.folder import members
 
@@ -59,6 +61,11 @@ class Savable(Publication, Protocol):
     @property
     def summary(self) -> dict[str, Any]:
         """What a machine may want to know."""
+        ...
+
+    @property
+    def values_of_columns(self) -> Mapping[str, pl.Series]:
+        """All values that some columns may have as they are written."""
         ...
 
     def batches_to_write(self) -> Iterator[pl.DataFrame]:
@@ -111,13 +118,12 @@ def save(
     sink: Sink = registered("sinks")[chosen]()
     codebook = release.source.codebook
     with new_directory(directory, force=force) as place:
-        batches = _reporting(release, progress)
+        tables = _tables(release, texts, progress, days=not sink.keeps_types)
+        batches = tables.pop("data")
         if not sink.takes_lists:
             batches = (lists_as_text(batch, texts.item_separator) for batch in batches)
         rows = _for_spreadsheets(batches, sink, texts)
         sink.write_labelled(rows, place / f"data.{chosen}", separator=texts.separator, codebook=codebook)
-        tables = {name: iter([table]) for name, table in texts.tables.items()}
-        tables |= {name: table.rows.batches() for name, table in texts.linked.items()}
         for name, batches in tables.items():
             others = _for_spreadsheets(batches, sink, texts)
             told = release.event_tables[name].source.codebook if name in release.event_tables else None
@@ -133,14 +139,30 @@ def save(
 
 def _save_to_database(release: Savable, place: str, texts: ReleaseTexts, *, force: bool, progress: Progress) -> str:
     """Write all tables of a release, and the texts beside them, in one transaction."""
-    tables = {name: iter([table]) for name, table in texts.tables.items()}
-    tables |= {name: table.rows.batches() for name, table in texts.linked.items()}
     with new_release(place, force=force) as new:
-        for name, batches in {"data": _reporting(release, progress), **tables}.items():
+        for name, batches in _tables(release, texts, progress, days=not new.has_times).items():
             new.write(name, (lists_as_text(batch, texts.item_separator) for batch in batches))
         labels = {} if texts.labels is None else {"labels.json": texts.labels}
         new.write_files({"recipe.toml": texts.recipe("parquet", None), **labels, "summary.json": texts.full_summary})
     return shown(place)
+
+
+def _tables(
+    release: Savable, texts: ReleaseTexts, progress: Progress, *, days: bool
+) -> dict[str, Iterator[pl.DataFrame]]:
+    """Return all tables by name, the rows first; with `days`, times are days where all of a column are midnight."""
+    rows = _reporting(release, progress)
+    events = {name: table.rows.batches() for name, table in texts.linked.items()}
+    if not days:
+        return {"data": rows, **{name: iter([table]) for name, table in texts.tables.items()}, **events}
+    others = {name: pl.DataFrame(list(map(as_days, table.get_columns()))) for name, table in texts.tables.items()}
+    sources = {name: table.source for name, table in release.event_tables.items()}
+    own = {name: midnights_as_days(batches, sources.get(name), {}) for name, batches in events.items()}
+    return {
+        "data": midnights_as_days(rows, release.source, release.values_of_columns, tuple(release.schema.changes)),
+        **{name: iter([table]) for name, table in others.items()},
+        **own,
+    }
 
 
 def _summary(release: Savable, directory: Path) -> str:

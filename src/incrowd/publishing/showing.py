@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from incrowd.common.surface import option
 from incrowd.core.method import AnyMethod
 from incrowd.core.recoding import Showing
 from incrowd.core.schema import Schema
@@ -22,7 +23,8 @@ def refuse_show(asked: Asked, schema: Schema, method: AnyMethod, form: Showing |
         return
     if method.private or (form is not None and form != ShowGeneralized()):
         part = method.name if method.private else str(form and form.name)
-        raise RecipeError(f"{part} publishes no labels that show={min(map(str, wanted))!r} could stand in for.")
+        asked_for = option("show", min(map(str, wanted)))
+        raise RecipeError(f"{part} publishes no labels that {asked_for} could stand in for.")
     if "mean" in wanted and method.promises_privacy:
         raise RecipeError(
             f"{method.name} promises privacy, and a mean of the people in a group would break it.  Hint: midpoints and "
@@ -42,8 +44,8 @@ def settled_show(asked: Asked, schema: Schema, method: AnyMethod, trees: Mapping
             found[name] = show
         elif name in by_column:
             raise SchemaError(
-                f"column '{name}' holds names, which have no {show}.  Hint: leave it out of show; it is published as "
-                "labels."
+                f"column '{name}' holds names, which have no {show}.  Hint: leave it out of {option('show')}; it is "
+                "published as labels."
             )
     others = {*schema.written_values, *schema.found_again, *schema.weights, *schema.quasi}
     for name, show in found.items():
@@ -51,6 +53,11 @@ def settled_show(asked: Asked, schema: Schema, method: AnyMethod, trees: Mapping
             if column != name and column in others:
                 raise SchemaError(
                     f"the bounds of '{name}' would be written to '{column}', and there is such a column already.  "
-                    "Hint: rename it, or show a midpoint."
+                    f"Hint: rename it, or say {_midpoint(name)}."
                 )
     return found
+
+
+def _midpoint(name: str) -> str:
+    """Return how to ask for the middles of a column."""
+    return option("show", {name: "midpoint"}, recipe='show = "midpoint" in its column')

@@ -5,11 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 from incrowd.changes.change import Change
+from incrowd.common.surface import option
 from incrowd.core.engine import Engine
 from incrowd.core.schema import Others, Schema
-from incrowd.core.source import ReadOptions
+from incrowd.core.source import Reading, ReadOptions
 from incrowd.dates.treatment import DateTreatment
 from incrowd.engines import open_engine
 from incrowd.errors import ReadingWarning, SchemaError, similar_columns
@@ -32,10 +34,10 @@ class Table:
         found, told = (source.description.get("written", {}) for source in (self.engine.source, engine.source))
         assert isinstance(found, Mapping)
         assert isinstance(told, Mapping)
-        ways = ", ".join(f"'{name}': '{way}'" for name, way in found.items() if name not in told)
+        ways = {name: way for name, way in found.items() if name not in told}
         warnings.warn(
             "under differential privacy a file is read only by what is stated: the values of some columns stay as they "
-            f"are written.  Hint: written={{{ways}}}.",
+            f"are written.  Hint: {option('written', ways, section='source')}.",
             ReadingWarning,
             stacklevel=3,
         )
@@ -80,22 +82,10 @@ def read(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     dates: Mapping[str, DateTreatment] | None = None,
     changes: Mapping[str, Change | Sequence[Change]] | None = None,
-    query: str | None = None,
-    separator: str | None = None,
-    quote: str | None = None,
-    encoding: str | None = None,
-    missing: Sequence[str] = (),
-    exact_text: bool = False,
-    sheet: str | int | None = None,
-    header_row: int | None = None,
-    value_labels: str | None = None,
-    missing_codes: str | None = None,
     population: object = None,
     each_row_a_person: bool = False,
     weight: str | None = None,
-    header: bool | Sequence[str] | None = None,
-    decimal: str | None = None,
-    written: Mapping[str, str] | str | None = None,
+    **keywords: Unpack[Reading],
 ) -> Table:
     """Open a table and give its columns their roles. Rows are read when they are needed, not here.
 
@@ -151,22 +141,7 @@ def read(
     Table(quasi=['age'], sensitive=['flu'])
     """
     items = tuple(items) if not isinstance(items, str) else items
-    options = ReadOptions(
-        query,
-        separator,
-        quote,
-        encoding,
-        missing,
-        exact_text,
-        lists=tuple(items),
-        sheet=sheet,
-        header_row=header_row,
-        value_labels=value_labels,
-        missing_codes=missing_codes,
-        header=header,
-        decimal=decimal,
-        written=written,
-    )
+    options = ReadOptions.of(keywords, lists=tuple(items))
     engine = open_engine(source, options)
     for note in engine.source.notes:
         warnings.warn(note, ReadingWarning, stacklevel=2)

@@ -16,8 +16,9 @@ from typing import ClassVar, cast
 import polars as pl
 import polars.selectors as cs
 
+from incrowd.common.surface import option
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
-from incrowd.errors import SourceError, similar_columns
+from incrowd.errors import SourceError
 from incrowd.sources import unusual
 from incrowd.sources.content import Content, line_of, load
 from incrowd.sources.dialect import NOTHING, Dialect, detect
@@ -30,7 +31,7 @@ from incrowd.sources.quotes import open_fields
 from incrowd.sources.reading import reading
 from incrowd.sources.stamps import watch
 from incrowd.sources.ways_of_writing import find_ways, respelled
-from incrowd.sources.written import Decimal, stated_way
+from incrowd.sources.written import Decimal, require_columns, stated_way
 
 # No header can hold this name: a zero byte in a file is an error.
 _ROW = "\0row"
@@ -151,9 +152,7 @@ def with_ways_of_writing(opened: OpenedTable, options: ReadOptions, *, commas: b
     where = str(opened.description["path"])
     opened = _without_unnamed(opened, where)
     told = options.written if isinstance(options.written, Mapping) else {}
-    for name in told:
-        if name not in opened.columns:
-            raise SourceError(f"{where}: written= names a column '{name}'.{similar_columns(name, opened.columns)}")
+    require_columns(told, opened.columns, where)
     ways = {name: stated_way(name, way, where) for name, way in told.items()}
     described = {**opened.description, **options.cells}
     stated = replace(opened, frame=respelled(opened.frame, ways), description=described)
@@ -197,7 +196,8 @@ def _without_unnamed(opened: OpenedTable, where: str) -> OpenedTable:
 def _zero_byte(content: Content, at: int, where: str) -> str:
     head = content.head(1000)
     if _looks_like_utf16(head):
-        hint = "it may be UTF-16 (encoding='utf-16-le' or 'utf-16-be')."
+        ways = " or ".join(option("encoding", name, section="source") for name in ("utf-16-le", "utf-16-be"))
+        hint = f"it may be UTF-16 ({ways})."
     elif sum(byte < _FIRST_PRINTED and byte not in b"\t\n\r" for byte in head) > _BINARY_SHARE * len(head):
         return f"{where}: this is a binary file of a kind that is not known.  Hint: save the table as CSV or Parquet."
     else:

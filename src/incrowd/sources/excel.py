@@ -7,6 +7,7 @@ dates, and any other mixture becomes text. A row without any cell is no row.
 from __future__ import annotations
 
 import logging
+import re
 import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -125,7 +126,7 @@ def _rows(book: Any, sheet: str, header_row: int | None, where: str) -> pl.DataF
     named_columns = [
         (name, column) for name, column in zip(names, columns, strict=True) if name or not _is_blank(column)
     ]
-    _require_names([name for name, _ in named_columns], where)
+    _require_names([name for name, _ in named_columns], where, _row_of_names(head) if header_row is None else None)
     read = pl.DataFrame([column.alias(name) for name, column in named_columns])
     if read.height:  # a row of blanks is a row, one without cells is none
         read = read.filter(~pl.all_horizontal(cs.all().is_null()))
@@ -140,8 +141,22 @@ def _is_blank(column: pl.Series) -> bool:
     return column.null_count() == len(column)
 
 
-def _require_names(names: list[str], where: str) -> None:
-    hint = f"Hint: name every column; or state the row that holds the names with {_header_row()}."
+def _row_of_names(head: pl.DataFrame) -> int | None:
+    """Return the number of the first row in which every column has a text of its own, as names are."""
+    for number, row in enumerate(head.iter_rows(), start=1):
+        cells = [str(cell or "").strip() for cell in row]
+        if len(cells) > 1 and all(cells) and len(set(cells)) == len(cells) and not any(map(_is_number, cells)):
+            return number
+    return None
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.fullmatch(r"[\d.,:/ -]+", text))
+
+
+def _require_names(names: list[str], where: str, likely: int | None) -> None:
+    stated = option("header_row", likely, section="source") if likely else _header_row()
+    hint = f"Hint: name every column; or state the row that holds the names with {stated}."
     if "" in names:
         raise SourceError(f"{where}: column {names.index('') + 1} has cells and no name.  {hint}")
     refuse_duplicates(names, where)

@@ -7,8 +7,10 @@ twelfth tell which. Where hardly any row has one, that is a question to the owne
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from string import ascii_letters, digits
 
 import polars as pl
 
@@ -18,7 +20,8 @@ MOST_ALIKE = 0.5
 """Share of a column's values that must look like dates before anything is said of the rest."""
 DECIDING = 0.1
 """Share of the rows that must tell the day from the month; six in ten do where days are spread over the month."""
-_SHAPES = 20
+_SHAPES, _LONGEST_SHAPE = 20, 40
+_SHAPE = str.maketrans(dict.fromkeys(digits, "9") | dict.fromkeys(ascii_letters, "a"))
 _DAY_SHAPE = re.compile(
     r"^(?:9{1,2}(?P<one>[./ -])9{1,2}(?P=one)9{4}"
     r"|9{4}(?P<two>[./-])9{1,2}(?P=two)9{1,2}"
@@ -57,11 +60,8 @@ class DateCandidate:
 
 def shapes_of(values: pl.Series) -> dict[str, int]:
     """Return the most frequent shapes of texts, with 9 for a digit and a for a letter of English, and how often."""
-    if not len(values):
-        return {}
-    shape = values.str.head(40).str.replace_all(r"[0-9]", "9").str.replace_all("[A-Za-z]", "a")
-    found = shape.value_counts(sort=True).head(_SHAPES)
-    return dict(found.iter_rows())
+    # In plain Python: of a thousand texts, this takes less than to plan it.
+    return dict(Counter(text[:_LONGEST_SHAPE].translate(_SHAPE) for text in values.to_list()).most_common(_SHAPES))
 
 
 def date_candidate(shapes: Mapping[str, int], total: int) -> DateCandidate | None:

@@ -22,6 +22,7 @@ _UNIT_BEFORE = rf"^[+−-]?\s*({_UNIT})\s*[+−-]?[\d,.]"
 _UNIT_AFTER = rf"\d\s*({_UNIT})$"
 _BROKEN_DECIMAL = r"\.(?:\d{1,2}|\d{4,})$"
 _POINT_GROUPS = r"^[+-]?[1-9]\d{0,2}(?:\.\d{3})+$"
+_DIGIT = re.compile(r"\d")
 _SPACED = r"\d[^\d.,eE+-]\d{3}"
 
 
@@ -37,6 +38,8 @@ class NumberCounts:
     with_comma: int
     """Of those that fit both: rows with a comma, which is a decimal one or separates thousands."""
     with_point: int
+    grouped: int
+    """Rows that fit a decimal point and have a comma, which then separates thousands."""
     marked: int
     """Rows with a comma or a point that fit either."""
     spaced: int
@@ -74,6 +77,7 @@ class NumberCandidate:
             "both": both.sum(),
             "with_comma": (both & with_comma).sum(),
             "with_point": (both & with_point).sum(),
+            "grouped": (point & with_comma).sum(),
             "marked": (either & (with_comma | with_point)).sum(),
             "spaced": (either & text.str.contains(_SPACED)).sum(),
         }
@@ -81,10 +85,12 @@ class NumberCandidate:
 
 def number_candidate(values: pl.Series, *, decimal: Decimal | None, may_hold_commas: bool) -> NumberCandidate | None:
     """Return a candidate where most of a sample's values may be numbers, and some are not written plainly."""
-    unit = _unit_of(values)
-    if not unit and are_plain(values):
+    if not _DIGIT.search("\n".join(values.to_list())):
+        return None
+    if are_plain(values):
         grouped = (may_hold_commas or decimal == ",") and bool(values.str.contains(_POINT_GROUPS).any())
         return NumberCandidate() if grouped else None
+    unit = _unit_of(values)
     fitting = pl.any_horizontal(WrittenNumber(one, unit).fits(pl.col("v")) for one in DECIMALS)
     share = values.to_frame("v").select(fitting.mean()).item() or 0.0
     return NumberCandidate(unit) if share >= MOST_ALIKE else None
@@ -92,12 +98,12 @@ def number_candidate(values: pl.Series, *, decimal: Decimal | None, may_hold_com
 
 def are_plain(values: pl.Series) -> bool:
     """Whether all of these are numbers as every program writes them."""
-    return bool(values.cast(pl.Float64, strict=False).is_not_null().all())
+    return values.cast(pl.Float64, strict=False).null_count() == values.null_count()
 
 
 def broken_decimals(values: pl.Series) -> bool:
     """Whether these are plain numbers with a decimal point beyond doubt: `12.5`, not `1.234`."""
-    return bool(values.str.contains(_BROKEN_DECIMAL).any()) and are_plain(values)
+    return are_plain(values) and bool(values.str.contains(_BROKEN_DECIMAL).any())
 
 
 def counts_of(present: int, counted: Mapping[str, int]) -> NumberCounts:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
+from incrowd.common.surface import option
 from incrowd.errors import EmptyTable, SourceError
 from incrowd.sources.content import Content
 from incrowd.sources.dialect import Dialect, sampled_rows
@@ -75,9 +76,9 @@ def read_header(
             return _without_header(content, len(names), stated, where)
         if stated is None and looks_like_a_row(names, sampled_rows(content, dialect)):
             raise SourceError(
-                f"{where}: the first line looks like a row, not like names: is there no header?  Hint: header=False "
-                "says so, header=['age', 'sex', …] names the columns, header=True says that these are names (in a "
-                "recipe header = false, on the command line --header no, --header age,sex,… or --header yes)."
+                f"{where}: the first line looks like a row, not like names: is there no header?  Hint: {no_header()} "
+                f"says so, {option('header', ['age', 'sex', '…'], section='source', typed='age,sex,…')} names the "
+                f"columns, {option('header', True, section='source', typed='yes')} says that these are names."
             )
         names = _named(names, where)
         count, offset = lines.count, lines.offset
@@ -106,11 +107,11 @@ def _without_header(content: Content, width: int, stated: bool | Sequence[str], 
     names = [f"column_{number}" for number in range(1, width + 1)] if isinstance(stated, bool) else list(stated)
     if len(names) != width:
         raise SourceError(
-            f"{where}: header= names {len(names)} columns, and the first line has {width} fields.  "
+            f"{where}: {option('header')} names {len(names)} columns, and the first line has {width} fields.  "
             "Hint: name each column once, in their order."
         )
     if "" in names or len(set(names)) < width:
-        raise SourceError(f"{where}: header= must give each column a name of its own.")
+        raise SourceError(f"{where}: {option('header')} must give each column a name of its own.")
     with content.open() as file:
         lines = _Lines(file, where)
         count, offset = 0, len(_MARK) if content.head(len(_MARK)) == _MARK else 0
@@ -146,6 +147,10 @@ def _check(names: list[str], where: str) -> None:
     # Without the names: a file may have no header, and then the first line is a person's.
     raise SourceError(
         f"{where}: {positions} of the first line are the same.  "
-        "Hint: the first line must hold the columns' names, each its own; where it is a row, say header=False (on the "
-        "command line --header no)."
+        f"Hint: the first line must hold the columns' names, each its own; where it is a row, say {no_header()}."
     )
+
+
+def no_header() -> str:
+    """Return how to say that the first line of a file is a row."""
+    return option("header", False, section="source", typed="no")

@@ -15,6 +15,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.extras import needing_extra
+from incrowd.common.surface import option
 from incrowd.core.codebook import Code, Codebook, MissingCodes, Variable
 from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.errors import SourceError
@@ -75,7 +76,7 @@ def _read(
     asked: dict[str, Any] = {"user_missing": True} if user_missing else {}
     if kind == "por":
         if encoding is not None:
-            raise SourceError(f"{path}: a portable file has no encoding, so encoding= cannot be used.")
+            raise SourceError(f"{path}: a portable file has no encoding, so {option('encoding')} cannot be used.")
     else:
         asked["encoding"] = encoding
     try:
@@ -89,7 +90,8 @@ def _read(
 def _why(error: Exception) -> str:
     """Return what pyreadstat says where it cannot quote a cell."""
     if "encoding" in str(error):
-        return ": its texts are not in the encoding that it tells.  Hint: state another, such as encoding='cp1252'."
+        stated = option("encoding", "cp1252", section="source")
+        return f": its texts are not in the encoding that it tells.  Hint: state another, such as {stated}."
     if isinstance(error, OverflowError):
         return ": it holds a date beyond the year 9999."
     return ".  Hint: it is damaged, or of a version that is not supported."

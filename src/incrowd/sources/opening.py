@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from typing import Unpack
 
 from incrowd.core.families import registered
-from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
+from incrowd.core.source import Location, OpenedTable, Reading, ReadOptions, Source
 from incrowd.errors import SourceError
 from incrowd.sources.binary import LOOKED_AT, kind_of
 from incrowd.sources.normalize import require_readable_name
@@ -24,20 +25,7 @@ _SPELT = {"spss": "SPSS", "sas": "SAS", "duckdb": "DuckDB"}
 
 def open_source(
     source: object,
-    *,
-    query: str | None = None,
-    separator: str | None = None,
-    quote: str | None = None,
-    encoding: str | None = None,
-    missing: Sequence[str] = (),
-    exact_text: bool = False,
-    sheet: str | int | None = None,
-    header_row: int | None = None,
-    value_labels: str | None = None,
-    missing_codes: str | None = None,
-    header: bool | Sequence[str] | None = None,
-    decimal: str | None = None,
-    written: Mapping[str, str] | str | None = None,
+    **keywords: Unpack[Reading],
 ) -> OpenedTable:
     """Open a table; raises `SourceError` where it cannot be read, without quoting what is in it.
 
@@ -48,22 +36,7 @@ def open_source(
     database, of Excel and of statistics programs, and those of a CSV file that is compressed, not in UTF-8, or oddly
     quoted, which come into memory now.
     """
-    options = ReadOptions(
-        query,
-        separator,
-        quote,
-        encoding,
-        missing,
-        exact_text,
-        sheet=sheet,
-        header_row=header_row,
-        value_labels=value_labels,
-        missing_codes=missing_codes,
-        header=header,
-        decimal=decimal,
-        written=written,
-    )
-    return open_table(source, options)
+    return open_table(source, ReadOptions.of(keywords))
 
 
 def open_table(given: object, options: ReadOptions) -> OpenedTable:

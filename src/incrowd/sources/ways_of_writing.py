@@ -8,6 +8,7 @@ which is an error that names the option. Cost: a sample, and one pass over the c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -15,6 +16,7 @@ from typing import TypeAlias
 import polars as pl
 import polars.selectors as cs
 
+from incrowd.common.surface import option
 from incrowd.errors import SourceError, quotable
 from incrowd.sources.finding_dates import SHORT_YEAR, DateCandidate, date_candidate, shapes_of
 from incrowd.sources.finding_numbers import (
@@ -28,6 +30,7 @@ from incrowd.sources.finding_numbers import (
 from incrowd.sources.written import Decimal, Written, WrittenNumber
 
 SAMPLED_ROWS = 1000
+_BEGINS_LIKE_A_DATE = re.compile(r"\d{1,4}[./ -]?(?:\d|[A-Za-z]{3})", re.ASCII)
 MOST_ALIKE = 0.5
 Candidate: TypeAlias = DateCandidate | NumberCandidate
 
@@ -44,8 +47,8 @@ class Ways:
         """Say of a column that it stays text."""
         self.notes.append(
             f"column '{quotable(column)}' would be {what} ({way}) but for {odd:,} of {present:,} rows, and stays text. "
-            f'To read the others as {what}, say written = {{ {quotable(column)} = "{way}" }}; or list what stands for '
-            "missing."
+            f"To read the others as {what}, say {option('written', {quotable(column): way}, section='source')}; or "
+            f"list what stands for missing: {option('missing', ['…'], section='source')}."
         )
 
 
@@ -85,7 +88,7 @@ def respelled(frame: pl.LazyFrame, written: Mapping[str, Written]) -> pl.LazyFra
 
 def _samples(frame: pl.LazyFrame) -> dict[str, pl.Series]:
     """Return the first values of every column of texts; where the first rows have none, those that come later."""
-    first = frame.select(cs.string()).head(SAMPLED_ROWS).collect()
+    first = frame.select(cs.string()).head(SAMPLED_ROWS).collect(engine="streaming")
     samples = {column.name: _present(column) for column in first.get_columns()}
     empty = [name for name, values in samples.items() if not len(values)]
     if empty and first.height == SAMPLED_ROWS:
@@ -96,8 +99,8 @@ def _samples(frame: pl.LazyFrame) -> dict[str, pl.Series]:
 
 
 def _present(column: pl.Series) -> pl.Series:
-    text = column.alias("").drop_nulls().str.strip_chars()  # a name may be a pattern of names, or `count`
-    return text.filter(~text.is_in(["", "NaN", "nan"]))
+    texts = (text.strip() for text in column.to_list() if text is not None)
+    return pl.Series("", [text for text in texts if text not in ("", "NaN", "nan")], dtype=pl.String)
 
 
 def _candidate(values: pl.Series, *, decimal: Decimal | None, may_hold_commas: bool) -> Candidate | None:
@@ -117,8 +120,8 @@ def _with_commas_later(frame: pl.LazyFrame, columns: Sequence[str]) -> list[str]
 
 
 def _starts_like_dates(values: pl.Series) -> bool:
-    """Whether shapes are worth looking at: some value among the first begins like a date."""
-    return bool(values.head(100).str.contains(r"^\d{1,4}[./ -]?(?:\d|[A-Za-z]{3})").any())
+    """Whether shapes are worth looking at: some value among the first begins like a date, and not all are numbers."""
+    return not are_plain(values) and any(map(_BEGINS_LIKE_A_DATE.match, values.head(100).to_list()))
 
 
 def _note_short_years(name: str, values: pl.Series, ways: Ways) -> None:
@@ -215,7 +218,7 @@ def _number_way(
     if decided is not None:
         if decided == "," and (stated == "." or (separator == "," and stated is None and not candidate.unit)):
             return None  # in such a file, 1,2 is rather two answers than a number
-        plain = decided == "." and not candidate.unit and not counts.with_comma and not counts.spaced
+        plain = decided == "." and not candidate.unit and not counts.grouped and not counts.spaced
         return "plain" if plain else WrittenNumber(decided, candidate.unit)
     if counts.both < counts.present:  # all fit one sign only, but hardly any row tells
         fits: Decimal = "," if counts.comma == counts.present else "."
@@ -251,7 +254,7 @@ def _note_numbers(
 ) -> None:
     best: Decimal = "," if counts.comma > counts.point or (counts.comma == counts.point and usual == ",") else "."
     fitting = counts.fitting(best)
-    odd = candidate.unit or (counts.comma > counts.both if best == "," else counts.with_comma or counts.spaced)
+    odd = candidate.unit or (counts.comma > counts.both if best == "," else counts.grouped or counts.spaced)
     if not counts.present or not odd or fitting < MOST_ALIKE * counts.present:
         return
     way = WrittenNumber(best, candidate.unit).says
@@ -261,16 +264,12 @@ def _note_numbers(
         why = "the decimal sign is stated to be a point" if stated == "." else "the file is separated by commas"
         ways.notes.append(
             f"column '{quotable(name)}' may hold decimal commas, but {why}: it stays text. If these are numbers, say "
-            f'written = {{ {quotable(name)} = "{way}" }}.'
+            f"{option('written', {quotable(name): way}, section='source')}."
         )
 
 
 def _question(questions: Mapping[str, Iterable[str]], where: str) -> str:
     listed = "; ".join(f"'{quotable(name)}' {' or '.join(ways)}" for name, ways in questions.items())
     name, ways = next(iter(questions.items()))
-    example = f"{quotable(name)}={next(iter(ways))}"
-    return (
-        f"{where}: the rows do not tell how these columns are written: {listed}.  Hint: state it: "
-        f"written={{{quotable(name)!r}: {next(iter(ways))!r}}} in Python, [source.written] in a recipe, "
-        f"--written '{example}' on the command line."
-    )
+    stated = option("written", {quotable(name): next(iter(ways))}, section="source")
+    return f"{where}: the rows do not tell how these columns are written: {listed}.  Hint: state it: {stated}."

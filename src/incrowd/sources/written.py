@@ -7,13 +7,15 @@ how another one is read. Which columns are written in which way is stated, or fo
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Protocol
 
 import polars as pl
 
-from incrowd.errors import SourceError
+from incrowd.common.surface import option
+from incrowd.errors import SourceError, similar_columns
 
 Decimal = Literal[",", "."]
 
@@ -142,6 +144,24 @@ def way_of_writing(text: str) -> Written | None:
     if parts is None or (parts["first"] and {parts["first"][0], parts["second"][0]} != {"d", "m"}):
         return None
     return WrittenDate(text)
+
+
+def respelled_texts(texts: pl.Series, way: str) -> pl.Series:
+    """Return texts that are written in a way that is stated in their one spelling, and all others as they are.
+
+    >>> respelled_texts(pl.Series(["31.12.1999", "soon", None]), "dd.mm.yyyy").to_list()
+    ['1999-12-31', 'soon', None]
+    """
+    found = way_of_writing(way)
+    assert found is not None
+    return texts.to_frame("text").select(found.respelled(pl.col("text"))).to_series()
+
+
+def require_columns(stated: Iterable[str], columns: Sequence[str], where: str) -> None:
+    """Refuse ways of writing of columns that are not there."""
+    for name in stated:
+        if name not in columns:
+            raise SourceError(f"{where}: {option('written')} names a column '{name}'.{similar_columns(name, columns)}")
 
 
 def stated_way(column: str, text: object, where: str) -> Written:

@@ -24,7 +24,7 @@ from incrowd.testing import naive
 from incrowd.testing.case import Attempt, Case
 from incrowd.testing.expecting import expect
 from incrowd.testing.matching import unmatched
-from incrowd.testing.reading import as_published, covers, is_missing, plain
+from incrowd.testing.reading import as_published, covers, is_missing, plain, plain_bound
 from incrowd.testing.strategies import TELLTALE
 
 Promise = Callable[[Attempt], None]
@@ -143,12 +143,13 @@ def orders_rows_by_what_they_show(attempt: Attempt) -> None:
 def labels_parse_back(attempt: Attempt) -> None:
     """[10] Every label can be read, says what it was written from, and its bounds are in order."""
     for name in attempt.case.quasi:
-        ordered = attempt.release.form.tally.trees[name].ordered
+        tree = attempt.release.form.tally.trees[name]
+        ordered, like = tree.ordered, plain(tree.values.drop_nulls().first())
         for label in attempt.published[name].unique().drop_nulls().to_list():
             read = syntax.read(label, ordered=ordered)
             expect(_write(read, ordered=ordered) == label, f"'{label}' is read as {read}", attempt)
             if isinstance(read, syntax.Range):
-                bounds = [plain(bound) for bound in (read.low, read.high) if bound is not None]
+                bounds = [plain_bound(bound, like) for bound in (read.low, read.high) if bound is not None]
                 comparable = not any(isinstance(bound, str) for bound in bounds)
                 expect(comparable, f"'{label}' has a bound that is neither number nor date", attempt)
                 expect(bounds[0] < bounds[-1] or len(bounds) == 1, f"'{label}' holds nothing", attempt)  # type: ignore[operator]
@@ -197,7 +198,7 @@ def shows_no_extreme_value(attempt: Attempt) -> None:
             continue
         values = [plain(value) for value in attempt.case.frame[name].to_list()]
         for bound in _bounds(attempt.published[name].unique().drop_nulls().to_list()):
-            beyond = sum(value is not None and value >= plain(bound) for value in values)  # type: ignore[operator]
+            beyond = sum(value is not None and value >= plain_bound(bound, value) for value in values)  # type: ignore[operator]
             few = min(beyond, len(values) - beyond)
             enough = few >= attempt.min_group
             expect(enough, f"fewer people than in any group ({few}) are beyond {bound} in '{name}'", attempt)

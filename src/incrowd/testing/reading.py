@@ -107,13 +107,21 @@ def _number(text: str) -> Fraction | float:
     return Fraction(number) if math.isfinite(number) else number
 
 
+def plain_bound(text: str, beside: Plain) -> Plain:
+    """Return the bound of a range as what it is compared with: a year or a month is the moment at which it begins."""
+    parts = text.split("-") if isinstance(beside, datetime) else []
+    if parts and len(parts) < 3 and all(part.isdecimal() for part in parts):
+        return datetime(int(parts[0]), int(parts[1]) if len(parts) > 1 else 1, 1)
+    return plain(text)
+
+
 def _within(reach: syntax.Range, value: object) -> bool:
     here = plain(value)
-    if reach.low is not None and not plain(reach.low) <= here:  # type: ignore[operator]
+    if reach.low is not None and not plain_bound(reach.low, here) <= here:  # type: ignore[operator]
         return False
     if reach.high is None:
         return True
-    high = plain(reach.high)
+    high = plain_bound(reach.high, here)
     return here <= high if reach.closed else here < high  # type: ignore[operator]
 
 

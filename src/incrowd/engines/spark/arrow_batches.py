@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -12,7 +12,7 @@ from incrowd.sources.arrow import from_arrow
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
 _SIGNED = {pl.UInt8: pl.Int16, pl.UInt16: pl.Int32, pl.UInt32: pl.Int64, pl.UInt64: pl.Int64}
@@ -38,6 +38,21 @@ def spark_type(values: pl.Series) -> DataType:
     from pyspark.sql.pandas.types import from_arrow_type
 
     return from_arrow_type(to_arrow(values.alias("v").to_frame().clear()).schema.field("v").type, True)
+
+
+def texts_in_arrow(values: Column, mapped: Callable[[pl.Series], pl.Series]) -> Column:
+    """Return texts as code of one machine maps them, value by value, on the executors."""
+    import pyarrow as pa
+    from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    def named(batch: Any) -> Any:
+        return mapped(pl.Series(batch)).to_arrow(compat_level=pl.CompatLevel.oldest()).cast("string")
+
+    named.__annotations__ = {"batch": pa.Array, "return": pa.Array}  # Spark tells kinds of functions by these
+    function: Any = F.arrow_udf(named, T.StringType())  # type: ignore[attr-defined]
+    column: Column = function(values)
+    return column
 
 
 def to_spark(session: SparkSession, frame: pl.DataFrame | Iterable[pl.DataFrame]) -> DataFrame:

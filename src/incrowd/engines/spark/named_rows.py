@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from incrowd.core.people import without_name
 from incrowd.core.schema import Schema
-from incrowd.engines.spark.arrow_batches import to_polars
+from incrowd.engines.spark.arrow_batches import texts_in_arrow, to_polars
 from incrowd.engines.spark.coding import CodedTally, OwnedCodes
 from incrowd.engines.spark.counting import COUNT, arrow_only
 from incrowd.engines.spark.first_cuts import TUPLES
@@ -110,22 +109,8 @@ class NamedRows:
 
 
 def _one_name(values: Column, texts: TextRules) -> Column:
-    return _in_arrow(values, texts, spelling=True)
+    return texts_in_arrow(values, lambda some: spelling_of(texts.read(some)))
 
 
 def _as_read(values: Column, texts: TextRules) -> Column:
-    return _in_arrow(values, texts, spelling=False)
-
-
-def _in_arrow(values: Column, texts: TextRules, *, spelling: bool) -> Column:
-    import pyarrow as pa
-
-    def named(batch: Any) -> Any:
-        read = texts.read(pl.Series(batch))
-        found = spelling_of(read) if spelling else read
-        return found.to_arrow(compat_level=pl.CompatLevel.oldest()).cast("string")
-
-    named.__annotations__ = {"batch": pa.Array, "return": pa.Array}  # Spark tells kinds of functions by these
-    name: Any = F.arrow_udf(named, T.StringType())  # type: ignore[attr-defined]
-    column: Column = name(values)
-    return column
+    return texts_in_arrow(values, texts.read)

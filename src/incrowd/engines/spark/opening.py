@@ -1,31 +1,40 @@
 """The sources of a recipe, opened by Spark: Parquet and CSV on any file system that it knows, tables, JDBC.
 
-A CSV is read as text, as on one machine; its dialect is found in its first lines. Spark splits files at line ends, so
-that a field which holds one is an error here.
+A CSV is read as text, as on one machine; its dialect is found in its first lines. How numbers and dates are written is
+not found out, which would need another pass over all rows: what is stated is applied by the code of one machine, value
+by value. Spark splits files at line ends, so that a field which holds one is an error here.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from incrowd.engines.spark.counting import name_of
+from incrowd.common.surface import option
+from incrowd.core.source import ReadOptions
+from incrowd.engines.spark.arrow_batches import texts_in_arrow
+from incrowd.engines.spark.counting import arrow_only, name_of
 from incrowd.engines.spark.source import SparkSource, open_spark
 from incrowd.errors import EmptyTable, SourceError
 from incrowd.sources.content import Content
 from incrowd.sources.dialect import NOTHING, detect
 from incrowd.sources.header import read_header
 from incrowd.sources.sql import without_password
+from incrowd.sources.written import require_columns, respelled_texts, stated_way
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _SAMPLE_LINES = 200
+_HERE = "publish it on one machine."
+_INSTEAD = {"decimal": 'say of each column how it is written, such as income = "1.234,5" in [source.written].'}
 _JDBC_SECRETS = (
     (
         re.compile(r"(?i)([;&?,(])\s*\w*(?:password|passwd|pwd|secret|token)\s*=\s*(?:\{(?:[^}]|\}\})*\}|[^;&,)]*)"),
@@ -89,32 +98,30 @@ def _jdbc(session: SparkSession, url: str, query: str | None) -> DataFrame:
 
 
 def _file(session: SparkSession, path: str, options: Mapping[str, Any]) -> tuple[DataFrame, dict[str, Any]]:
-    refused = [
-        key for key in ("header", "decimal", "written") if key in options and options[key] not in (True, "plain")
-    ]
-    if refused:
-        raise SourceError(
-            f"{path}: {' and '.join(refused)} cannot be stated on Spark, where cells are read as they are written.  "
-            "Hint: write the file with plain numbers and ISO dates, or publish it on one machine."
-        )
-    stated = {key: options.get(key) for key in ("separator", "quote", "encoding")}
-    if any(value is not None for value in stated.values()) or re.search(r"(?i)\.(csv|tsv|txt)(\.gz)?$", path):
-        return _csv(session, path, stated)
+    for name in ("decimal", "sheet", "header_row", "value_labels", "missing_codes"):
+        if options.get(name) is not None:
+            raise SourceError(
+                f"{path}: {option(name, section='source')} cannot be used on Spark.  Hint: {_INSTEAD.get(name, _HERE)}"
+            )
+    # What a text file has; the keywords that are stated are checked as on one machine.
+    stated = {key: options[key] for key in ("separator", "quote", "encoding", "header", "written") if key in options}
+    if stated or re.search(r"(?i)\.(csv|tsv|txt)(\.gz)?$", path):
+        return _csv(session, path, ReadOptions(**stated))
     return session.read.parquet(path), {}
 
 
-def _csv(session: SparkSession, path: str, stated: Mapping[str, Any]) -> tuple[DataFrame, dict[str, Any]]:
-    encoding = stated["encoding"] or "utf-8"
+def _csv(session: SparkSession, path: str, stated: ReadOptions) -> tuple[DataFrame, dict[str, Any]]:
+    encoding = stated.encoding or "utf-8"
     lines = [row[0] for row in session.read.text(path).limit(_SAMPLE_LINES).collect()]
     if not lines:
         raise EmptyTable(f"{path}: the file is empty.")
     head = Content.of("\n".join(lines).encode())
-    dialect = detect(head, separator=stated["separator"], quote=stated["quote"], where=path)
-    names = read_header(head, dialect, where=path).names
+    dialect = detect(head, separator=stated.separator, quote=stated.quote, where=path)
+    header = read_header(head, dialect, where=path, stated=stated.header)
     frame = session.read.option("columnPruning", False).csv(  # lines are checked whole, also where few columns count
         path,
-        schema=T.StructType([T.StructField(name, T.StringType()) for name in names]),
-        header=True,
+        schema=T.StructType([T.StructField(name, T.StringType()) for name in header.names]),
+        header=stated.header in (None, True),
         enforceSchema=False,  # every file's own header must name these columns in this order
         sep=dialect.separator,
         quote=dialect.quote or "",
@@ -123,5 +130,28 @@ def _csv(session: SparkSession, path: str, stated: Mapping[str, Any]) -> tuple[D
         mode="FAILFAST",
         ignoreLeadingWhiteSpace=dialect.padded,
     )
+    if header.unnamed:
+        raise SourceError(
+            f"{path}: the header has no name for some columns.  Hint: name every column, or publish it on one machine, "
+            "which leaves row numbers out."
+        )
     found = {"quote": dialect.quote or "", "encoding": encoding}
-    return frame, found | ({"separator": dialect.separator} if dialect.separator != NOTHING else {})
+    found |= {"separator": dialect.separator} if dialect.separator != NOTHING else {}
+    return _respelled(frame, stated, path), found
+
+
+def _respelled(frame: DataFrame, stated: ReadOptions, path: str) -> DataFrame:
+    """Give numbers and dates one spelling, in columns of which it is stated how they are written."""
+    ways = stated.written if isinstance(stated.written, Mapping) else {}
+    require_columns(ways, frame.columns, path)
+    for name, way in ways.items():
+        stated_way(name, way, path)
+    numbered = frame.toDF(*(f"c{place}" for place in range(len(frame.columns))))
+    with arrow_only():
+        spelt = [
+            texts_in_arrow(F.col(f"c{place}"), partial(respelled_texts, way=ways[name])).alias(f"c{place}")
+            if name in ways
+            else F.col(f"c{place}")
+            for place, name in enumerate(frame.columns)
+        ]
+    return numbered.select(*spelt).toDF(*frame.columns) if ways else frame

@@ -11,7 +11,7 @@ nothing keeps apart two runs that write to the same place at the same time.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,12 +36,10 @@ from incrowd.engines.spark.source import SparkSource
 from incrowd.errors import OutputError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 FORMATS = ("parquet", "csv")
 _HERE, _OLD = "file://", ".old"
-_TIME = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS"
-"""As on one machine: to the microsecond, where Spark would write milliseconds."""
 _INSTANTS = "spark.sql.parquet.outputTimestampType"
 _RENAMES_AT_ONCE = ("file", "hdfs", "viewfs", "webhdfs", "swebhdfs")
 
@@ -157,14 +155,32 @@ def _write_tables(
 ) -> None:
     for name, published in rows.items():
         watched, require_unchanged = published.watched()
-        _write(watched, f"{place}/{name}.{format}", format, texts)
+        days = _days_alone(source, watched) if format == "csv" and name == "data" else ()
+        _write(watched, f"{place}/{name}.{format}", format, texts, days)
         require_unchanged()
     for name, table in texts.tables.items():
         made = to_spark(source.session, table).coalesce(1)
         _write(made, f"{place}/{name}.{format}", format, texts)
 
 
-def _write(frame: DataFrame, place: str, format: str, texts: ReleaseTexts) -> None:
+def _days_alone(source: SparkSource, frame: DataFrame) -> tuple[str, ...]:
+    """Return the kept columns of times that are all midnight in the table: one pass, where there are such columns."""
+    names = [
+        field.name
+        for field in frame.schema.fields
+        if isinstance(field.dataType, T.TimestampNTZType) and field.name in source.columns
+    ]
+    times = {name: F.col(source.number(name)) for name in names}
+    kept = [name for name in names if isinstance(source.rows.schema[source.number(name)].dataType, T.TimestampNTZType)]
+    if not kept:
+        return ()
+    midnight = [times[name].cast("date").cast("timestamp_ntz") == times[name] for name in kept]
+    found = source.rows.agg(*(F.bool_and(here).alias(f"c{place}") for place, here in enumerate(midnight))).first()
+    assert found is not None  # an aggregate of everything is one row
+    return tuple(name for name, alone in zip(kept, found, strict=True) if alone)
+
+
+def _write(frame: DataFrame, place: str, format: str, texts: ReleaseTexts, days: Collection[str] = ()) -> None:
     try:
         count_formulas, require_apart = None, None
         if format == "csv":
@@ -173,12 +189,11 @@ def _write(frame: DataFrame, place: str, format: str, texts: ReleaseTexts) -> No
             frame = neutralized(frame)
         elif format == "csv":
             frame, count_formulas = formulas_counted(frame, texts.formulas)
-        writer = (_as_one_machine_writes(frame) if format == "csv" else frame).write.mode("error")
+        writer = (_as_one_machine_writes(frame, days) if format == "csv" else frame).write.mode("error")
         if format == "parquet":
             with _instants_with_a_zone(frame.sparkSession):
                 writer.parquet(place)
         else:
-            writer = writer.options(timestampFormat=f"{_TIME}xx", timestampNTZFormat=_TIME)
             # Spaces around a text that is kept are its own.
             writer = writer.options(ignoreLeadingWhiteSpace=False, ignoreTrailingWhiteSpace=False)
             writer.csv(place, header=True, sep=texts.separator, escape='"', emptyValue="")
@@ -204,19 +219,29 @@ def _instants_with_a_zone(session: SparkSession) -> Iterator[None]:
         session.conf.set(_INSTANTS, str(before))
 
 
-def _as_one_machine_writes(frame: DataFrame) -> DataFrame:
-    """Return the frame with durations in ISO's form; a CSV of Spark's would hold SQL."""
+def _as_one_machine_writes(frame: DataFrame, days: Collection[str]) -> DataFrame:
+    """Return the frame with times and durations in ISO's form, `days` without times, and 1 for 1.0."""
     fields = frame.schema.fields
-    if not any(isinstance(field.dataType, T.DayTimeIntervalType) for field in fields):
-        return frame
     numbered = frame.toDF(*(f"c{place}" for place in range(len(fields))))
     columns = [
-        as_text(F.col(f"c{place}"), field.dataType).alias(f"c{place}")
-        if isinstance(field.dataType, T.DayTimeIntervalType)
-        else F.col(f"c{place}")
+        _spelt(F.col(f"c{place}"), field.dataType, day=field.name in days).alias(f"c{place}")
         for place, field in enumerate(fields)
     ]
     return numbered.select(*columns).toDF(*frame.columns)
+
+
+def _spelt(column: Column, kind: T.DataType, *, day: bool) -> Column:
+    if isinstance(kind, T.DayTimeIntervalType):
+        return as_text(column, kind)
+    if isinstance(kind, (T.FloatType, T.DoubleType)):
+        return F.regexp_replace(column.cast("string"), r"\.0$", "")
+    if not isinstance(kind, (T.TimestampType, T.TimestampNTZType)):
+        return column
+    if day:
+        return column.cast("date")
+    # To the last digit of the seconds that is not 0: a pattern would write a fixed number of them.
+    text = F.translate(column.cast("string"), " ", "T")
+    return text if isinstance(kind, T.TimestampNTZType) else F.concat(text, F.date_format(column, "xx"))
 
 
 class _Files:

@@ -10,6 +10,7 @@ import polars as pl
 
 from incrowd.common.arrays import Codes
 from incrowd.hierarchies import labels as syntax
+from incrowd.hierarchies.calendar import days_of, range_of_days
 from incrowd.hierarchies.coding import exact_codes
 from incrowd.hierarchies.tree import Tree
 
@@ -89,9 +90,11 @@ def stated_ends(tree: Tree, labels: pl.Series) -> tuple[Codes, Codes]:
 
     `[0, 200)` states 0, and not the smallest value that somebody has in it; `[22, 29]` states both of its ends.
     """
-    labels = labels.cast(pl.String)
+    labels, dates = labels.cast(pl.String), tree.values.dtype.is_temporal()
     distinct = labels.unique()
-    lows, highs = zip(*(_ends(label) for label in distinct.to_list()), strict=True) if len(distinct) else ((), ())
+    lows, highs = (
+        zip(*(_ends(label, dates=dates) for label in distinct.to_list()), strict=True) if len(distinct) else ((), ())
+    )
     codes = pl.DataFrame(
         {
             "label": distinct,
@@ -104,13 +107,17 @@ def stated_ends(tree: Tree, labels: pl.Series) -> tuple[Codes, Codes]:
     return low, high
 
 
-def _ends(label: str | None) -> tuple[str | None, str | None]:
+def _ends(label: str | None, *, dates: bool) -> tuple[str | None, str | None]:
     if label is None or label.startswith("{"):  # a set lists values, and has no ends
         return None, None
     match syntax.read(standard_label(label), ordered=True):
         case syntax.Range(low, high, closed):
+            if dates:
+                low, high, closed = range_of_days(low, high, closed=closed)
             return low, high if closed else None
         case syntax.Name(name):
+            if dates and days_of(name) is not None:  # a year names none of its days
+                return None, None
             match = _FROM_TO.match(name)
             return (name, name) if match is None else (match[1], match[2])
     return None, None

@@ -8,6 +8,7 @@ import polars.selectors as cs
 from incrowd.core.source import OpenedTable
 from incrowd.errors import HierarchyError, SchemaError, UnreadableLabel
 from incrowd.forms.reading.foreign_labels import mentioned, standard_labels
+from incrowd.hierarchies.calendar import first_day
 from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.meaning import label_masks
@@ -41,6 +42,7 @@ def tree_of_labels(column: str, hierarchy: Hierarchy, labels: pl.Series, externa
     parsed = extra.cast(pl.String)
     if tree.ordered:
         dates = tree.values.dtype.is_temporal()
+        parsed = pl.Series([first_day(name) for name in parsed], dtype=pl.String) if dates else parsed
         parsed = parsed.filter(pl.Series([_is_one(name, dates=dates) for name in parsed], dtype=pl.Boolean))
     return hierarchy.build(column, pl.concat([as_text(values), parsed]).unique())[0]
 

@@ -21,6 +21,9 @@ from incrowd.planning.profile.vocabulary import (
 _CAMEL_CASE = re.compile(r"(?<=[a-zß-ÿ0-9])(?=[A-ZÀ-Þ])|(?<=[A-ZÀ-Þ])(?=[A-ZÀ-Þ][a-zß-ÿ])")
 # Letters that Unicode does not take apart.
 _WITHOUT_PARTS = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "ı": "i"})
+_LONGEST_LABEL, _AS_SHORT_AS_A_NAME = 12, 4
+COUNTING_WORDS = frozenset(("number", "no", "nr", "count", "anzahl", "zahl", "nombre", "numero", "liczba", "aantal"))
+OF_WORDS = frozenset(("of", "der", "von", "de", "di", "do", "da", "van", "d"))
 _WORD = re.compile(r"[^\W\d_]+|\d+")
 
 
@@ -52,14 +55,55 @@ def concept_of_name(name: str) -> Concept | None:
         return PERSON_NAME
     stands_for_person = bool(ID_WORDS & set(words)) and bool(PERSON_WORDS & set(words))
     stands_for_person = stands_for_person or any(_is_number_of_person(word) for word in words)
-    for concept in CONCEPTS:
-        if any(_fits(pattern, words) for pattern in concept.words):
-            return PERSON_ID if stands_for_person and concept.role != "sensitive" else concept
+    concept = _concept_in(words)
+    if concept is not None:
+        return PERSON_ID if stands_for_person and concept.role != "sensitive" else concept
     if stands_for_person:
         return PERSON_ID
     if ID_WORDS & set(words) or words[-1] in ROW_NUMBER_WORDS or words[0] in ROW_NUMBER_WORDS:
         return SOME_ID
     return None
+
+
+def concept_of_label(label: str) -> Concept | None:
+    """Return what a column holds of which a statistics program's file says this.
+
+    Labels are sentences: what they count is no number of a person, and of a long one only the beginning tells.
+
+    >>> concept_of_label("Respondent's date of birth").key, concept_of_label("Monthly net income in EUR").key
+    ('birth', 'money')
+    >>> concept_of_label("Number of persons in the household").key, concept_of_label("Patient number").key
+    ('family', 'person id')
+    """
+    words = words_of(label)[:_LONGEST_LABEL]
+    counts = bool(COUNTING_WORDS & set(words[:1])) and len(words) > 1 and words[1] in OF_WORDS
+    if not counts and len(words) <= _AS_SHORT_AS_A_NAME:
+        return concept_of_name(" ".join(words))
+    rest = words[2:] if counts else words
+    for length in range(1, len(rest) + 1):  # what comes first is what the sentence is about
+        if (found := _concept_in(rest[:length])) is not None:
+            return found
+    return None
+
+
+def _concept_in(words: tuple[str, ...]) -> Concept | None:
+    """Return the first concept that some words speak of; of a word made of several, as in German, the last part does.
+
+    >>> _concept_in(("haushaltsnettoeinkommen",)).key, _concept_in(("haushaltsgrosse",)).key
+    ('money', 'family')
+    """
+    for concept in CONCEPTS:
+        pattern = next((pattern for pattern in concept.words if _fits(pattern, words)), None)
+        if pattern is None:
+            continue
+        begun = [word for word in words if pattern.endswith("*") and word.startswith(pattern.strip("*"))]
+        heads = (other for other in CONCEPTS if any(_ends_with(end, word) for end in other.words for word in begun))
+        return next(heads, concept)
+    return None
+
+
+def _ends_with(pattern: str, word: str) -> bool:
+    return pattern.startswith("*") and word.endswith(pattern.strip("*"))
 
 
 def _names_a_person(words: tuple[str, ...]) -> bool:

@@ -28,6 +28,8 @@ class ColumnProfile:
     """Share of rows that hold the most frequent value, where that was counted."""
     separation: float
     hierarchy: Hierarchy | None = None
+    label: str | None = None
+    """What a statistics program's file says that it holds."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, without any value of the table: the recipe lists those of categories."""
@@ -37,6 +39,7 @@ class ColumnProfile:
             "reason": self.reason,
             "unsure": self.unsure,
             "concept": self.concept,
+            **({} if self.label is None else {"label": self.label}),
             "distinct": self.distinct,
             "distinct_exact": self.distinct_exact,
             "missing": self.missing,

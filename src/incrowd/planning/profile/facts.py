@@ -30,6 +30,10 @@ class ColumnFacts:
     low: float | None = None
     """Smallest and largest number, where the column holds numbers; neither is ever shown."""
     high: float | None = None
+    whole: bool = False
+    """Whether all numbers are whole, however they are written."""
+    label: str | None = None
+    """What a statistics program's file says that it holds."""
 
     @property
     def present(self) -> int:

@@ -19,7 +19,7 @@ from incrowd.hierarchies.flat import Flat
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.intervals import Intervals, number_text
 from incrowd.hierarchies.masking import Masking
-from incrowd.hierarchies.values import as_text, natural_kind
+from incrowd.hierarchies.values import as_days, as_text, natural_kind
 from incrowd.planning.profile.facts import ColumnFacts
 from incrowd.planning.profile.name_groups import known_groups
 from incrowd.planning.profile.readable import count
@@ -106,7 +106,9 @@ def _proposed(facts: ColumnFacts, concept: str | None) -> Hierarchy:
         return Dates(units=_units(facts.values))
     if concept == "postal code":
         return _masking(facts.values) or Flat()
-    if facts.is_numeric and facts.distinct > _FEW_NUMBERS and concept not in ("sex", "race"):
+    # Numbers of places are names: 7 is no nearer to 8 than to 15.
+    codes = concept == "place" and facts.look == "integer" and facts.complete and facts.distinct <= MOST_CATEGORIES
+    if facts.is_numeric and facts.distinct > _FEW_NUMBERS and concept not in ("sex", "race") and not codes:
         return _intervals(facts, concept)
     if facts.look == "text" and concept in ("birth", "event date") and (mask := _date_mask(facts.values)):
         return mask
@@ -118,7 +120,7 @@ def _proposed(facts: ColumnFacts, concept: str | None) -> Hierarchy:
 
 
 def _units(values: pl.Series) -> tuple[str, ...]:
-    dates = natural_kind(values)
+    dates = as_days(natural_kind(values))
     units = ["month", "quarter", "year", "decade"]
     if dates.dtype == pl.Datetime:
         units.insert(0, "day")
@@ -149,7 +151,7 @@ def _intervals(facts: ColumnFacts, concept: str | None) -> Hierarchy:
         return Flat()
     if concept == "coordinate":
         return Intervals(widths=_COORDINATE_WIDTHS)
-    widths = readable_widths(facts.high - facts.low, whole=facts.look == "integer")
+    widths = readable_widths(facts.high - facts.low, whole=facts.whole)
     old = concept == "age" and facts.high >= OLDEST_AGE and facts.low < OLDEST_AGE
     return Intervals(widths=widths, upper=OLDEST_AGE if old else None)
 

@@ -10,9 +10,9 @@ from typing import Literal
 
 import polars as pl
 
-from incrowd.planning.profile.column_names import concept_of_name
+from incrowd.planning.profile.column_names import concept_of_label, concept_of_name, words_of
 from incrowd.planning.profile.facts import ColumnFacts
-from incrowd.planning.profile.vocabulary import BY_KEY, EVENT_DATE, PERSON_NAME, Concept
+from incrowd.planning.profile.vocabulary import BY_KEY, EVENT_DATE, PERSON_NAME, PERSON_WORDS, Concept
 
 MOST_MATCH = 0.9
 """Share of the distinct values that must look alike; the rest are slips, or ways of saying that there is none."""
@@ -63,39 +63,54 @@ class Finding:
     """What a column holds, and how that was found out."""
 
     concept: Concept
-    by: Literal["name", "values", "name and values"]
+    by: Literal["name", "label", "values", "name and values", "label and values"]
     shape: str | None = None
     """What the values look like, in the plural."""
 
     @property
     def reason(self) -> str:
         """The finding in words."""
-        if self.by == "name":
-            return f"{self.concept.says} (by name)"
         if self.by == "values":
             return f"values look like {self.shape}"
-        return f"{self.concept.says} (by name and values)"
+        return f"{self.concept.says} (by {self.by})"
 
 
 def recognise(facts: ColumnFacts) -> Finding | None:
     """Return what a column holds, or None where neither its name nor its values tell."""
-    named = concept_of_name(facts.name)
+    named, by = _told(facts)
+    both: Literal["name and values", "label and values"] = "name and values" if by == "name" else "label and values"
     if facts.look == "date":
         birth = named is not None and named.key == "birth"
-        return Finding(BY_KEY["birth"], "name and values") if birth else Finding(EVENT_DATE, "values", "dates")
+        return Finding(BY_KEY["birth"], both) if birth else Finding(EVENT_DATE, "values", "dates")
     shape = shape_of(facts)
     if shape is not None:
         concept = BY_KEY[shape.concept]
         if named is not None and (named.key == concept.key or (named.key, concept.key) == ("birth", "event date")):
-            return Finding(named, "name and values", shape.says)
+            return Finding(named, both, shape.says)
         return Finding(concept, "values", shape.says)
     if named is not None and not _contradicted(named, facts):
-        return Finding(named, "name")
+        return Finding(named, by)
     if _match(facts.values, _POSTAL) and facts.distinct_share < _NEAR_UNIQUE:
         return Finding(BY_KEY["postal code"], "values", "postal codes")
-    if _match(facts.values, _NAME_LIKE) and facts.distinct_share >= _NEAR_UNIQUE and facts.rows >= _FEW_ROWS:
-        return Finding(PERSON_NAME, "values", "names of people")
+    if _match(facts.values, _NAME_LIKE) and facts.rows >= _FEW_ROWS:
+        if set(words_of(facts.name)) <= PERSON_WORDS:  # the owner of a house may own several
+            return Finding(PERSON_NAME, "name and values", "names of people")
+        if facts.distinct_share >= _NEAR_UNIQUE:
+            return Finding(PERSON_NAME, "values", "names of people")
     return None
+
+
+def _told(facts: ColumnFacts) -> tuple[Concept | None, Literal["name", "label"]]:
+    """Return what a column holds by its name; by its label where the name does not tell, or the label asks for more."""
+    named = concept_of_name(facts.name)
+    if named is not None and named.key == "justice" and facts.look == "number":
+        named = BY_KEY["money"]  # a charge of 1,250.40 is one of money
+    labelled = None if facts.label is None else concept_of_label(facts.label)
+    if labelled is None or _contradicted(labelled, facts):
+        return named, "name"
+    if named is None or (named.role == "quasi" and labelled.role in ("identifier", "sensitive", "weight")):
+        return labelled, "label"
+    return named, "name"
 
 
 def shape_of(facts: ColumnFacts) -> Shape | None:

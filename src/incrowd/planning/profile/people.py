@@ -65,6 +65,27 @@ def person_column(surveyed: Survey, *, household: str | None = None) -> tuple[st
     return name, same
 
 
+def named_person(surveyed: Survey, numbers: Sequence[str], traits: Sequence[str]) -> tuple[str, list[str]] | None:
+    """Return the first of some `numbers` of people by name that repeats, and the `traits` that stay the same within it.
+
+    Where a name says that a column numbers people, one trait that nobody changes, such as the date of birth, is enough.
+    """
+    rows = surveyed.coded
+    for name in numbers:
+        groups = measure(rows, [name]).groups
+        repeats = groups <= rows.rows - max(FEWEST_REPEATED, REPEATED_SHARE * rows.rows)
+        if surveyed.columns[name].missing or groups < FEWEST_PEOPLE or not repeats:
+            continue
+        same = [
+            other
+            for other in traits
+            if measure(rows, [other]).groups > 1 and measure(rows, [name, other]).groups == groups
+        ]
+        if same:
+            return name, same
+    return None
+
+
 def _unrelated(rows: CodedRows, columns: Sequence[str], groups: dict[str, int]) -> bool:
     """Whether two of the columns have nothing to do with each other: neither goes with one value of the other."""
     return any(

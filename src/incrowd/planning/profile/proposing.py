@@ -6,17 +6,18 @@ columns that is looked at, on at most a million rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 from incrowd.common.progress import Progress, silent
+from incrowd.core.source import Reading
 from incrowd.planning.profile import notes
 from incrowd.planning.profile.column_profile import ColumnProfile
 from incrowd.planning.profile.facts import ColumnFacts
 from incrowd.planning.profile.number_levels import propose_hierarchy
 from incrowd.planning.profile.patterns import Finding, recognise
-from incrowd.planning.profile.people import household_column, person_column
+from incrowd.planning.profile.people import household_column, named_person, person_column
 from incrowd.planning.profile.readable import listed
 from incrowd.planning.profile.roles import ENOUGH_ROWS, Proposal, propose_role
 from incrowd.planning.profile.separation import Separation, best_pairs, measure, repeats, separating_sets
@@ -70,20 +71,8 @@ class Profile:
 def profile(
     source: object,
     *,
-    query: str | None = None,
-    separator: str | None = None,
-    quote: str | None = None,
-    encoding: str | None = None,
-    missing: Sequence[str] = (),
-    exact_text: bool = False,
-    sheet: str | int | None = None,
-    header_row: int | None = None,
-    value_labels: str | None = None,
-    missing_codes: str | None = None,
-    header: bool | Sequence[str] | None = None,
-    decimal: str | None = None,
-    written: Mapping[str, str] | str | None = None,
     progress: Progress = silent,
+    **keywords: Unpack[Reading],
 ) -> Profile:
     """Propose a role for every column of a table and a hierarchy for every quasi-identifier.
 
@@ -94,22 +83,7 @@ def profile(
     >>> [column.name for column in found.columns if column.role == "sensitive"]
     ['salary']
     """
-    opened = open_source(
-        source,
-        query=query,
-        separator=separator,
-        quote=quote,
-        encoding=encoding,
-        missing=tuple(missing),
-        exact_text=exact_text,
-        sheet=sheet,
-        header_row=header_row,
-        value_labels=value_labels,
-        missing_codes=missing_codes,
-        header=header,
-        decimal=decimal,
-        written=written,
-    )
+    opened = open_source(source, **keywords)
     surveyed = survey(opened, progress)
     progress("comparing columns", 0.0)
     columns = _propose(surveyed)
@@ -134,14 +108,14 @@ def _propose(surveyed: Survey) -> list[ColumnProfile]:
     findings = {name: recognise(facts) for name, facts in surveyed.columns.items()}
     alone = {name: found.separation for name, found in surveyed.alone.items()}
     proposals = {name: propose_role(facts, findings[name], alone[name]) for name, facts in surveyed.columns.items()}
-    proposals |= _name_person(surveyed)
+    proposals |= _name_person(surveyed, findings)
     proposals |= _one_weight(surveyed, proposals)
     proposals |= _drop_repeated(surveyed, proposals)
     proposals |= _need_one_quasi(proposals)
     return [_column(facts, findings[name], proposals[name], alone[name]) for name, facts in surveyed.columns.items()]
 
 
-def _name_person(surveyed: Survey) -> dict[str, Proposal]:
+def _name_person(surveyed: Survey, findings: Mapping[str, Finding | None]) -> dict[str, Proposal]:
     """Propose the columns that tell whose a row is, where somebody seems to have several, and who lives together."""
     if surveyed.rows < ENOUGH_ROWS:
         return {}
@@ -149,6 +123,10 @@ def _name_person(surveyed: Survey) -> dict[str, Proposal]:
     reason = "its name says so, and its values repeat: who lives together"
     proposed = {} if household is None else {household: Proposal("household", reason, unsure=True)}
     found = person_column(surveyed, household=household)
+    if found is None:
+        of = {name: finding.concept.key for name, finding in findings.items() if finding is not None}
+        numbers = [name for name, key in of.items() if key in ("person id", "official number") and name != household]
+        found = named_person(surveyed, numbers, [name for name, key in of.items() if key in ("birth", "sex", "race")])
     if found is None:
         return proposed
     name, same = found
@@ -217,5 +195,6 @@ def _column(facts: ColumnFacts, finding: Finding | None, proposal: Proposal, sep
         missing=facts.missing,
         largest_share=facts.largest_share,
         separation=separation,
+        label=facts.label,
     )
     return replace(made, hierarchy=propose_hierarchy(facts, concept)) if proposal.role == "quasi" else made

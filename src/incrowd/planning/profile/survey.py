@@ -9,7 +9,7 @@ apart is measured on a sample. Cost: one pass of the file, or five.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -91,6 +91,8 @@ def _survey(source: OpenedTable, progress: Progress) -> Survey:
                 name, rows, missing[number], estimate, not coded.is_sample, sampled[number], checked[number]
             )
     progress("reading", 1.0)
+    if source.codebook is not None:
+        facts = {name: replace(known, label=source.codebook.of(name).label) for name, known in facts.items()}
     return Survey(rows, facts, coded, alone)
 
 
@@ -207,6 +209,8 @@ def _checks_of(column: pl.Expr, dtype: pl.DataType) -> dict[str, pl.Expr]:
 
 def _facts_of_few(name: str, rows: int, missing: int, values: pl.Series, counts: pl.Series) -> ColumnFacts:
     natural = values if values.dtype == pl.Duration else natural_kind(values)
+    # Whole numbers beside missing ones are floats in pandas.
+    floats = natural.dtype.is_float() and bool((natural.is_finite() & (natural == natural.floor())).all())
     low, high = _reach(natural)
     return ColumnFacts(
         name=name,
@@ -220,6 +224,7 @@ def _facts_of_few(name: str, rows: int, missing: int, values: pl.Series, counts:
         counts=counts,
         low=low,
         high=high,
+        whole=floats or natural.dtype.is_integer(),
     )
 
 
@@ -237,6 +242,7 @@ def _facts_of_many(
         complete=False,
         low=checked.get("low"),
         high=checked.get("high"),
+        whole=_look_of_many(values, rows - missing, checked) == "integer",
     )
 
 

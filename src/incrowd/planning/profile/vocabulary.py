@@ -149,7 +149,7 @@ CONCEPTS = (
         "the sex or gender",
         _words("""
         sex, gender, geschlecht, sexe, genre, sexo, genero, sesso, genere, geslacht, plec, anrede,
-        salutation, kon, kjonn, civilite
+        salutation, kon, kjonn, civilite, female, male, weiblich, mannlich
         """),
     ),
     Concept(
@@ -234,7 +234,7 @@ CONCEPTS = (
         net worth, wealth, credit*, balance, gehalt*, lohn, lohne, stundenlohn, *einkommen*, verdienst,
         vermogen, schulden, salaire*, revenu, revenus, salario, salarios, sueldo, ingresos, renta,
         stipendio, reddito, compensation, *salary, *income, *wage, payment*, paid, pension*, benefit*,
-        assets, asset, savings, spend*, expenditure*, expense*, rent, amount, transaction amount, cost,
+        assets, asset, savings, spend*, spent, expenditure*, expense*, rent, amount, transaction amount, cost,
         costs, charges, fee, fees, overdraft, default, arrears, tax paid, taxes, price paid, net pay,
         gross pay, pay, bruttolohn, nettolohn, *gehalt, *lohn, rente, miete, kaltmiete, warmmiete,
         kontostand, saldo, umsatz, betrag, kredit*, darlehen, schuldenstand, sparguthaben, verschuldung,

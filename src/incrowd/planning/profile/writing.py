@@ -76,7 +76,7 @@ def _each_row(profile: Profile) -> Iterator[str]:
     """Say that each row is a person, where names repeat and a number of the person's own does not."""
     identifiers = profile.named("identifier")
     repeated = [column.name for column in identifiers if column.distinct + column.missing < profile.rows]
-    numbers = [column.name for column in identifiers if column.distinct == profile.rows]
+    numbers = [column.name for column in identifiers if column.distinct == profile.rows and not column.unsure]
     if repeated and numbers and not profile.named("person"):
         yield _comment(
             f"{listed(repeated)} repeats, but {listed(numbers[:1])} is another one in each row. If that is a number of "
@@ -157,8 +157,9 @@ def _column(column: ColumnProfile, rows: int) -> str:
         about = "about " + about
     missing = "none missing" if not column.missing else f"{share(column.missing, rows)} missing"
     unsure = "Unsure: " if column.unsure else ""
+    label = f"“{column.label}”: " if column.label else ""
     lines = [
-        _comment(f"{about}, {missing}. {_capitalized(unsure + column.reason)}."),
+        _comment(f"{label}{about}, {missing}. {_capitalized(unsure + column.reason)}."),
         f"[columns.{_key(column.name)}]",
         _entry("role", column.role),
     ]

@@ -6,33 +6,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import polars as pl
 
 from incrowd.common.extras import needing_extra
 from incrowd.errors import OutputError
 from incrowd.hierarchies.values import as_text
-from incrowd.publishing.databases.database import quoted
+from incrowd.publishing.databases.database import FileTables, database_file, quoted
 from incrowd.sources.duckdb import PREFIX, ArrowStream, fetch
 
 _INCOMING = "incrowd_incoming"
 
 
 @dataclass(frozen=True)
-class DuckdbTables:
+class DuckdbTables(FileTables):
     """The tables of a DuckDB file."""
 
-    connection: Any
-
-    def has(self, name: str) -> bool:
-        """Ask its catalogue; names are the same in any letter case."""
-        asked = "SELECT 1 FROM information_schema.tables WHERE lower(table_name) = lower(?)"
-        return self.connection.execute(asked, [name]).fetchone() is not None
-
-    def drop(self, name: str) -> None:
-        """Remove a table."""
-        self.connection.execute(f"DROP TABLE {quoted(name)}")
+    asked: ClassVar[str] = "SELECT 1 FROM information_schema.tables WHERE lower(table_name) = lower(?)"
 
     def create(self, name: str, batches: Iterator[pl.DataFrame]) -> None:
         """Hand over batch after batch."""
@@ -45,39 +36,27 @@ class DuckdbTables:
             self.connection.unregister(_INCOMING)
             made = True
 
-    def texts(self, name: str) -> dict[str, str]:
-        """Return a table of two columns of texts."""
-        return dict(self.connection.execute(f"SELECT * FROM {quoted(name)}").fetchall())
-
 
 @dataclass(frozen=True)
 class DuckdbReleases:
     """Releases in a DuckDB file."""
 
     schemes: ClassVar[tuple[str, ...]] = ("duckdb",)
+    has_times: ClassVar[bool] = True
 
     @contextmanager
     def transaction(self, url: str) -> Iterator[DuckdbTables]:
         """Write into a file, a new one where there is none."""
         with needing_extra("duckdb", "DuckDB files"):
             import duckdb
-        path = Path(url[len(PREFIX) :])
-        if not url.lower().startswith(PREFIX) or not path.name:
-            raise OutputError("a DuckDB URL is 'duckdb:///relative.db' or 'duckdb:////absolute/path.db'.")
-        was_there = path.exists()
-        written = False
-        try:
-            with duckdb.connect(str(path)) as connection:
-                connection.execute("BEGIN TRANSACTION")
-                yield DuckdbTables(connection)
-                connection.execute("COMMIT")  # what is not committed is gone when the connection is closed
-                written = True
-        except duckdb.Error as error:
-            raise OutputError(f"{path} cannot be written ({type(error).__name__}).") from None
-        finally:
-            if not was_there and not written:
-                path.unlink(missing_ok=True)
-                path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+        with database_file(url, PREFIX, "a DuckDB") as path:
+            try:
+                with duckdb.connect(str(path)) as connection:
+                    connection.execute("BEGIN TRANSACTION")
+                    yield DuckdbTables(connection)
+                    connection.execute("COMMIT")  # what is not committed is gone when the connection is closed
+            except duckdb.Error as error:
+                raise OutputError(f"{path} cannot be written ({type(error).__name__}).") from None
 
     def fetch(self, url: str, name: str) -> pl.DataFrame:
         """Return a whole table."""

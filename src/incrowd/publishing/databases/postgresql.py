@@ -55,6 +55,7 @@ class PostgresqlReleases:
     """Releases in a PostgreSQL database."""
 
     schemes: ClassVar[tuple[str, ...]] = ("postgresql", "postgres")
+    has_times: ClassVar[bool] = True
 
     @contextmanager
     def transaction(self, url: str) -> Iterator[PostgresqlTables]:

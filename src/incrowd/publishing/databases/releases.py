@@ -49,7 +49,7 @@ def new_release(place: str, *, force: bool) -> Iterator[_New]:
     database, url, name = _found(place)
     with database.transaction(url) as tables:
         _make_room(tables, name, shown(place), force=force)
-        yield _New(tables, name)
+        yield _New(tables, name, has_times=database.has_times)
 
 
 def require_room(place: str, *, force: bool) -> None:
@@ -70,8 +70,9 @@ class _Undone(Exception):
 class _New:
     """A release that is being written."""
 
-    def __init__(self, tables: Tables, name: str) -> None:
+    def __init__(self, tables: Tables, name: str, *, has_times: bool) -> None:
         self._tables, self._name = tables, name
+        self.has_times = has_times
         self._made: list[str] = []
 
     def write(self, table: str, batches: Iterator[pl.DataFrame]) -> None:

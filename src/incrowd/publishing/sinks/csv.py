@@ -11,6 +11,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.core.sink import Sink
+from incrowd.hierarchies.values import as_text
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,7 @@ class CsvSink(Sink):
 
     name: ClassVar[str] = "csv"
     opened_by_spreadsheets: ClassVar[bool] = True
+    keeps_types: ClassVar[bool] = False
     suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".txt")
 
     def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
@@ -27,8 +29,11 @@ class CsvSink(Sink):
             for number, batch in enumerate(batches):
                 # In a single column, a missing value without quotes would be a blank line, which is no row.
                 null = '""' if batch.width == 1 else None
-                # Spelt as everywhere else: Polars would write six or nine places after a second's point.
-                plain = batch.with_columns(cs.duration().dt.to_string("iso"), cs.time().cast(pl.String), _times())
+                # Spelt as everywhere else: Polars would write six or nine places after a second's point, and 1.0 for 1.
+                floats = [as_text(column) for column in batch.select(cs.float()).get_columns()]
+                plain = batch.with_columns(
+                    cs.duration().dt.to_string("iso"), cs.time().cast(pl.String), _times(), *floats
+                )
                 plain.write_csv(file, include_header=number == 0, separator=separator, null_value=null)
 
 

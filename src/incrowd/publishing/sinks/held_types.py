@@ -11,7 +11,7 @@ from datetime import date
 import polars as pl
 
 from incrowd.errors import OutputError
-from incrowd.hierarchies.values import as_text
+from incrowd.hierarchies.values import as_text, short_times
 
 _EXACT_BELOW = 2**53
 """Up to here, a float holds every whole number."""
@@ -49,7 +49,7 @@ class Held:
         if dtype == pl.Boolean:
             return values if self.booleans else as_text(values)
         if dtype.is_temporal():
-            return values if self._is_held(values) else as_text(values)
+            return values if self._is_held(values) else times_as_text(values)
         return _texts(as_text(values), self.noun)
 
     def _floats(self, values: pl.Series) -> pl.Series:
@@ -71,6 +71,11 @@ class Held:
             whole = values.to_physical().drop_nulls() % _PER_MS[values.dtype.time_unit] == 0
             return bool(whole.all() and (values.drop_nulls().dt.date() >= self.first_date).all())
         return False
+
+
+def times_as_text(values: pl.Series) -> pl.Series:
+    """Write dates and times, which end with the last digit of their seconds that is not 0."""
+    return short_times(as_text(values)) if values.dtype == pl.Datetime else as_text(values)
 
 
 def _texts(values: pl.Series, noun: str) -> pl.Series:

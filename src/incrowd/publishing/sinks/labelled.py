@@ -11,14 +11,16 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import polars as pl
 
 from incrowd.common.extras import needing_extra
 from incrowd.core.codebook import FEWEST_LABELS, Code, Codebook, MissingCodes, Variable
+from incrowd.core.sink import Sink
 from incrowd.errors import OutputError
-from incrowd.hierarchies.values import as_text
+from incrowd.hierarchies.values import as_days, as_text
 from incrowd.publishing.sinks.held_types import Held
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
@@ -27,6 +29,31 @@ _LEAST_NEW_CODE = 1000
 _TRUTH: dict[Code, str] = {0: "false", 1: "true"}
 _LARGEST = 2_147_483_620
 """The largest whole number of Stata; larger ones are its missing values."""
+
+
+@dataclass(frozen=True)
+class StatisticsSink(Sink):
+    """A file of a statistics program; what kinds of these share."""
+
+    extra: ClassVar[str | None] = "statistics"
+    names_are_words: ClassVar[bool] = True
+    held: ClassVar[Held]
+    """What such files can hold."""
+
+    def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
+        """Write all rows at once."""
+        self.write_labelled(batches, path, separator=separator, codebook=None)
+
+    def write_labelled(
+        self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str, codebook: Codebook | None
+    ) -> None:
+        """Write all rows, and what is said of their columns."""
+        frame, said = as_arguments(columns_to_write(batches, codebook, self.held))
+        with through_pyreadstat(self.held.noun) as pyreadstat:
+            self.hand_over(pyreadstat, frame, str(path), said)
+
+    def hand_over(self, pyreadstat: Any, frame: pl.DataFrame, path: str, said: dict[str, Any]) -> None:
+        """Let pyreadstat write the file, and tell it what such files take of what is said of columns."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +109,8 @@ def _require_words(names: list[str], noun: str) -> None:
 def _written(values: pl.Series, said: Variable, held: Held, labels: bool) -> Written:
     if values.dtype == pl.Boolean and labels:
         return Written(values.cast(pl.Int32), said.label, _TRUTH, measure="nominal")
-    plain = held.column(values)
+    # What was a time in such a file stays one; elsewhere, a time of 00:00:00 says nothing.
+    plain = held.column(values if said.format else as_days(values))
     if plain.dtype == pl.String:
         return Written(_short_enough(plain, held.noun), said.label)
     if not plain.dtype.is_numeric():

@@ -13,7 +13,7 @@ import polars as pl
 from incrowd.common.extras import needing_extra
 from incrowd.core.sink import Sink
 from incrowd.errors import OutputError
-from incrowd.hierarchies.values import as_text
+from incrowd.hierarchies.values import as_days, as_text
 from incrowd.publishing.sinks.held_types import Held
 
 # Excel takes 1900 for a leap year, so the days before its March are counted in two ways.
@@ -46,7 +46,8 @@ class XlsxSink(Sink):
                 told = "".join(f' {key}="{value}"' for key, value in attributes or ())
                 self.fh.write(f"<c{told}><v>{number!r}</v></c>")
 
-        frame = _with_blanks(pl.DataFrame([_HELD.column(values) for values in pl.concat(list(batches)).get_columns()]))
+        columns = pl.concat(list(batches)).get_columns()
+        frame = _with_blanks(pl.DataFrame([_HELD.column(as_days(values)) for values in columns]))
         _require_room(frame)
         # Beside the file, in a place that vanishes with it: rows are kept there until the sheet is whole.
         options = {"constant_memory": True, "tmpdir": str(path.parent)}

@@ -2,39 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 
-from incrowd.core.codebook import Codebook
-from incrowd.core.sink import Sink
 from incrowd.publishing.sinks.held_types import Held
-from incrowd.publishing.sinks.labelled import as_arguments, columns_to_write, through_pyreadstat
-
-_HELD = Held("a SAS file", program="SAS", first_date=date(1583, 1, 1), times=True, booleans=False)
+from incrowd.publishing.sinks.labelled import StatisticsSink
 
 
 @dataclass(frozen=True)
-class XptSink(Sink):
+class XptSink(StatisticsSink):
     """A transport file of SAS, version 8."""
 
     name: ClassVar[str] = "xpt"
     suffixes: ClassVar[tuple[str, ...]] = (".xpt", ".sas7bdat")
-    extra: ClassVar[str | None] = "statistics"
-    names_are_words: ClassVar[bool] = True
+    held: ClassVar[Held] = Held("a SAS file", program="SAS", first_date=date(1583, 1, 1), times=True, booleans=False)
 
-    def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
-        """Write all rows at once."""
-        self.write_labelled(batches, path, separator=separator, codebook=None)
-
-    def write_labelled(
-        self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str, codebook: Codebook | None
-    ) -> None:
-        """Write all rows, and what is said of their columns."""
-        frame, said = as_arguments(columns_to_write(batches, codebook, _HELD))
-        with through_pyreadstat(_HELD.noun) as pyreadstat:
-            pyreadstat.write_xport(frame, str(path), column_labels=said["column_labels"])
+    def hand_over(self, pyreadstat: Any, frame: pl.DataFrame, path: str, said: dict[str, Any]) -> None:
+        """Hand over labels of columns."""
+        pyreadstat.write_xport(frame, path, column_labels=said["column_labels"])
