@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from incrowd.common.progress import Progress, silent
+from incrowd.core.source import OpenedTable
 from incrowd.planning.profile import notes
 from incrowd.planning.profile.column_profile import ColumnProfile
 from incrowd.planning.profile.facts import ColumnFacts
@@ -110,7 +111,11 @@ def profile(
         decimal=decimal,
         written=written,
     )
-    surveyed = survey(opened, progress)
+    return profile_of(opened, survey(opened, progress), progress)
+
+
+def profile_of(opened: OpenedTable, surveyed: Survey, progress: Progress = silent) -> Profile:
+    """Return the profile of a table that was read already."""
     progress("comparing columns", 0.0)
     columns = _propose(surveyed)
     hidden = ("identifier", "person", "household", "weight", "drop")
