@@ -44,19 +44,23 @@ def guarded(studio: Studio, access: Access, first: Path | None = None) -> App:
     return Guard(application(studio, lifespan), access)
 
 
+def settings(app: App) -> uvicorn.Config:
+    """Return how the server runs: it writes no log, since what is asked may quote the table."""
+    return uvicorn.Config(
+        app,
+        http="h11",
+        ws="none",
+        access_log=False,
+        log_level="critical",
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+
+
 def serve(studio: Studio, listening: socket.socket, *, first: Path | None, ready: Callable[[str], None]) -> None:
     """Answer until somebody ends it; `ready` is told the link when it can be opened."""
     access = Access(listening.getsockname()[1])
-    config = uvicorn.Config(
-        guarded(studio, access, first),
-        access_log=False,
-        log_level="critical",  # what others log may quote what was asked
-        server_header=False,
-        timeout_graceful_shutdown=1,
-        ws="none",
-        h11_max_incomplete_event_size=1 << 16,
-    )
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(settings(guarded(studio, access, first)))
 
     def stop() -> None:
         server.should_exit = True
