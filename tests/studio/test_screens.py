@@ -123,7 +123,8 @@ def test_hierarchies_are_shown_as_they_are_applied(browser: Browser, project: di
 
 def test_a_hierarchy_that_lacks_values_replaces_nothing(browser: Browser, project: dict[str, Any]) -> None:
     before = browser.get(at(project)).json
-    lacking = {"kind": "categories", "tree": {"all": ["F"]}}
+    first = preview_of(browser, project)[0]["name"]
+    lacking = {"kind": "categories", "tree": {"all": [first]}}
     preview = browser.post(at(project) + "/hierarchies/sex/preview", {"hierarchy": lacking}).json
     assert not preview["covered"]
     assert preview["uncovered"]["count"] == 1
@@ -153,7 +154,10 @@ def preview_of(browser: Browser, project: dict[str, Any]) -> list[dict[str, Any]
 
 @pytest.fixture(scope="module")
 def tried(browser: Browser, project: dict[str, Any]) -> dict[str, Any]:
-    browser.patch(project, (["method"], {"name": "full-domain", "max_withheld": 0.1}))
+    recipe = browser.get(at(project)).json["recipe"]
+    others = [name for name, told in recipe["columns"].items() if told["role"] == "quasi" and name not in ("age", "sex", "education")]
+    dropped = [(["columns", name], {"role": "drop"}) for name in others]
+    browser.patch(project, *dropped, (["method"], {"name": "full-domain", "max_withheld": 0.1}))
     job = browser.job(project, "try")
     assert job["state"] == "done", job["error"]
     assert list(job["found"]) == ["sample", "exact", "measured"]
@@ -172,7 +176,7 @@ def test_a_try_has_the_numbers_of_the_library(browser: Browser, project: dict[st
     assert (point["withheld"], point["published"]) == (expected.withheld, expected.rows)
     release = Recipe.from_dict(recipe, base=table.parent).run(seed=0)
     assert tried["released"]["rows"] == release.rows
-    assert tried["released"]["summary"]["loss"] == pytest.approx(json.loads(json.dumps(release.summary["loss"])))
+    assert tried["released"]["summary"]["loss"] == json.loads(json.dumps(release.summary["loss"]))
 
 
 def test_rows_before_and_after(browser: Browser, project: dict[str, Any], table: Path, tried: dict[str, Any]) -> None:
@@ -292,7 +296,8 @@ def test_a_job_that_is_called_off_leaves_nothing(browser: Browser, project: dict
 
 
 def test_the_page_holds_the_state_and_nothing_breaks_out_of_it(browser: Browser, project: dict[str, Any]) -> None:
-    told = browser.patch(project, (["columns", "sex", "hierarchy"], {"kind": "categories", "tree": {"</script><b>": ["F", "M"]}}))
+    tree = {"kind": "categories", "tree": {"</script><b>": ["a", "b"]}}
+    told = browser.patch(project, (["columns", "sex", "hierarchy"], tree))
     page = browser.get(f"/project/{project['id']}/roles").body.decode()
     assert "</script><b>" not in page
     _, _, rest = page.partition('<script type="application/json" id="state">')

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Bools
-from incrowd.core.model import Guarantee, Model
+from incrowd.core.model import verified_models
+from incrowd.core.set_model import split_models
 from incrowd.forms.verify import COUNT, groups_of
 from incrowd.planning.explaining.rows_beside import RowsBeside
 
@@ -90,8 +91,8 @@ def _of_rows_alike(beside: RowsBeside, alike: Bools) -> list[Told]:
 
 def _judged(beside: RowsBeside, groups: Any) -> list[Told]:
     found = []
-    for guarantee in _verified(beside.release.guarantees):
-        model = cast("Model", guarantee.model)
+    models, _ = split_models(verified_models(beside.release.guarantees))
+    for model in models:
         if model.whole_table or model.counts_households or (model.needs_table and groups.regions is None):
             continue  # what is only known of all groups, or of who lives together
         holds, reached = bool(model.satisfied(groups).all()), float(model.achieved(groups))
@@ -104,10 +105,6 @@ def _judged(beside: RowsBeside, groups: Any) -> list[Told]:
             }
         )
     return found
-
-
-def _verified(guarantees: Sequence[Guarantee]) -> list[Guarantee]:
-    return [guarantee for guarantee in guarantees if guarantee.basis == "verified" and isinstance(guarantee.model, Model)]
 
 
 def _column(beside: RowsBeside, name: str, row: int, group: int) -> Told:
