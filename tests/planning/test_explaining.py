@@ -122,16 +122,22 @@ def test_models_of_values_are_judged_in_the_rows_own_group() -> None:
 
 def test_equal_rows_share_out_the_places_of_their_kind() -> None:
     """Relaxed cuts put equal people into several groups: each place is taken once."""
-    rows = pl.DataFrame({"age": [40] * 8 + [41] * 2, "sex": ["F"] * 10, "illness": ["flu"] * 10, "name": list("abcdefghij")})
+    rows = pl.DataFrame(
+        {"age": [40] * 8 + [41] * 2, "sex": ["F"] * 10, "illness": ["flu"] * 10, "name": list("abcdefghij")}
+    )
     release = published(rows, ic.Mondrian(cuts="relaxed"), k=3)
     beside = rows_beside(release)
     assert beside.sure.all()
     page = beside.page(0, 100)["rows"]
-    assert Counter(tuple(row["after"]) for row in page) == Counter(release.to_polars().select("age", "sex", "illness").rows())
+    assert Counter(tuple(row["after"]) for row in page) == Counter(
+        release.to_polars().select("age", "sex", "illness").rows()
+    )
 
 
 def test_texts_that_look_alike_are_one_value() -> None:
-    rows = pl.DataFrame({"age": ["30", "30.0", " 30"], "sex": ["F ", "F", "F"], "illness": ["flu"] * 3, "name": list("abc")})
+    rows = pl.DataFrame(
+        {"age": ["30", "30.0", " 30"], "sex": ["F ", "F", "F"], "illness": ["flu"] * 3, "name": list("abc")}
+    )
     beside = rows_beside(published(rows, k=3))
     assert not beside.withheld.any()
     assert len(set(beside.group_of.tolist())) == 1

@@ -84,7 +84,9 @@ def test_values_are_grouped_renamed_and_ungrouped() -> None:
     assert isinstance(south, ic.Categories)
     assert south.taken_from == "data"  # its values were read off the table
     assert level(look_at(south, flat.column), 1) == {"China": 1, "South": 4, "Japan": 2}
-    two = edited(look_at(south, flat.column), {"action": "group", "level": 1, "nodes": ["South", "China"], "name": "Far"})
+    two = edited(
+        look_at(south, flat.column), {"action": "group", "level": 1, "nodes": ["South", "China"], "name": "Far"}
+    )
     assert level(look_at(two, flat.column), 2) == {"Far": 5, "Japan": 2}
     moved = edited(look_at(two, flat.column), {"action": "group", "level": 0, "nodes": ["Japan"], "name": "South"})
     assert level(look_at(moved, flat.column), 1) == {"South": 6, "China": 1}

@@ -6,7 +6,7 @@ import http.client
 import json
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -71,10 +71,8 @@ class Browser:
                 link.putheader("Content-Length", str(len(content)))
             link.endheaders()
             if content is not None:
-                try:
+                with suppress(OSError):  # refused before all of it was sent
                     link.send(content)
-                except OSError:  # refused before all of it was sent
-                    pass
             return Answer(link.getresponse())
         finally:
             self.slowest = max(self.slowest, time.perf_counter() - began)

@@ -16,7 +16,11 @@ from hypothesis import strategies as some
 from incrowd.studio.history import History, at_path, without_path
 from incrowd.studio.refusing import Refused
 
-START = {"incrowd": 1, "models": [{"name": "k-anonymity", "k": 5}], "columns": {"age": {"role": "quasi"}, "sex": "quasi"}}
+START = {
+    "incrowd": 1,
+    "models": [{"name": "k-anonymity", "k": 5}],
+    "columns": {"age": {"role": "quasi"}, "sex": "quasi"},
+}
 
 
 def _change(recipe: dict[str, Any], k: int) -> dict[str, Any]:
@@ -149,7 +153,9 @@ def test_paths_lead_through_tables_and_lists() -> None:
 
 def test_what_is_written_is_what_changes(tmp_path: Path) -> None:
     """A history of many steps over a recipe with many categories stays small."""
-    many = at_path(START, ["columns", "job"], {"role": "quasi", "hierarchy": {"kind": "categories", "tree": ["x" * 9] * 999}})
+    many = at_path(
+        START, ["columns", "job"], {"role": "quasi", "hierarchy": {"kind": "categories", "tree": ["x" * 9] * 999}}
+    )
     history = History(tmp_path / "h.jsonl")
     history.add(many, "opened")
     size = (tmp_path / "h.jsonl").stat().st_size

@@ -103,7 +103,7 @@ def test_a_studio_that_was_killed_goes_on_where_it_was(small: Path, tmp_path: Pa
     undone = browser.post(f"/api/projects/{project['id']}/undo", {"version": again["version"]}).json
     assert undone["recipe"] == project["recipe"]
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=20)
     assert "Traceback" not in err
     stored = list((tmp_path / "state").rglob("*.jsonl"))
     assert len(stored) == 1
@@ -118,7 +118,11 @@ def test_a_dropped_file_is_asked_for_again(small: Path, tmp_path: Path) -> None:
         made = browser.post("/api/projects", {"upload": upload}).json
         browser.wait(made["jobs"][0]["id"])
         project = browser.get(f"/api/projects/{made['id']}").json
-        assert (project["uploaded"], project["path"], project["recipe"]["source"]["path"]) == (True, None, "dropped.csv")
+        assert (project["uploaded"], project["path"], project["recipe"]["source"]["path"]) == (
+            True,
+            None,
+            "dropped.csv",
+        )
         changed = browser.patch(project, (["models", 0, "k"], 6))
         job = browser.job(project, "publish")
         assert job["state"] == "done", job["error"]
@@ -148,7 +152,9 @@ def test_read_in_another_way(small: Path, tmp_path: Path) -> None:
         assert project["recipe"]["source"]["separator"] == ";"
         browser.patch(project, (["columns", "age", "role"], "sensitive"), remove=[["columns", "age", "hierarchy"]])
         now = browser.get(where).json
-        job = browser.post(where + "/reading", {"version": now["version"], "options": {"separator": ";", "missing": ["?"]}})
+        job = browser.post(
+            where + "/reading", {"version": now["version"], "options": {"separator": ";", "missing": ["?"]}}
+        )
         assert job.status == 202
         assert browser.wait(job.json["id"])["state"] == "done"
         after = browser.get(where).json

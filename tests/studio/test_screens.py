@@ -40,7 +40,9 @@ def test_open_tells_what_was_found_out(browser: Browser, project: dict[str, Any]
 def test_the_recipe_is_the_profiles(browser: Browser, project: dict[str, Any], table: Path, tmp_path: Path) -> None:
     made = tmp_path / "people.recipe.toml"
     subprocess.run(
-        [sys.executable, "-m", "incrowd", "profile", str(table), "-o", str(made), "--no-trial"], check=True, capture_output=True
+        [sys.executable, "-m", "incrowd", "profile", str(table), "-o", str(made), "--no-trial"],
+        check=True,
+        capture_output=True,
     )
     expected = tomllib.loads(made.read_text(encoding="utf-8"))
     history = browser.get(at(project) + "/history").json
@@ -70,7 +72,9 @@ def test_roles_come_with_reasons_bars_and_who_is_unique(browser: Browser, projec
     assert browser.post(at(project) + "/singling", {"columns": ["nothing"]}).status == 400
 
 
-def test_changes_are_steps_and_stale_ones_are_refused(browser: Browser, project: dict[str, Any], studio: Running) -> None:
+def test_changes_are_steps_and_stale_ones_are_refused(
+    browser: Browser, project: dict[str, Any], studio: Running
+) -> None:
     before = browser.get(at(project)).json
     changed = browser.patch(project, (["models", 0, "k"], 7))
     assert changed["recipe"]["models"][0]["k"] == 7
@@ -88,7 +92,10 @@ def test_changes_are_steps_and_stale_ones_are_refused(browser: Browser, project:
     assert browser.post(at(project) + "/undo", {"version": undone["version"]}).status == 409
     first = browser.post(at(project) + "/history", {"version": redone["version"], "place": 0}).json
     assert first["can_undo"] is None
-    browser.post(at(project) + "/history", {"version": first["version"], "place": len(browser.get(at(project) + "/history").json["steps"]) - 2})
+    browser.post(
+        at(project) + "/history",
+        {"version": first["version"], "place": len(browser.get(at(project) + "/history").json["steps"]) - 2},
+    )
 
 
 def test_a_recipe_that_cannot_be_run_says_why(browser: Browser, project: dict[str, Any]) -> None:
@@ -133,7 +140,12 @@ def test_a_hierarchy_that_lacks_values_replaces_nothing(browser: Browser, projec
     assert len(refused.error["values"]) == 1
     assert browser.get(at(project)).json["version"] == before["version"]
     # Edited, taken over, written, read, and the same again.
-    edit = {"action": "group", "level": 0, "nodes": [node["name"] for node in preview_of(browser, project)], "name": "anyone"}
+    edit = {
+        "action": "group",
+        "level": 0,
+        "nodes": [node["name"] for node in preview_of(browser, project)],
+        "name": "anyone",
+    }
     made = browser.post(at(project) + "/hierarchies/sex/edit", {"edit": edit}).json
     assert [node["name"] for node in made["levels"][1]["listed"]] == ["anyone"]
     put = browser.ask(
@@ -142,7 +154,9 @@ def test_a_hierarchy_that_lacks_values_replaces_nothing(browser: Browser, projec
     assert put.status == 200
     file = browser.get(at(project) + "/hierarchies/sex/file")
     assert file.headers["content-type"].startswith("text/csv")
-    again = browser.post(at(project) + "/hierarchies/sex/file", None, raw=file.body, headers={"Content-Type": "text/csv"}).json
+    again = browser.post(
+        at(project) + "/hierarchies/sex/file", None, raw=file.body, headers={"Content-Type": "text/csv"}
+    ).json
     assert again["covered"]
     assert [level["nodes"] for level in again["levels"]] == [level["nodes"] for level in made["levels"]]
     browser.post(at(project) + "/undo", {"version": put.json["version"]})
@@ -155,7 +169,11 @@ def preview_of(browser: Browser, project: dict[str, Any]) -> list[dict[str, Any]
 @pytest.fixture(scope="module")
 def tried(browser: Browser, project: dict[str, Any]) -> dict[str, Any]:
     recipe = browser.get(at(project)).json["recipe"]
-    others = [name for name, told in recipe["columns"].items() if told["role"] == "quasi" and name not in ("age", "sex", "education")]
+    others = [
+        name
+        for name, told in recipe["columns"].items()
+        if told["role"] == "quasi" and name not in ("age", "sex", "education")
+    ]
     dropped = [(["columns", name], {"role": "drop"}) for name in others]
     browser.patch(project, *dropped, (["method"], {"name": "full-domain", "max_withheld": 0.1}))
     job = browser.job(project, "try")
@@ -164,7 +182,9 @@ def tried(browser: Browser, project: dict[str, Any]) -> dict[str, Any]:
     return job["result"]
 
 
-def test_a_try_has_the_numbers_of_the_library(browser: Browser, project: dict[str, Any], table: Path, tried: dict[str, Any]) -> None:
+def test_a_try_has_the_numbers_of_the_library(
+    browser: Browser, project: dict[str, Any], table: Path, tried: dict[str, Any]
+) -> None:
     from incrowd.planning.compare.candidates import candidate_of
     from incrowd.planning.compare.compare import try_candidate
 
@@ -202,7 +222,9 @@ def test_rows_before_and_after(browser: Browser, project: dict[str, Any], table:
     assert browser.get(where + "/rows/99999/why").status == 404
 
 
-def test_solutions_of_a_full_domain_search(browser: Browser, project: dict[str, Any], table: Path, tried: dict[str, Any]) -> None:
+def test_solutions_of_a_full_domain_search(
+    browser: Browser, project: dict[str, Any], table: Path, tried: dict[str, Any]
+) -> None:
     found = browser.get(f"{at(project)}/tries/{tried['id']}/solutions?limit=5").json
     recipe = browser.get(at(project)).json["recipe"]
     expected = Recipe.from_dict(recipe, base=table.parent).run(seed=0).solutions
@@ -214,7 +236,9 @@ def test_solutions_of_a_full_domain_search(browser: Browser, project: dict[str, 
     assert chosen.withheld == best["withheld"]
 
 
-def test_compare_draws_own_tries_beside_others(browser: Browser, project: dict[str, Any], tried: dict[str, Any]) -> None:
+def test_compare_draws_own_tries_beside_others(
+    browser: Browser, project: dict[str, Any], tried: dict[str, Any]
+) -> None:
     grid = [{"method": {"name": "mondrian"}, "models": [{"name": "k-anonymity", "k": "$k"}], "grid": {"k": [5, 20]}}]
     browser.patch(project, (["compare"], grid))
     job = browser.job(project, "compare")
@@ -243,7 +267,7 @@ def test_attack_is_the_librarys_audit(browser: Browser, project: dict[str, Any],
     page = browser.get(f"/api/jobs/{job['id']}/page?download=1")
     assert "attachment" in page.headers["content-disposition"]
     ladder = browser.job(project, "ladder")
-    assert [rung["learnt"] for rung in ladder["result"]["rungs"]][0] == "nothing"
+    assert ladder["result"]["rungs"][0]["learnt"] == "nothing"
 
 
 def test_what_is_published_is_what_the_command_line_writes(
@@ -260,7 +284,9 @@ def test_what_is_published_is_what_the_command_line_writes(
     job = browser.job(project, "publish", directory=str(ours))
     assert job["state"] == "done", job["error"]
     subprocess.run(
-        [sys.executable, "-m", "incrowd", "publish", str(recipe), "-o", str(theirs), "-q"], check=True, capture_output=True
+        [sys.executable, "-m", "incrowd", "publish", str(recipe), "-o", str(theirs), "-q"],
+        check=True,
+        capture_output=True,
     )
     files = {file.name: file.read_bytes() for file in theirs.iterdir()}
     assert {file.name: file.read_bytes() for file in ours.iterdir()} == files

@@ -45,7 +45,9 @@ def test_a_page_can_make_a_link_for_another_browser(browser: Browser, studio: Ru
     assert other.get("/api/state").status == 200
 
 
-@pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "", "[::1]:{port}"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1:1", "", "[::1]:{port}"]
+)
 def test_a_forged_host_is_refused(browser: Browser, host: str) -> None:
     found = browser.get("/api/state", headers={"Host": host.format(port=browser.port)})
     assert found.status == 421
@@ -97,7 +99,9 @@ def test_every_answer_forbids_scripts_of_others_and_copies(browser: Browser, pro
         assert "server" not in headers
 
 
-def test_paths_outside_of_the_folders_are_refused(browser: Browser, project: dict[str, Any], table: Path, tmp_path: Path) -> None:
+def test_paths_outside_of_the_folders_are_refused(
+    browser: Browser, project: dict[str, Any], table: Path, tmp_path: Path
+) -> None:
     outside = tmp_path / "secret.csv"
     outside.write_text("a,b\n1,2\n", encoding="utf-8")
     link = table.parent / "link.csv"
@@ -134,7 +138,9 @@ def test_paths_outside_of_the_folders_are_refused(browser: Browser, project: dic
     link.unlink()
 
 
-@pytest.mark.parametrize("name", ["../first_paint.py", "%2e%2e/first_paint.py", "..%2f..%2fcli/app.py", "/etc/passwd", "x.py"])
+@pytest.mark.parametrize(
+    "name", ["../first_paint.py", "%2e%2e/first_paint.py", "..%2f..%2fcli/app.py", "/etc/passwd", "x.py"]
+)
 def test_files_of_the_page_are_all_that_is_served(browser: Browser, name: str) -> None:
     assert browser.get(f"/static/{name}").status == 404
 

@@ -16,7 +16,9 @@ def studio(
     ] = None,
     folder: Annotated[
         list[Path] | None,
-        typer.Option(help="A folder that files may be opened from and written to; repeat (default: FILE's, or this one)."),
+        typer.Option(
+            help="A folder that files may be opened from and written to; repeat (default: FILE's, or this one)."
+        ),
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port (default: any that is free).")] = 0,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,

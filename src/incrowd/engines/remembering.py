@@ -42,7 +42,9 @@ class RememberingEngine(LocalEngine):
     def owned(self, schema: Schema, *, found_again: bool) -> OwnedTuples:
         """Count tuples and whose they are, once for each set of columns."""
         key = ("owned", schema.tallied, schema.owned_by, schema.found_again_by, tuple(schema.items), found_again)
-        found: OwnedTuples = self._recall(key, lambda: super(RememberingEngine, self).owned(schema, found_again=found_again))
+        found: OwnedTuples = self._recall(
+            key, lambda: super(RememberingEngine, self).owned(schema, found_again=found_again)
+        )
         return found
 
     def repeated(self, columns: Sequence[str]) -> dict[str, tuple[int, int]]:

@@ -20,7 +20,11 @@ def python_lines(recipe: RecipeFields, *, directory: str | None = None) -> str:
 
     Paths in it are those of the recipe, and so relative to where it is.
     """
-    lines = [*(["from fractions import Fraction", ""] if isinstance(recipe.sample, str) else []), "import incrowd as ic", ""]
+    lines = [
+        *(["from fractions import Fraction", ""] if isinstance(recipe.sample, str) else []),
+        "import incrowd as ic",
+        "",
+    ]
     lines += _call("table = ic.read", [_source(recipe.source)], _reading(recipe))
     if recipe.tables:
         events = {name: f"events_{place}" for place, name in enumerate(recipe.tables, start=1)}

@@ -55,7 +55,10 @@ class Folders:
         scheme = url.partition("://")[0].lower()
         if scheme not in DATABASES:
             raise Refused(
-                403, "only databases are opened by their address.", hint="sqlite:///path or postgresql://…", kind="PathError"
+                403,
+                "only databases are opened by their address.",
+                hint="sqlite:///path or postgresql://…",
+                kind="PathError",
             )
         if url.startswith(SQLITE):
             return SQLITE + str(self.require(url.removeprefix(SQLITE)))
@@ -158,7 +161,9 @@ def safe_name(name: str) -> str:
     ('passwd', 'a b.csv', 'table')
     """
     last = re.split(r"[/\\]", name)[-1]
-    kept = "".join(character for character in last if character.isprintable() and character not in '<>:"|?*').strip(". ")
+    kept = "".join(character for character in last if character.isprintable() and character not in '<>:"|?*').strip(
+        ". "
+    )
     return kept[:120] or "table"
 
 

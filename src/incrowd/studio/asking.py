@@ -88,14 +88,16 @@ async def read_json(request: Request, expected: dict[str, Field]) -> dict[str, A
         raise Refused(400, "the body is no JSON.") from None
     if not isinstance(found, dict):
         raise Refused(400, "the body is an object.")
-    for name, field in expected.items():
+    for name, one in expected.items():
         if name in found:
-            field.require(name, found[name])
-        elif field.needed:
+            one.require(name, found[name])
+        elif one.needed:
             raise Refused(400, f"{name} is missing.")
     unknown = [name for name in found if name not in expected]
     if unknown:
-        raise Refused(400, f"the body has keys that mean nothing here: {len(unknown)}.", hint=f"known: {', '.join(expected)}")
+        raise Refused(
+            400, f"the body has keys that mean nothing here: {len(unknown)}.", hint=f"known: {', '.join(expected)}"
+        )
     return found
 
 

@@ -181,7 +181,9 @@ def _difference(before: Recipe, after: Recipe) -> dict[str, Any]:
         "gone": [key for key in before if key not in after],
         "columns": {name: told for name, told in new.items() if old.get(name) != told},
         "columns gone": [name for name in old if name not in new],
-        "order": list(new) if list(new) != [*(name for name in old if name in new), *(n for n in new if n not in old)] else None,
+        "order": list(new)
+        if list(new) != [*(name for name in old if name in new), *(n for n in new if n not in old)]
+        else None,
     }
 
 
@@ -197,7 +199,8 @@ def _changed(before: Recipe, entry: Mapping[str, Any]) -> Recipe:
 
 def at_path(recipe: Recipe, path: list[Any], value: Any) -> Recipe:
     """Return a recipe with another value at a path of keys and places in lists; the place after the last appends."""
-    return _set(recipe, path, value)
+    made: Recipe = _set(recipe, path, value)
+    return made
 
 
 def _set(node: Any, path: list[Any], value: Any) -> Any:
@@ -220,7 +223,8 @@ def _set(node: Any, path: list[Any], value: Any) -> Any:
 
 def without_path(recipe: Recipe, path: list[Any]) -> Recipe:
     """Return a recipe without what is at a path; nothing changes where nothing is there."""
-    return _unset(recipe, path)
+    made: Recipe = _unset(recipe, path)
+    return made
 
 
 def _unset(node: Any, path: list[Any]) -> Any:

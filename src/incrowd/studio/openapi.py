@@ -77,7 +77,13 @@ def _operation(one: Endpoint) -> dict[str, Any]:
     }
     parameters = [_in_path(name, of) for name, of in _PARAMETER.findall(one.path)]
     parameters += [
-        {"name": name, "in": "query", "required": field.needed, "description": field.about, "schema": {"type": field.kind}}
+        {
+            "name": name,
+            "in": "query",
+            "required": field.needed,
+            "description": field.about,
+            "schema": {"type": field.kind},
+        }
         for name, field in one.query.items()
     ]
     if parameters:

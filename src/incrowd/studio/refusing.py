@@ -14,10 +14,12 @@ _HINT = "  Hint: "
 class Refused(Exception):
     """A request that is not answered, with the status that says why."""
 
-    def __init__(self, status: int, message: str, *, hint: str | None = None, kind: str = "Refused", **more: Any) -> None:
+    def __init__(
+        self, status: int, message: str, *, hint: str | None = None, kind: str = "Refused", **more: Any
+    ) -> None:
         super().__init__(message)
         self.status = status
-        self.error = {"kind": kind, "message": message, "hint": hint, "column": None, "values": []}
+        self.error: dict[str, Any] = {"kind": kind, "message": message, "hint": hint, "column": None, "values": []}
         self.more = more
 
 

@@ -151,13 +151,15 @@ def _adding_headers(send: Send) -> Send:
 
 async def _close(send: Send, path: str) -> None:
     if path.startswith("/api") or path == "/openapi.json":
-        await _refuse(send, 401, "this browser has not opened the studio's link.", "open the link that the terminal shows")
+        await _refuse(
+            send, 401, "this browser has not opened the studio's link.", "open the link that the terminal shows"
+        )
     else:
         await _answer(send, 403, _CLOSED.encode(), "text/html; charset=utf-8", {})
 
 
 async def _refuse(send: Send, status: int, message: str, hint: str) -> None:
-    error = {"kind": "Refused", "message": message, "hint": hint, "column": None, "values": []}
+    error: dict[str, Any] = {"kind": "Refused", "message": message, "hint": hint, "column": None, "values": []}
     await _answer(send, status, as_json({"error": error}).encode(), "application/json", {})
 
 

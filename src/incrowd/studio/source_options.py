@@ -19,7 +19,12 @@ _OF_KIND = {
     "postgresql": ("query", "missing", "exact_text"),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
-    "separator": {"kind": "choice", "choices": [",", ";", "\t", "|"], "free": True, "about": "what stands between the cells"},
+    "separator": {
+        "kind": "choice",
+        "choices": [",", ";", "\t", "|"],
+        "free": True,
+        "about": "what stands between the cells",
+    },
     "quote": {"kind": "choice", "choices": ['"', "'", ""], "free": True, "about": "what stands around a cell"},
     "encoding": {
         "kind": "choice",
@@ -39,14 +44,24 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "query": {"kind": "text", "choices": None, "free": True, "about": "a SELECT, or a table's name"},
     "sheet": {"kind": "text", "choices": None, "free": True, "about": "the sheet of a workbook, by name or number"},
     "header_row": {"kind": "whole", "choices": None, "free": True, "about": "the row that names the columns"},
-    "value_labels": {"kind": "choice", "choices": ["text", "codes"], "free": False, "about": "how values with labels are shown"},
+    "value_labels": {
+        "kind": "choice",
+        "choices": ["text", "codes"],
+        "free": False,
+        "about": "how values with labels are shown",
+    },
     "missing_codes": {
         "kind": "choice",
         "choices": ["missing", "values"],
         "free": False,
         "about": "what SPSS' codes for missing are",
     },
-    "written": {"kind": "table", "choices": None, "free": True, "about": "how numbers and dates are written, by column"},
+    "written": {
+        "kind": "table",
+        "choices": None,
+        "free": True,
+        "about": "how numbers and dates are written, by column",
+    },
 }
 
 

@@ -181,9 +181,7 @@ class Studio:
         if kind == "audit" and asked.get("published"):
             project.one_published(asked["published"])
         task, needed = kinds[kind], project.asked()
-        return self.jobs.begin(
-            project.id, kind, project.history.version, asked, lambda job: task(project, job, needed)
-        )
+        return self.jobs.begin(project.id, kind, project.history.version, asked, lambda job: task(project, job, needed))
 
     def target(self, project: Project, directory: Any, asked: dict[str, Any]) -> Path:
         """Return where a release is to go, or refuse it before any work."""
@@ -359,7 +357,9 @@ def on_other_axes(outcomes: list[dict[str, Any]], risk: str, loss: str) -> dict[
 
 def _require_axes(asked: dict[str, Any]) -> None:
     if asked.get("risk", "mean") not in RISKS or asked.get("loss", "queries") not in LOSSES:
-        raise Refused(400, "there is no such risk or loss.", hint=f"risks: {', '.join(RISKS)}; losses: {', '.join(LOSSES)}")
+        raise Refused(
+            400, "there is no such risk or loss.", hint=f"risks: {', '.join(RISKS)}; losses: {', '.join(LOSSES)}"
+        )
 
 
 def _about(file: Path) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ import time
 import warnings
 from _thread import interrupt_main
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Event
@@ -103,10 +104,8 @@ def _terminate(number: int, frame: Any) -> None:
 
 def _end_with(life: Connection) -> None:
     """Wait for the server to end, and end then: in order, or in the end without."""
-    try:
+    with suppress(EOFError, OSError):
         life.recv()
-    except (EOFError, OSError):
-        pass
     interrupt_main()
     time.sleep(_SECONDS_TO_END)
     os._exit(1)

@@ -88,14 +88,14 @@ def try_candidate(
         found = audit.to_dict()
     except IncrowdError as error:
         return replace(nothing, failed=str(error), seconds=round(time.perf_counter() - started, 3))
-    rows, strongest = found["release"]["rows"], found["verdict"]["strongest attack"]
+    numbers, strongest = found["release"]["rows"], found["verdict"]["strongest attack"]
     return Outcome(
         name=candidate.name,
         method=release.method.name,
         form=release.form.name,
         promises=tuple(found["verdict"]["guaranteed"]),
-        rows=rows["published"],
-        withheld=rows.get("withheld"),
+        rows=numbers["published"],
+        withheld=numbers.get("withheld"),
         risks=threats_of(found["attacks"]),
         losses=_losses(found["usefulness"]),
         strongest="" if strongest is None else strongest["attack"],

@@ -80,7 +80,11 @@ class RowsBeside:
         """Which cells are published as something else, or not at all."""
         found = {}
         for name, text in self.after.items():
-            same = pl.Series(np.zeros(len(self.group_of), dtype=bool)) if text is None else text.eq_missing(self.before[name])
+            same = (
+                pl.Series(np.zeros(len(self.group_of), dtype=bool))
+                if text is None
+                else text.eq_missing(self.before[name])
+            )
             found[name] = ~same.to_numpy()
         return found
 
@@ -120,7 +124,8 @@ class RowsBeside:
 
 def can_be_linked(release: Release) -> bool:
     """Whether it can be told which published row is whose: not of buckets, slices, noisy counts and sets of items."""
-    decided, labelled = release.decided, release.shown.counted and release.shown.counted.labelled
+    decided, form = release.decided, release.shown.counted
+    labelled = None if form is None else form.labelled
     return bool(
         decided is not None
         and labelled is not None
@@ -152,7 +157,9 @@ def rows_beside(release: Release) -> RowsBeside:
         rows = source.frame.select(cs.by_name(*names)).collect(engine="streaming")
     if rows.height > MOST_ROWS:
         raise QueryError(f"rows are shown one by one up to {MOST_ROWS:,} of them, and this table has more.")
-    kinds, first = group_tuples(labelled.tally.codes, [labelled.tally.trees[name].size for name in labelled.tally.columns])
+    kinds, first = group_tuples(
+        labelled.tally.codes, [labelled.tally.trees[name].size for name in labelled.tally.columns]
+    )
     kind_of_row = _kinds(rows, labelled.tally, first, source)
     part = _dealt(kind_of_row, kinds, decided)
     if part is None:
@@ -212,7 +219,7 @@ def _sure(release: Release, kinds: Ints, decided: Recoding, labelled: Labelled) 
     highest = np.full(number, np.iinfo(np.int64).min)
     np.minimum.at(lowest, kind_of_part, groups)
     np.maximum.at(highest, kind_of_part, groups)
-    return np.equal(lowest, highest)
+    return np.asarray(lowest == highest)
 
 
 def columns_by_role(release: Release, columns: list[str]) -> Mapping[str, str]:

@@ -133,7 +133,9 @@ def _sentences(beside: RowsBeside, told: Told) -> Sequence[str]:
         changed = [column["name"] for column in told["columns"] if column["before"] != column["after"]]
         how = f"{', '.join(changed)} became less exact" if changed else "nothing had to change"
         said = [first, f"In the release {crowd:,} rows show the same: {how}."]
-        return said if told["sure"] else [*said, "Equal rows of other people are in other groups: it may be one of those."]
+        return (
+            said if told["sure"] else [*said, "Equal rows of other people are in other groups: it may be one of those."]
+        )
     said = [first, "It is withheld: the method found no group for it that satisfies what is required."]
     failing = [model["statement"] for model in told["models"] if not model["holds"]]
     if failing:

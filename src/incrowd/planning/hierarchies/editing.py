@@ -57,9 +57,7 @@ def _group(looked: Looked, edit: Mapping[str, Any]) -> Hierarchy:
     model = next((row for row in rows if row[level + 1] == name), None)
     model = model or next(row for row in rows if row[level] in nodes)
     above = model[level + 2 :]
-    return _categories(
-        looked, [(*row[: level + 1], name, *above) if row[level] in nodes else row for row in rows]
-    )
+    return _categories(looked, [(*row[: level + 1], name, *above) if row[level] in nodes else row for row in rows])
 
 
 def _rename(looked: Looked, edit: Mapping[str, Any]) -> Hierarchy:

@@ -84,7 +84,15 @@ class Looked:
             else {"count": lacking.total, "values": [str(value) for value in lacking.values]},
         }
         if tree is None:
-            return {**told, "levels": [], "height": 0, "ordered": False, "numeric": False, "from_data": True, "missing": 0}
+            return {
+                **told,
+                "levels": [],
+                "height": 0,
+                "ordered": False,
+                "numeric": False,
+                "from_data": True,
+                "missing": 0,
+            }
         return {
             **told,
             "levels": [_level(tree, self.counts, level, most) for level in range(tree.height + 1)],

@@ -81,7 +81,7 @@ async def put(studio: Studio, request: Request, body: Body) -> Body:
             lacking = found["uncovered"]
             refused = Refused(
                 422,
-                f"column '{name}': {lacking['count']} of its values are not in this hierarchy, so nothing was replaced.",
+                f"column '{name}': {lacking['count']} values are not in this hierarchy: nothing was replaced.",
                 hint="add them to the hierarchy",
                 kind="UncoveredValue",
             )
@@ -129,22 +129,49 @@ H = P + "/hierarchies/{column:path}"
 _HIERARCHY = Field("object", "a hierarchy as recipes have it", empty=True)
 
 ENDPOINTS = (
-    Endpoint("GET", P + "/profile", profile, "Proposed roles, distributions, what singles people out.", "Profile", refuses=(404,)),
     Endpoint(
-        "POST", P + "/singling", single_out, "How many people some columns single out together.", "Singling",
-        body={"columns": Field("array", "names of columns")}, refuses=(400, 409),
+        "GET",
+        P + "/profile",
+        profile,
+        "Proposed roles, distributions, what singles people out.",
+        "Profile",
+        refuses=(404,),
+    ),
+    Endpoint(
+        "POST",
+        P + "/singling",
+        single_out,
+        "How many people some columns single out together.",
+        "Singling",
+        body={"columns": Field("array", "names of columns")},
+        refuses=(400, 409),
     ),
     Endpoint("GET", H + "/file", to_file, "A hierarchy as a file, to download.", "CSV", refuses=(404,)),
     Endpoint(
-        "POST", H + "/file", from_file, "What a hierarchy's file holds; it is not applied.", "Hierarchy",
-        raw_body="text/csv", query={"separator": Field("string", "of the file", needed=False)}, refuses=(404, 422),
+        "POST",
+        H + "/file",
+        from_file,
+        "What a hierarchy's file holds; it is not applied.",
+        "Hierarchy",
+        raw_body="text/csv",
+        query={"separator": Field("string", "of the file", needed=False)},
+        refuses=(404, 422),
     ),
     Endpoint(
-        "POST", H + "/preview", preview, "Another hierarchy over the column; it is not applied.", "Hierarchy",
-        body={"hierarchy": _HIERARCHY}, refuses=(403, 404, 422),
+        "POST",
+        H + "/preview",
+        preview,
+        "Another hierarchy over the column; it is not applied.",
+        "Hierarchy",
+        body={"hierarchy": _HIERARCHY},
+        refuses=(403, 404, 422),
     ),
     Endpoint(
-        "POST", H + "/edit", edit, "A hierarchy with one change; it is not applied.", "Hierarchy",
+        "POST",
+        H + "/edit",
+        edit,
+        "A hierarchy with one change; it is not applied.",
+        "Hierarchy",
         body={
             "hierarchy": Field("object", "null for the recipe's own", needed=False, empty=True),
             "edit": Field("object", "action, level, and what it takes"),
@@ -153,8 +180,12 @@ ENDPOINTS = (
     ),
     Endpoint("GET", H, hierarchy, "A column's hierarchy, level by level.", "Hierarchy", refuses=(404,)),
     Endpoint(
-        "PUT", H, put, "Replace a column's hierarchy, if it covers the column.", "Project",
+        "PUT",
+        H,
+        put,
+        "Replace a column's hierarchy, if it covers the column.",
+        "Project",
         body={**VERSION, "hierarchy": _HIERARCHY, "label": Field("string", "for the history", needed=False)},
         refuses=(404, 409, 422),
     ),
-)  # fmt: skip
+)

@@ -28,7 +28,9 @@ def change(studio: Studio, project: Project, body: Body, recipe: Any, label: str
     try:
         tomli_w.dumps(recipe)
     except (TypeError, ValueError, AttributeError):
-        raise Refused(422, "a recipe holds texts, numbers, lists and tables, and no null.", kind="RecipeError") from None
+        raise Refused(
+            422, "a recipe holds texts, numbers, lists and tables, and no null.", kind="RecipeError"
+        ) from None
     _require_same_source(project, recipe)
     studio.folders.require_recipe(recipe, project.base)
     project.history.add(recipe, label[:_LONGEST_LABEL] or "changed")
@@ -50,7 +52,10 @@ def _require_same_source(project: Project, recipe: Body) -> None:
     before, after = project.recipe.get("source", {}), recipe.get("source", {})
     if not isinstance(after, dict) or any(before.get(key) != after.get(key) for key in ("path", "url", "table")):
         raise Refused(
-            403, "a recipe of this project is about the table that is open.", hint="open the other table", kind="PathError"
+            403,
+            "a recipe of this project is about the table that is open.",
+            hint="open the other table",
+            kind="PathError",
         )
 
 
@@ -136,7 +141,11 @@ async def load(studio: Studio, request: Request, body: Body) -> Body:
     recipe = recipe_of_toml(body["toml"])
     where = {key: value for key, value in project.recipe["source"].items() if key in ("path", "url", "table")}
     given = recipe.get("source", {})
-    reading = {key: value for key, value in given.items() if key not in ("path", "url", "table")} if isinstance(given, dict) else {}
+    reading = (
+        {key: value for key, value in given.items() if key not in ("path", "url", "table")}
+        if isinstance(given, dict)
+        else {}
+    )
     return change(studio, project, body, {**recipe, "source": {**where, **reading}}, "a recipe was loaded")
 
 
@@ -154,13 +163,23 @@ _LABEL = {"label": Field("string", "what changed, for the history", needed=False
 
 ENDPOINTS = (
     Endpoint(
-        "PUT", P + "/recipe", put, "Another recipe.", "Project",
-        body={**VERSION, **_LABEL, "recipe": Field("object", "all of it")}, refuses=(403, 409, 422, 507),
+        "PUT",
+        P + "/recipe",
+        put,
+        "Another recipe.",
+        "Project",
+        body={**VERSION, **_LABEL, "recipe": Field("object", "all of it")},
+        refuses=(403, 409, 422, 507),
     ),
     Endpoint(
-        "PATCH", P + "/recipe", patch, "Single values of the recipe.", "Project",
+        "PATCH",
+        P + "/recipe",
+        patch,
+        "Single values of the recipe.",
+        "Project",
         body={
-            **VERSION, **_LABEL,
+            **VERSION,
+            **_LABEL,
             "set": Field("array", "pairs of a path and a value", needed=False),
             "remove": Field("array", "paths", needed=False),
         },
@@ -170,18 +189,32 @@ ENDPOINTS = (
     Endpoint("POST", P + "/redo", redo, "Do again what was taken back.", "Project", body=VERSION, refuses=(409, 507)),
     Endpoint("GET", P + "/history", steps, "All steps of the recipe.", "History"),
     Endpoint(
-        "POST", P + "/history", go, "Go to a step.", "Project",
-        body={**VERSION, "place": Field("integer", "which")}, refuses=(409, 507),
+        "POST",
+        P + "/history",
+        go,
+        "Go to a step.",
+        "Project",
+        body={**VERSION, "place": Field("integer", "which")},
+        refuses=(409, 507),
     ),
     Endpoint("GET", P + "/text", texts, "The recipe as TOML, as Python, and the command that publishes it.", "Texts"),
     Endpoint("GET", P + "/recipe.toml", toml, "The recipe's file, to download.", "TOML"),
     Endpoint(
-        "POST", P + "/recipe/save", save, "Write the recipe's file into a folder.", "path",
+        "POST",
+        P + "/recipe/save",
+        save,
+        "Write the recipe's file into a folder.",
+        "path",
         body={"path": Field("string", "where to"), "force": Field("boolean", "replace a file", needed=False)},
         refuses=(403, 422, 507),
     ),
     Endpoint(
-        "POST", P + "/recipe/load", load, "A recipe's file in place of this recipe.", "Project",
-        body={**VERSION, "toml": Field("string", "its text")}, refuses=(403, 409, 422),
+        "POST",
+        P + "/recipe/load",
+        load,
+        "A recipe's file in place of this recipe.",
+        "Project",
+        body={**VERSION, "toml": Field("string", "its text")},
+        refuses=(403, 409, 422),
     ),
-)  # fmt: skip
+)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import warnings
 from dataclasses import asdict
 from pathlib import Path
@@ -61,10 +60,10 @@ def audit(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dict[s
     recipe = Recipe.from_dict(as_tried(asked["recipe"]), base=Path(asked["base"]))
     table = recipe.table()
     if asked.get("directory"):
-        release, original = open_release(Path(asked["directory"])), table.engine.source
+        release = open_release(Path(asked["directory"]))
     else:
         release = recipe.run(table=table, progress=tell.progress)
-        original = table.engine.source if release.hides_rows else None
+    original = table.engine.source if release.hides_rows or asked.get("directory") else None
     found = release.audit(
         original=original, learn=asked["learn"], remedies=asked["remedies"], seed=SEED, progress=tell.progress
     )
@@ -104,7 +103,7 @@ def files_of(directory: Path) -> list[dict[str, Any]]:
             with path.open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
             name = path.relative_to(directory).as_posix()
-            found.append({"name": name, "size": os.stat(path).st_size, "sha256": digest})
+            found.append({"name": name, "size": path.stat().st_size, "sha256": digest})
     return found
 
 

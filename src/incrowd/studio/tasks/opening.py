@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -64,9 +65,7 @@ def _found(opened: OpenedTable, kind: str, stated: dict[str, Any]) -> dict[str, 
         "source": dict(opened.description),
         "found_out": list(opened.found_out),
         "kind": kind,
-        "columns": [
-            {"name": name, "type": _type(first[name]), "written": ways.get(name)} for name in opened.columns
-        ],
+        "columns": [{"name": name, "type": _type(first[name]), "written": ways.get(name)} for name in opened.columns],
         "first": {
             "columns": list(opened.columns),
             "rows": [list(row) for row in first.select(_as_text(first[name]) for name in first.columns).rows()],
@@ -115,7 +114,7 @@ def _profile(found: Any, surveyed: Survey, opened: OpenedTable) -> dict[str, Any
     return {**told, "columns": columns, "people": _people(found, surveyed.columns)}
 
 
-def _people(found: Any, facts: dict[str, ColumnFacts]) -> dict[str, Any]:
+def _people(found: Any, facts: Mapping[str, ColumnFacts]) -> dict[str, Any]:
     """Return what may tell whose a row is: what is proposed, and columns that name people and repeat."""
     proposed = next((column.name for column in found.columns if column.role == "person"), None)
     naming = [
@@ -127,7 +126,8 @@ def _people(found: Any, facts: dict[str, ColumnFacts]) -> dict[str, Any]:
         "proposed": proposed,
         "asked": bool(naming),
         "candidates": [
-            {"column": column.name, "distinct": column.distinct, "rows": facts[column.name].present} for column in naming
+            {"column": column.name, "distinct": column.distinct, "rows": facts[column.name].present}
+            for column in naming
         ],
     }
 

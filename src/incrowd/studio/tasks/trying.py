@@ -149,7 +149,10 @@ def point(found: Outcome, basis: str, rows: int | None) -> dict[str, Any]:
         "rows": rows,
         "risk": None if found.failed else found.risk("mean"),
         "loss": found.losses.get("queries"),
-        "risks": {**dict(found.risks), **({} if found.failed else {"mean": found.risk("mean"), "worst": found.risk("worst")})},
+        "risks": {
+            **dict(found.risks),
+            **({} if found.failed else {"mean": found.risk("mean"), "worst": found.risk("worst")}),
+        },
         "losses": dict(found.losses),
         "strongest": found.strongest,
         "withheld": found.withheld,
