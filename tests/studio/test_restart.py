@@ -92,7 +92,7 @@ def test_a_studio_that_was_killed_goes_on_where_it_was(small: Path, tmp_path: Pa
     changed = browser.patch(project, (["models", 0, "k"], 9))
     children = [int(found) for found in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
     process.kill()
-    process.wait()
+    process.communicate()
     until = time.monotonic() + 10
     while any(Path(f"/proc/{child}").exists() for child in children):  # nothing runs on without it
         assert time.monotonic() < until

@@ -64,8 +64,11 @@ class Folders:
             return SQLITE + str(self.require(url.removeprefix(SQLITE)))
         return url
 
-    def require_recipe(self, recipe: Mapping[str, Any], base: Path) -> None:
-        """Refuse a recipe that names a file outside of the folders."""
+    def require_recipe(self, recipe: Mapping[str, Any], base: Path, own: Path | None = None) -> None:
+        """Refuse a recipe that names a file outside of the folders, and of its `own` where it has one."""
+        if own is not None:
+            Folders([*self.folders, own]).require_recipe(recipe, base)
+            return
         for text in _named_files(recipe):
             if "://" in text:
                 if text.startswith(SQLITE):

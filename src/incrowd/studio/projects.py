@@ -53,6 +53,11 @@ class Project:
         return Path.cwd() if self.is_url else Path(self.location).parent
 
     @property
+    def own_folder(self) -> Path | None:
+        """The private folder of a file that was dropped: its recipe may name what is there."""
+        return self.base if self.uploaded else None
+
+    @property
     def stem(self) -> str:
         """The name of the table without its suffixes."""
         return self.name.partition(".")[0] or "table"

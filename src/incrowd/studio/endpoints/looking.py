@@ -44,7 +44,7 @@ def _column(project: Project, request: Request) -> tuple[str, Body]:
 
 def _asked(studio: Studio, project: Project, name: str, told: Body, hierarchy: Body | None, **more: Any) -> Body:
     recipe = {"columns": {name: {"hierarchy": hierarchy}}} if hierarchy else {}
-    studio.folders.require_recipe(recipe, project.base)
+    studio.folders.require_recipe(recipe, project.base, project.own_folder)
     return {"column": name, "role": told.get("role"), "hierarchy": hierarchy, "base": str(project.base), **more}
 
 

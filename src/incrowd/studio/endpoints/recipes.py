@@ -32,7 +32,7 @@ def change(studio: Studio, project: Project, body: Body, recipe: Any, label: str
             422, "a recipe holds texts, numbers, lists and tables, and no null.", kind="RecipeError"
         ) from None
     _require_same_source(project, recipe)
-    studio.folders.require_recipe(recipe, project.base)
+    studio.folders.require_recipe(recipe, project.base, project.own_folder)
     project.history.add(recipe, label[:_LONGEST_LABEL] or "changed")
     studio.tell(project)
     return studio.described(project)
