@@ -106,7 +106,7 @@ def test_why_counts_what_plain_python_counts(method: Any) -> None:
         assert model["holds"] == (model["value"] >= 2)
         assert told["sentences"]
         for column in told["columns"]:
-            assert column["before"] == beside.before[column["name"]][place]
+            assert column["before"] == beside.before(column["name"])[place]
 
 
 def test_models_of_values_are_judged_in_the_rows_own_group() -> None:

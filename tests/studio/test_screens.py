@@ -178,7 +178,7 @@ def tried(browser: Browser, project: dict[str, Any]) -> dict[str, Any]:
     browser.patch(project, *dropped, (["method"], {"name": "full-domain", "max_withheld": 0.1}))
     job = browser.job(project, "try")
     assert job["state"] == "done", job["error"]
-    assert list(job["found"]) == ["sample", "exact", "measured"]
+    assert list(job["found"]) == ["sample", "exact", "rows", "measured"]
     return job["result"]
 
 

@@ -32,6 +32,7 @@ def studio(
     """Open a page in the browser to publish a table without writing a line; nothing leaves this machine."""
     import webbrowser
 
+    from incrowd.cli.stopping import Stopped
     from incrowd.common.extras import require_extra
     from incrowd.errors import SourceError
 
@@ -55,7 +56,12 @@ def studio(
         if browser:
             webbrowser.open(link)
 
-    serve(made, listening, first=first, ready=ready)
+    try:
+        serve(made, listening, first=first, ready=ready)
+    except (KeyboardInterrupt, Stopped):  # how it is meant to end
+        raise typer.Exit from None
+    finally:
+        typer.echo("The studio is closed.")
 
 
 COMMANDS = (Command(studio, place=15),)

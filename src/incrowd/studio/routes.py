@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from incrowd.common.registry import modules_of
+from incrowd.common.surface import written_in
 from incrowd.errors import IncrowdError
 from incrowd.studio.asking import Endpoint, read_json
 from incrowd.studio.events import as_json
@@ -46,7 +47,8 @@ def _answering(studio: Studio, endpoint: Endpoint) -> Callable[[Request], Awaita
     async def answer(request: Request) -> Response:
         try:
             body = {} if endpoint.body is None else await read_json(request, endpoint.body)
-            found = await endpoint.handle(studio, request, body)
+            with written_in("recipe"):
+                found = await endpoint.handle(studio, request, body)
         except (Refused, IncrowdError, OSError, MemoryError) as error:
             return _failed(error)
         except Exception as error:

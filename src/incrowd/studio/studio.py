@@ -96,6 +96,7 @@ class Studio:
         project = Project(id, name, location, uploaded=uploaded is not None, history=self._history(id))
         project.history.describe({"name": name, "location": shown_location(location), "uploaded": project.uploaded})
         self.projects[id] = project
+        self.later(project.bench.do("warm up", {}))
         stated = options or project.read_options
         self.begin_open(project, stated)
         return project
@@ -213,9 +214,12 @@ class Studio:
         released = await project.bench.do("try", {**needed, "try": name}, progress)
         for other in project.tries:
             other["rows_here"] = False
-        tried |= {"released": released, "rows_here": True}
+        tried["released"] = released
         project.tries.append(tried)
         part("exact", {**released, "try": name})
+        self.tell(project)
+        part("rows", await project.bench.do("link rows", {"try": name}, progress))
+        tried["rows_here"] = True
         self.tell(project)
         if sample["rows"] == released["rows_in"] and not sample["failed"]:
             measured = {**sample, "basis": "all rows"}

@@ -48,78 +48,74 @@ class RowsBeside:
     group_of: Ints
     sure: Bools
 
-    @property
+    @cached_property
     def withheld(self) -> Bools:
         """Rows that are not published."""
         return np.equal(self.group_of, WITHHELD)
 
-    @cached_property
-    def before(self) -> dict[str, pl.Series]:
-        """Each column as text."""
-        return {name: as_text(self.rows[name].alias("")) for name in self.rows.columns}
+    def before(self, name: str, places: Ints | None = None) -> pl.Series:
+        """Return a column of some rows, or of all, as text."""
+        values = self.rows[name].alias("")
+        return as_text(values if places is None else values.gather(places))
 
-    @cached_property
-    def after(self) -> dict[str, pl.Series | None]:
-        """What is published in place of each column, row by row; None for columns that are not published."""
-        schema, groups = self.release.schema, pl.Series(np.maximum(self.group_of, 0))
-        shown = self.labelled.shown
-        withheld = pl.Series(self.withheld)
-        kept = {*schema.sensitive, *schema.kept}
-        found: dict[str, pl.Series | None] = {}
-        for name in self.rows.columns:
-            if name in schema.quasi:
-                labels = _written(shown.written([name]))
-                text: pl.Series | None = labels.gather(groups) if len(labels) else pl.Series([None] * len(groups))
-            else:
-                text = self.before[name] if name in kept else None
-            found[name] = None if text is None else pl.select(pl.when(~withheld).then(text)).to_series()
-        return found
-
-    @cached_property
-    def changed(self) -> dict[str, Bools]:
-        """Which cells are published as something else, or not at all."""
-        found = {}
-        for name, text in self.after.items():
-            same = (
-                pl.Series(np.zeros(len(self.group_of), dtype=bool))
-                if text is None
-                else text.eq_missing(self.before[name])
+    def after(self, name: str, places: Ints | None = None) -> pl.Series | None:
+        """Return what is published in place of that; None for a column that is not published."""
+        schema = self.release.schema
+        groups = self.group_of if places is None else self.group_of[places]
+        if name in schema.quasi:
+            labels = _written(self.labelled.shown.written([name]))
+            # One label more, for rows that are in no group.
+            return pl.concat([labels, pl.Series([None], dtype=pl.String)]).gather(
+                np.where(groups == WITHHELD, len(labels), groups)
             )
-            found[name] = ~same.to_numpy()
-        return found
+        if name not in (*schema.sensitive, *schema.kept):
+            return None
+        text = self.before(name, places)
+        return pl.select(pl.when(pl.Series(groups != WITHHELD)).then(text)).to_series()
+
+    def changed(self, name: str, places: Ints | None = None) -> Bools:
+        """Return which cells are published as something else, or not at all."""
+        text = self.after(name, places)
+        if text is None:
+            return np.ones(len(self.group_of) if places is None else len(places), dtype=bool)
+        return ~text.eq_missing(self.before(name, places)).to_numpy()
+
+    @cached_property
+    def changed_rows(self) -> Ints:
+        """The places of rows whose quasi-identifiers are published as something else, or not at all."""
+        quasi = [self.changed(name) for name in self.release.schema.quasi]
+        return np.flatnonzero(np.logical_or.reduce(quasi)) if quasi else np.empty(0, dtype=np.int64)
 
     def chosen(self, show: str) -> Ints:
         """Return the places of all rows, of the changed ones, or of those that are withheld."""
         if show == "withheld":
             return np.flatnonzero(self.withheld)
         if show == "changed":
-            quasi = [self.changed[name] for name in self.release.schema.quasi if name in self.changed]
-            return np.flatnonzero(np.logical_or.reduce(quasi)) if quasi else np.empty(0, dtype=np.int64)
+            return self.changed_rows
         return np.arange(len(self.group_of))
 
     def page(self, offset: int, limit: int, *, show: str = "all") -> dict[str, Any]:
         """Return some rows as plain values."""
-        places = self.chosen(show)
+        chosen = self.chosen(show)
+        places, names = chosen[offset : offset + limit], self.rows.columns
+        before = [self.before(name, places).to_list() for name in names]
+        shown = [self.after(name, places) for name in names]
+        after = [[None] * len(places) if text is None else text.to_list() for text in shown]
+        changed = [self.changed(name, places).tolist() for name in names]
         sizes = self.labelled.group_sizes
-        rows = []
-        for place in places[offset : offset + limit].tolist():
-            withheld = bool(self.withheld[place])
-            rows.append(
-                {
-                    "row": place,
-                    "before": [self.before[name][place] for name in self.rows.columns],
-                    "after": None if withheld else [self._after(name, place) for name in self.rows.columns],
-                    "changed": [bool(self.changed[name][place]) for name in self.rows.columns],
-                    "withheld": withheld,
-                    "crowd": 0 if withheld else int(sizes[self.group_of[place]]),
-                    "sure": bool(self.sure[place]),
-                }
-            )
-        return {"columns": list(self.rows.columns), "total": len(places), "offset": offset, "rows": rows}
-
-    def _after(self, name: str, place: int) -> str | None:
-        text = self.after[name]
-        return None if text is None else text[place]
+        rows = [
+            {
+                "row": place,
+                "before": [column[at] for column in before],
+                "after": None if self.withheld[place] else [column[at] for column in after],
+                "changed": [column[at] for column in changed],
+                "withheld": bool(self.withheld[place]),
+                "crowd": 0 if self.withheld[place] else int(sizes[self.group_of[place]]),
+                "sure": bool(self.sure[place]),
+            }
+            for at, place in enumerate(places.tolist())
+        ]
+        return {"columns": list(names), "total": len(chosen), "offset": offset, "rows": rows}
 
 
 def can_be_linked(release: Release) -> bool:

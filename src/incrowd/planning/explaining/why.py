@@ -114,8 +114,9 @@ def _column(beside: RowsBeside, name: str, row: int, group: int) -> Told:
     place = form.shown.columns.index(name)
     low, high = int(form.shown.lows[group, place]), int(form.shown.highs[group, place])
     width = float(tree.widths(np.array([low]), np.array([high]))[0])
-    before, after = beside.before[name][row], beside.after[name]
-    shown = None if after is None else after[row]
+    here = np.array([row])
+    before, after = beside.before(name, here)[0], beside.after(name, here)
+    shown = None if after is None else after[0]
     values, all_values = high - low, tree.leaves - 1
     sentence = (
         f"{name} is shown as it is."

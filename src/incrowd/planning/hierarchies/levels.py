@@ -19,6 +19,7 @@ from incrowd.core.tally import code_column
 from incrowd.errors import SchemaError, UncoveredValue, similar_columns
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.tree import MISSING, Tree
+from incrowd.planning.profile.facts import ColumnFacts
 from incrowd.sources import reading
 
 MOST_NODES = 500
@@ -48,6 +49,16 @@ class ColumnValues:
                 .collect(engine="streaming")
             )
         return cls(column, found["c"].alias(""), found[_COUNT].to_numpy(), source)
+
+    @classmethod
+    def known(cls, source: OpenedTable, facts: ColumnFacts) -> ColumnValues | None:
+        """Return what a profile has counted already; None where it did not count every value."""
+        if facts.counts is None or not facts.complete:
+            return None
+        nothing = pl.Series([None], dtype=facts.values.dtype)
+        values = pl.concat([facts.values.alias(""), nothing])
+        counts = np.append(facts.counts.cast(pl.Int64).to_numpy(), np.int64(facts.missing))
+        return cls(facts.name, values, counts, source)
 
     @property
     def rows(self) -> int:

@@ -28,7 +28,9 @@ async def profile(studio: Studio, request: Request, body: Body) -> Body:
 async def single_out(studio: Studio, request: Request, body: Body) -> Body:
     """Tell how many rows some columns single out."""
     project = studio.project(request.path_params["project"])
-    found: Body = await studio.on_desk(project, "single out", {"columns": body["columns"]})
+    found: Body = await studio.on_desk(
+        project, "single out", {"fewest": body.get("fewest"), "columns": body["columns"]}
+    )
     return found
 
 
@@ -143,7 +145,12 @@ ENDPOINTS = (
         single_out,
         "How many people some columns single out together.",
         "Singling",
-        body={"columns": Field("array", "names of columns")},
+        body={
+            "columns": Field("array", "names of columns"),
+            "fewest": Field(
+                "boolean", "also the best few of them (default: of tables up to 200,000 rows)", needed=False
+            ),
+        },
         refuses=(400, 409),
     ),
     Endpoint("GET", H + "/file", to_file, "A hierarchy as a file, to download.", "CSV", refuses=(404,)),

@@ -32,7 +32,7 @@ def edit(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dict[st
 def from_file(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dict[str, Any]:
     """Read a hierarchy's file, as the library reads it, and hold it against the column."""
     found = Categories.from_csv(asked["text"], separator=asked.get("separator", ";"))
-    return _told(memory, look_at(found, _column(memory, asked["column"])))
+    return _told(memory, look_at(found, column_of(memory, asked["column"])))
 
 
 def to_file(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> str:
@@ -43,7 +43,7 @@ def to_file(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> str:
 
 
 def _looked(memory: dict[str, Any], asked: dict[str, Any]) -> Looked:
-    return look_at(_hierarchy(asked), _column(memory, asked["column"]))
+    return look_at(_hierarchy(asked), column_of(memory, asked["column"]))
 
 
 def _hierarchy(asked: dict[str, Any]) -> Hierarchy:
@@ -52,11 +52,13 @@ def _hierarchy(asked: dict[str, Any]) -> Hierarchy:
     return hierarchy_from_dict(asked["hierarchy"], base=Path(asked["base"]))
 
 
-def _column(memory: dict[str, Any], name: str) -> ColumnValues:
+def column_of(memory: dict[str, Any], name: str) -> ColumnValues:
     """Count a column once for as long as its table is open."""
     counted: dict[str, ColumnValues] = memory.setdefault("columns", {})
     if name not in counted:
-        counted[name] = ColumnValues.of(opened_of(memory), name)
+        opened, facts = opened_of(memory), survey_of(memory).columns.get(name)
+        known = None if facts is None else ColumnValues.known(opened, facts)
+        counted[name] = known or ColumnValues.of(opened, name)
     return counted[name]
 
 

@@ -16,6 +16,7 @@ from incrowd.planning.profile.distributions import distribution
 from incrowd.planning.profile.facts import ColumnFacts
 from incrowd.planning.profile.fewest import singled_out_by
 from incrowd.planning.profile.proposing import profile_of
+from incrowd.planning.profile.separation import measure
 from incrowd.planning.profile.survey import Survey, survey
 from incrowd.planning.profile.writing import recipe_text
 from incrowd.publishing.recipe_format import hierarchy_to_dict
@@ -26,6 +27,8 @@ from incrowd.studio.source_options import as_read_options, shown_options
 from incrowd.studio.working import Task, Teller
 
 FIRST_ROWS = 50
+MOST_AT_ONCE = 200_000
+"""Of more rows, sets of columns that grow are measured only where that is asked for: it takes a moment."""
 _TYPES = {
     "integer": "whole number",
     "number": "number",
@@ -52,6 +55,10 @@ def open_one(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dic
     memory["opened"], memory["survey"] = opened, surveyed
     tell.progress("drawing", 0.0)
     tell.part("profile", _profile(found, surveyed, opened))
+    from incrowd.studio.tasks.hierarchies import column_of
+
+    for column in found.named("quasi"):
+        column_of(memory, column.name)  # counted now, while somebody sees how far it is
     tell.progress("drawing", 1.0)
     return {"recipe": tomllib.loads(recipe_text(found, recipe_path=Path(asked["recipe"])))}
 
@@ -138,6 +145,8 @@ def single_out(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> d
     unknown = [name for name in asked["columns"] if name not in rows.codes]
     if unknown or not asked["columns"]:
         raise Refused(400, "name some columns of the table.", kind="SchemaError")
+    if asked["fewest"] is None and rows.rows > MOST_AT_ONCE:
+        return {"together": measure(rows, asked["columns"]).to_dict(), "fewest": None}
     return singled_out_by(rows, asked["columns"])
 
 

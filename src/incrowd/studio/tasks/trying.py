@@ -43,8 +43,12 @@ def as_tried(recipe: dict[str, Any]) -> dict[str, Any]:
 
 
 def prepare(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> None:
-    """Open the table, take a sample, and load what is compiled, before anybody waits for it."""
+    """Open the table and take a sample, before anybody waits for it."""
     _sample(memory, _opened(memory, asked))
+
+
+def warm_up(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> None:
+    """Load what is compiled, by publishing and attacking people who do not exist."""
     from incrowd.datasets import census
 
     rows = census(300, seed=1)
@@ -92,6 +96,19 @@ def on_all(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dict[
         "has_solutions": release.solutions is not None,
         "seconds": round(time.perf_counter() - began, 3),
     }
+
+
+def link_rows(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dict[str, Any]:
+    """Find what became of each row, so that pages of them can be turned at once."""
+    tell.progress("finding rows", 0.0)
+    release = _release(memory, asked)
+    if not can_be_linked(release):
+        return {"linked": False, "rows": release.rows, "changed": None}
+    beside = _beside(memory)
+    tell.progress("finding rows", 0.6)
+    changed = len(beside.changed_rows)
+    tell.progress("finding rows", 1.0)
+    return {"linked": True, "rows": len(beside.group_of), "changed": changed}
 
 
 def rows(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dict[str, Any]:
@@ -264,6 +281,8 @@ def _plain(value: Any) -> Any:
 
 TASKS: dict[str, Task] = {
     "prepare": prepare,
+    "warm up": warm_up,
+    "link rows": link_rows,
     "try sample": on_sample,
     "try": on_all,
     "rows": rows,
