@@ -152,7 +152,7 @@ class Running:
 
 @contextmanager
 def running(folder: Path, *, store: Path | None = None, upload_limit: int = 1 << 20) -> Any:
-    one = Running(Studio([folder], store=store, upload_limit=upload_limit))
+    one = Running(Studio([folder], store=store, upload_limit=upload_limit, eager=False))
     try:
         yield one
     finally:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
-import sys
 import tomllib
 import zipfile
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import incrowd as ic
+from incrowd.cli.app import app
 from incrowd.publishing.recipe import Recipe
 from tests.studio.running import Browser, Running
 
@@ -37,18 +38,13 @@ def test_open_tells_what_was_found_out(browser: Browser, project: dict[str, Any]
     assert types["sex"] == "text"
 
 
-def test_the_recipe_is_the_profiles(browser: Browser, project: dict[str, Any], table: Path, tmp_path: Path) -> None:
-    made = tmp_path / "people.recipe.toml"
-    subprocess.run(
-        [sys.executable, "-m", "incrowd", "profile", str(table), "-o", str(made), "--no-trial"],
-        check=True,
-        capture_output=True,
-    )
-    expected = tomllib.loads(made.read_text(encoding="utf-8"))
-    history = browser.get(at(project) + "/history").json
-    assert history["steps"][0]["label"] == "opened"
-    texts = browser.get(at(project) + "/text").json
-    assert {**tomllib.loads(texts["toml"]), "source": 0, "output": 0} == {**expected, "source": 0, "output": 0}
+def test_the_recipe_is_the_profiles(browser: Browser, project: dict[str, Any], table: Path) -> None:
+    from incrowd.planning.profile import profile
+    from incrowd.planning.profile.writing import recipe_text
+
+    expected = tomllib.loads(recipe_text(profile(str(table)), recipe_path=table.parent / "people.recipe.toml"))
+    assert browser.get(at(project) + "/history").json["steps"][0]["label"] == "opened"
+    assert tomllib.loads(browser.get(at(project) + "/text").json["toml"]) == expected
 
 
 def test_roles_come_with_reasons_bars_and_who_is_unique(browser: Browser, project: dict[str, Any], table: Path) -> None:
@@ -283,11 +279,8 @@ def test_what_is_published_is_what_the_command_line_writes(
     ours, theirs = table.parent / "ours", table.parent / "theirs"
     job = browser.job(project, "publish", directory=str(ours))
     assert job["state"] == "done", job["error"]
-    subprocess.run(
-        [sys.executable, "-m", "incrowd", "publish", str(recipe), "-o", str(theirs), "-q"],
-        check=True,
-        capture_output=True,
-    )
+    done = CliRunner().invoke(app, ["publish", str(recipe), "-o", str(theirs), "-q"])
+    assert done.exit_code == 0, done.output
     files = {file.name: file.read_bytes() for file in theirs.iterdir()}
     assert {file.name: file.read_bytes() for file in ours.iterdir()} == files
     assert {file["name"] for file in job["result"]["files"]} == set(files)
@@ -306,7 +299,8 @@ def test_what_is_published_is_what_the_command_line_writes(
     assert browser.post(at(project) + "/jobs", forced).status == 422
     # And so do the Python lines.
     python = browser.get(at(project) + "/text").json["python"].replace('"people-release"', f'"{tmp_path}/py"')
-    subprocess.run([sys.executable, "-c", python], check=True, cwd=table.parent, capture_output=True)
+    with chdir(table.parent):
+        exec(python, {})
     assert (tmp_path / "py" / "data.csv").read_bytes() == files["data.csv"]
     browser.patch(project, remove=[["seed"]])
 

@@ -38,11 +38,15 @@ def state_folder() -> Path:
 class Studio:
     """One running studio."""
 
-    def __init__(self, folders: list[Path], *, store: Path | None, upload_limit: int = UPLOAD_LIMIT) -> None:
+    def __init__(
+        self, folders: list[Path], *, store: Path | None, upload_limit: int = UPLOAD_LIMIT, eager: bool = True
+    ) -> None:
         self.folders = Folders(folders)
         self.place = PrivatePlace()
         self.store = store
         self.upload_limit = upload_limit
+        self.eager = eager
+        """Whether what a first try needs is prepared before anybody asks for one."""
         self.events = Events()
         self.jobs = Jobs(self.events)
         self.projects: dict[str, Project] = {}
@@ -96,7 +100,8 @@ class Studio:
         project = Project(id, name, location, uploaded=uploaded is not None, history=self._history(id))
         project.history.describe({"name": name, "location": shown_location(location), "uploaded": project.uploaded})
         self.projects[id] = project
-        self.later(project.bench.do("warm up", {}))
+        if self.eager:
+            self.later(project.bench.do("warm up", {}))
         stated = options or project.read_options
         self.begin_open(project, stated)
         return project
@@ -133,7 +138,8 @@ class Studio:
             raise
         finally:
             self.tell(project)
-        self.later(project.bench.do("prepare", project.asked()))
+        if self.eager:
+            self.later(project.bench.do("prepare", project.asked()))
         return {}
 
     def later(self, work: Any) -> None:

@@ -17,6 +17,7 @@ from incrowd.common.surface import written_in
 from incrowd.core.source import OpenedTable
 from incrowd.engines.local import LocalEngine
 from incrowd.engines.remembering import RememberingEngine
+from incrowd.errors import QueryError
 from incrowd.planning.compare.candidates import candidate_of
 from incrowd.planning.compare.compare import try_candidate
 from incrowd.planning.compare.comparison import Outcome
@@ -104,7 +105,10 @@ def link_rows(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> di
     release = _release(memory, asked)
     if not can_be_linked(release):
         return {"linked": False, "rows": release.rows, "changed": None}
-    beside = _beside(memory)
+    try:
+        beside = _beside(memory)
+    except QueryError:  # a table with more rows than anybody looks at
+        return {"linked": False, "rows": release.rows, "changed": None}
     tell.progress("finding rows", 0.6)
     changed = len(beside.changed_rows)
     tell.progress("finding rows", 1.0)
@@ -115,7 +119,7 @@ def rows(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dict[st
     """Return some rows before and after, side by side."""
     release = _release(memory, asked)
     offset, limit, show = asked["offset"], asked["limit"], asked["show"]
-    if not can_be_linked(release):
+    if "beside" not in memory:
         return _apart(release, offset, limit)
     beside = _beside(memory)
     found = beside.page(offset, limit, show=show)
@@ -125,8 +129,8 @@ def rows(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dict[st
 def explain(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dict[str, Any]:
     """Tell why a row looks as it does, or is not there."""
     release = _release(memory, asked)
-    if not can_be_linked(release):
-        raise Refused(422, "no published row of this release is anybody's own.", kind="QueryError")
+    if "beside" not in memory:
+        raise Refused(422, f"no published row of {release.shown.name} is anybody's own.", kind="QueryError")
     beside = _beside(memory)
     if not 0 <= asked["row"] < len(beside.group_of):
         raise Refused(404, "there is no such row.")
