@@ -179,6 +179,13 @@ def test_people_with_several_rows_say_where_it_is_not_sure() -> None:
     )
 
 
+def test_rows_with_changed_values_are_not_linked() -> None:
+    table = ic.read(
+        ROWS, quasi=["age", "sex"], sensitive=["illness"], identifiers=["name"], changes={"illness": ic.PRAM(0.5)}
+    )
+    assert not can_be_linked(ic.publish(table, ic.KAnonymity(2), seed=1))
+
+
 def test_a_release_from_files_is_explained_by_nobody(tmp_path: Any) -> None:
     published().save(tmp_path / "out")
     assert not can_be_linked(ic.open_release(tmp_path / "out"))

@@ -39,6 +39,13 @@ RECIPES: dict[str, dict[str, Any]] = {
         "models": [{"name": "distinct-l-diversity", "l": 2, "column": "occupation"}],
         "method": {"name": "anatomy"},
     },
+    "changed": {
+        **SIMPLE,
+        "columns": {
+            **COLUMNS,
+            "salary": {"role": "keep", "change": [{"name": "rounding", "to": 1000}, {"name": "noise", "sd": 100}]},
+        },
+    },
     "shown": {**SIMPLE, "columns": {**COLUMNS, "age": {"role": "quasi", "show": "mean"}}},
     "categories": {
         **SIMPLE,
@@ -96,7 +103,7 @@ def test_every_part_that_can_be_had_is_written_as_a_call(place: Path) -> None:
     from incrowd.core.families import registered
     from incrowd.publishing.recipe_lines import _part
 
-    for family in ("models", "methods", "hierarchies", "forms", "set_models", "set_methods"):
+    for family in ("models", "methods", "hierarchies", "forms", "changes", "set_models", "set_methods"):
         for cls in registered(family).values():
             for made in cls.examples():
                 assert eval(_part(made), {"ic": ic}) == made

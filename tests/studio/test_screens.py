@@ -290,6 +290,11 @@ def test_what_is_published_is_what_the_command_line_writes(
     assert {Path(one).name: archive.read(one) for one in archive.namelist()} == files
     assert browser.get(f"{at(project)}/published/{name}/files/data.csv").body == files["data.csv"]
     assert browser.get(f"{at(project)}/published/{name}/files/..%2Fpeople.csv").status == 404
+    # What a reviewer asks about it is written beside it.
+    asked = browser.job(project, "evidence", published=name)
+    assert asked["state"] == "done", asked["error"]
+    assert (table.parent / "ours-evidence" / "evidence.json").is_file()
+    assert browser.get(f"/api/jobs/{asked['id']}/page").status == 200
     # A second release does not go over the first, nor over other files.
     now = browser.get(at(project)).json["version"]
     again = browser.post(at(project) + "/jobs", {"kind": "publish", "version": now, "directory": str(ours)})

@@ -54,6 +54,7 @@ def _reading(recipe: RecipeFields) -> dict[str, str]:
         **({} if recipe.others is None else {"others": _text(recipe.others)}),
         **({"each_row_a_person": "True"} if recipe.each_row_a_person else {}),
         **_parts(recipe.hierarchies, recipe.dates),
+        **_changes(recipe.changes),
         **_options(recipe.source),
     }
     if recipe.population:
@@ -77,6 +78,11 @@ def _told(named: Mapping[str, Any]) -> dict[str, Any]:
 def _parts(hierarchies: Mapping[str, Any], dates: Mapping[str, Any]) -> dict[str, str]:
     found = {"hierarchies": hierarchies, "dates": dates}
     return {key: _table({name: _part(made) for name, made in parts.items()}) for key, parts in found.items() if parts}
+
+
+def _changes(changes: Mapping[str, Any]) -> dict[str, str]:
+    found = {name: _value([_Code(_part(change)) for change in listed]) for name, listed in changes.items()}
+    return {"changes": _table(found)} if found else {}
 
 
 def _options(source: Mapping[str, Any]) -> dict[str, str]:

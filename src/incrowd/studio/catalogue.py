@@ -13,7 +13,8 @@ from incrowd.publishing.recipe_format import ROLES
 from incrowd.studio.source_options import OPTIONS
 
 FAMILIES = (
-    "models", "methods", "forms", "hierarchies", "dates", "attacks", "metrics", "sinks", "set_models", "set_methods",
+    "models", "methods", "forms", "hierarchies", "dates", "changes", "attacks", "metrics", "sinks", "set_models",
+    "set_methods",
 )  # fmt: skip
 _ROLES = {
     "quasi": ("quasi-identifier", "outsiders may know it, so it must hide in a crowd"),

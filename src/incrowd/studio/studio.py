@@ -178,6 +178,7 @@ class Studio:
             "audit": self._audit,
             "ladder": self._ladder,
             "publish": self._publish,
+            "evidence": self._evidence,
         }
         if kind not in kinds:
             raise Refused(400, "there is no such kind of job.", hint=f"it is one of {', '.join(kinds)}")
@@ -185,8 +186,8 @@ class Studio:
             asked = {**asked, "directory": str(self.target(project, asked.get("directory"), asked))}
         if kind == "compare":
             _require_axes(asked)
-        if kind == "audit" and asked.get("published"):
-            project.one_published(asked["published"])
+        if kind == "evidence" or (kind == "audit" and asked.get("published")):
+            project.one_published(str(asked.get("published")))
         task, needed = kinds[kind], project.asked()
         return self.jobs.begin(project.id, kind, project.history.version, asked, lambda job: task(project, job, needed))
 
@@ -283,6 +284,13 @@ class Studio:
         project.published.append(release)
         self.tell(project)
         return release
+
+    async def _evidence(self, project: Project, job: Job, needed: dict[str, Any]) -> dict[str, Any]:
+        release = project.one_published(job.asked["published"])
+        asked = {"directory": release["directory"], "learn": bool(job.asked.get("learn", False))}
+        found = await self._alone("evidence", {**needed, **asked}, job)
+        job.page = found.pop("page")
+        return found
 
     async def _alone(self, task: str, asked: dict[str, Any], job: Job) -> dict[str, Any]:
         """Do a task in a process that is there for it alone."""

@@ -187,12 +187,12 @@ _PAGED = {
 }
 _JOB = {
     **VERSION,
-    "kind": Field("string", "try, compare, audit, ladder or publish"),
+    "kind": Field("string", "try, compare, audit, ladder, publish or evidence"),
     "risk": Field("string", "compare: which risk", needed=False),
     "loss": Field("string", "compare: which loss", needed=False),
     "learn": Field("boolean", "audit: also teach classifiers", needed=False),
     "remedies": Field("boolean", "audit: also measure what to do", needed=False),
-    "published": Field("string", "audit: a release that was published, by its id", needed=False, empty=True),
+    "published": Field("string", "audit, evidence: a release that was published, by its id", needed=False, empty=True),
     "directory": Field("string", "publish: where to", needed=False, empty=True),
     "format": Field("string", "publish: which kind of file", needed=False, empty=True),
     "force": Field("boolean", "publish: replace a release", needed=False),

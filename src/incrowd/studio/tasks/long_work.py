@@ -95,6 +95,23 @@ def publish(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dict
     }
 
 
+def evidence(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dict[str, Any]:
+    """Write what a reviewer asks about a published release beside it, as `incrowd evidence` does; nobody signs it here."""
+    from incrowd.evidence import make_evidence
+
+    place = Path(asked["directory"])
+    original = None if "://" in asked["location"] else asked["location"]
+    found = make_evidence(place, original=original, learn=asked["learn"], progress=tell.progress)
+    target = place.parent / f"{place.name}-evidence"
+    written = found.save(target)
+    return {
+        "directory": str(target),
+        "files": [path.name for path in written],
+        "open_questions": list(found.to_dict()["context"]["open"]),
+        "page": found.to_html(),
+    }
+
+
 def files_of(directory: Path) -> list[dict[str, Any]]:
     """Return the files of a release with their sizes and hashes."""
     found = []
@@ -107,4 +124,10 @@ def files_of(directory: Path) -> list[dict[str, Any]]:
     return found
 
 
-TASKS: dict[str, Task] = {"measure": measure, "compare": compare_ways, "audit": audit, "publish": publish}
+TASKS: dict[str, Task] = {
+    "measure": measure,
+    "compare": compare_ways,
+    "audit": audit,
+    "publish": publish,
+    "evidence": evidence,
+}
