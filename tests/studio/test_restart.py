@@ -6,12 +6,14 @@ import http.client
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import incrowd as ic
@@ -111,7 +113,9 @@ def test_a_studio_that_was_killed_goes_on_where_it_was(small: Path, tmp_path: Pa
 
 
 def test_a_dropped_file_is_asked_for_again(small: Path, tmp_path: Path) -> None:
-    content, state = small.read_bytes(), tmp_path / "state"
+    """And nothing of it is left on the disk, but for the categories that the recipe lists."""
+    named = pl.read_csv(small).with_columns(name=pl.Series([f"Canary {place}" for place in range(150)]))
+    content, state = named.write_csv().encode(), tmp_path / "state"
     with running(tmp_path, store=state) as one:
         browser = one.browser()
         upload = browser.post("/api/uploads?name=dropped.csv", None, raw=content).json["upload"]
@@ -129,6 +133,12 @@ def test_a_dropped_file_is_asked_for_again(small: Path, tmp_path: Path) -> None:
         assert browser.get(f"/api/projects/{made['id']}/published/{job['result']['id']}/zip").status == 200
         recipe = browser.get(f"/api/projects/{made['id']}/published/{job['result']['id']}/files/recipe.toml").body
         assert str(one.studio.place.path).encode() not in recipe
+        assert browser.post(f"/api/projects/{made['id']}/singling", {"columns": ["name"]}).json["together"]["k"] == 1
+        place = one.studio.place.path
+    assert not place.exists()
+    left = [path for path in tmp_path.rglob("*") if path.is_file() and b"Canary" in path.read_bytes()]
+    assert not left
+    assert [stat.S_IMODE(path.stat().st_mode) for path in state.glob("*.jsonl")] == [0o600]
     with running(tmp_path, store=state) as one:
         browser = one.browser()
         assert [recent["id"] for recent in browser.get("/api/state").json["recent"]] == [made["id"]]

@@ -96,7 +96,7 @@ def publish(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dict
 
 
 def evidence(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dict[str, Any]:
-    """Write what a reviewer asks about a published release beside it, as `incrowd evidence` does; nobody signs it here."""
+    """Write what a reviewer asks about a published release beside it, as `incrowd evidence` does, unsigned."""
     from incrowd.evidence import make_evidence
 
     place = Path(asked["directory"])
