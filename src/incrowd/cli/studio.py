@@ -36,7 +36,7 @@ def studio(
     from incrowd.common.extras import require_extra
     from incrowd.errors import SourceError
 
-    require_extra("studio", "the studio")
+    require_extra("studio", "pages in the browser")
     if file is not None and not file.exists():
         raise SourceError(f"{file}: there is no such file.")
     from incrowd.studio.server import bound, serve
