@@ -179,6 +179,17 @@ def test_people_with_several_rows_say_where_it_is_not_sure() -> None:
     )
 
 
+def test_weights_are_shown_as_they_are_written() -> None:
+    rows = ROWS.with_columns(wgt=pl.Series([100.0 + place for place in range(ROWS.height)]))
+    table = ic.read(rows, quasi=["age", "sex"], sensitive=["illness"], identifiers=["name"], weight="wgt")
+    release = ic.publish(table, ic.KAnonymity(2), seed=1)
+    page = rows_beside(release).page(0, 100)
+    assert page["columns"] == ["age", "sex", "illness", "wgt"]
+    after = Counter((*row["after"][:3], round(float(row["after"][3]), 6)) for row in page["rows"])
+    written = release.to_polars().select("age", "sex", "illness", "wgt").rows()
+    assert after == Counter((*row[:3], round(float(row[3]), 6)) for row in written)
+
+
 def test_rows_with_changed_values_are_not_linked() -> None:
     table = ic.read(
         ROWS, quasi=["age", "sex"], sensitive=["illness"], identifiers=["name"], changes={"illness": ic.PRAM(0.5)}

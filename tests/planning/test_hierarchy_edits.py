@@ -53,7 +53,9 @@ def test_ranges_hold_the_numbers_that_they_name() -> None:
         inside = [age for age in AGES if age is not None and low <= age < high]
         assert node["count"] == len(inside)
         assert (node["from"], node["to"]) == (min(inside), max(inside))
-    assert looked(AGES, ic.Intervals(cuts=((20, 40, 60), (40,)))).cuts() == [[20, 40, 60], [40]]
+    found = looked(AGES, ic.Intervals(cuts=((20, 40, 60), (40,))))
+    assert found.cuts() == found.to_dict()["cuts"] == [[20, 40, 60], [40]]
+    assert looked(COUNTRIES, PLACES).to_dict()["cuts"] is None
 
 
 def test_long_levels_are_cut_short_and_say_so() -> None:

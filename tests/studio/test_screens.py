@@ -329,6 +329,7 @@ def test_the_page_holds_the_state_and_nothing_breaks_out_of_it(browser: Browser,
     state = json.loads(rest.partition("</script>")[0])
     assert state["current"]["id"] == project["id"]
     assert state["screen"] == "roles"
+    assert tomllib.loads(state["current"]["text"]["toml"]) == told["recipe"]
     assert state["current"]["recipe"] == told["recipe"]
     browser.post(at(project) + "/undo", {"version": told["version"]})
 

@@ -74,6 +74,13 @@ class Studio:
             "current": project,
         }
 
+    def with_text(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Return a state with the recipe as text, for the first look at a page."""
+        current = state["current"]
+        if current is None or current["recipe"] is None:
+            return state
+        return {**state, "current": {**current, "text": self.projects[current["id"]].texts()}}
+
     def described(self, project: Project) -> dict[str, Any]:
         """Return a project with its jobs."""
         return {**project.to_dict(), "jobs": [job.to_dict() for job in self.jobs.of(project.id)]}

@@ -68,10 +68,21 @@ class RowsBeside:
             return pl.concat([labels, pl.Series([None], dtype=pl.String)]).gather(
                 np.where(groups == WITHHELD, len(labels), groups)
             )
+        if name in schema.weights and self.labelled.weights is not None:
+            return self._shown_weights(groups, self.tuple_of if places is None else self.tuple_of[places])
         if name not in (*schema.sensitive, *schema.kept):
             return None
         text = self.before(name, places)
         return pl.select(pl.when(pl.Series(groups != WITHHELD)).then(text)).to_series()
+
+    def _shown_weights(self, groups: Ints, tuples: Ints) -> pl.Series:
+        """Return the weights that are written: those of their class, not people's own."""
+        weights = self.labelled.weights
+        assert weights is not None
+        published = groups != WITHHELD
+        shown = np.full(len(groups), np.nan)
+        shown[published] = weights.of(groups[published], tuples[published])
+        return as_text(pl.Series(shown, nan_to_null=True))
 
     def changed(self, name: str, places: Ints | None = None) -> Bools:
         """Return which cells are published as something else, or not at all."""
@@ -216,7 +227,11 @@ def _sure(release: Release, kinds: Ints, decided: Recoding, labelled: Labelled) 
     highest = np.full(number, np.iinfo(np.int64).min)
     np.minimum.at(lowest, kind_of_part, groups)
     np.maximum.at(highest, kind_of_part, groups)
-    return np.asarray(lowest == highest)
+    same = np.asarray(lowest == highest)
+    if release.schema.weight is None:
+        return same
+    # Rows of a kind that weigh different amounts may show another weight than the one that is beside them.
+    return same & (np.bincount(kinds, minlength=number) == 1)
 
 
 def columns_by_role(release: Release, columns: list[str]) -> Mapping[str, str]:

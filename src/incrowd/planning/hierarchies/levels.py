@@ -110,6 +110,7 @@ class Looked:
             "height": tree.height,
             "ordered": tree.ordered,
             "numeric": tree.kind == "number",
+            "cuts": self.cuts() if tree.kind == "number" else None,
             "from_data": tree.from_data,
             "missing": int(self.counts[MISSING]),
         }

@@ -24,7 +24,7 @@ async def shell(studio: Studio, request: Request, body: Body) -> Response:
         state = studio.state(wanted.get("project"), wanted.get("screen"))
     except Refused:
         state = studio.state()
-    return HTMLResponse(page(state))
+    return HTMLResponse(page(studio.with_text(state)))
 
 
 async def file(studio: Studio, request: Request, body: Body) -> Response:
