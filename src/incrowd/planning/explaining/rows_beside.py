@@ -231,7 +231,7 @@ def _sure(release: Release, kinds: Ints, decided: Recoding, labelled: Labelled) 
     if release.schema.weight is None:
         return same
     # Rows of a kind that weigh different amounts may show another weight than the one that is beside them.
-    return same & (np.bincount(kinds, minlength=number) == 1)
+    return np.asarray(same & (np.bincount(kinds, minlength=number) == 1))
 
 
 def columns_by_role(release: Release, columns: list[str]) -> Mapping[str, str]:
