@@ -29,6 +29,8 @@ ENDS_IN = {
         3,
         "pip install 'incrowd[evidence]'",
     ),
+    "incrowd studio patients.csv": (3, "pip install 'incrowd[studio]'"),
+    "incrowd studio patients.csv --folder . --no-browser": (3, "pip install 'incrowd[studio]'"),
 }
 ENGINE = (3, "pip install 'incrowd[spark]'")
 # Takes a minute as it stands.

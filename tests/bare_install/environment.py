@@ -13,7 +13,11 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[2] / "src" / "incrowd"
 INSTALLERS = {"pip", "setuptools", "wheel"}
 # Modules that only open where their extra is, and what they say elsewhere. Nothing imports those of Spark before then.
-NEED_AN_EXTRA = {"incrowd.testing": ("incrowd[testing]",), "incrowd.engines.spark": ("pyspark", "py4j")}
+NEED_AN_EXTRA = {
+    "incrowd.testing": ("incrowd[testing]",),
+    "incrowd.engines.spark": ("pyspark", "py4j"),
+    "incrowd.studio": ("starlette", "uvicorn"),
+}
 
 
 def faults(_: Path) -> Iterator[str]:

@@ -273,6 +273,20 @@ attempt(lambda: ic.read(DataFrame(), **roles))
     assert run_with("spark", code, hide=[missing]) == told("spark", "sessions and frames of Spark", missing)
 
 
+@pytest.mark.parametrize("missing", EXTRAS["studio"])
+def test_a_part_of_the_extra_of_the_studio_is_not_enough(missing: str, tmp_path: Path) -> None:
+    code = """
+import sys
+from incrowd.cli import main
+sys.argv = ["incrowd", "studio"]
+sys.stderr = sys.stdout
+try: main()
+except SystemExit as end: print(end.code)
+"""
+    said = told("studio", "pages in the browser", missing)
+    assert run_with("studio", code, hide=[missing], place=tmp_path).splitlines() == [f"incrowd: {said}", "3"]
+
+
 @pytest.mark.parametrize("missing", EXTRAS["experiments"])
 def test_a_part_of_the_extra_of_experiments_is_not_enough(missing: str, tmp_path: Path) -> None:
     code = """

@@ -619,6 +619,18 @@ def _reached(model: Any, groups: Groups) -> float | None:
         return None
 
 
+def ladder_of(release: Audited, *, original: object = None, seed: int = 0) -> list[dict[str, Any]]:
+    """Return the ladder of one unusual person, whom the seed picks: how the crowd shrinks that they could be.
+
+    >>> import incrowd as ic
+    >>> table = ic.read(ic.datasets.census(200), quasi=["age", "sex"], sensitive=["occupation"], others="drop")
+    >>> [rung["learnt"] for rung in ladder_of(ic.publish(table, ic.KAnonymity(5)))][0]
+    'nothing'
+    """
+    target, _ = aim(release.to_attack, original=original, seed=seed)
+    return _ladder(target, seed) if target.truth is not None else []
+
+
 def _ladder(target: Target, seed: int) -> list[dict[str, Any]]:
     """Return one person's ladder; how few people are left is not told below a handful."""
     if not len(target.people.tuples) or target.form.private:

@@ -19,6 +19,7 @@ EXTRAS = {
     "evidence": ("cryptography",),
     "experiments": ("altair", "sklearn", "vl_convert"),
     "spark": ("pyspark", "pandas", "pyarrow"),
+    "studio": ("starlette", "uvicorn"),
     "testing": ("hypothesis",),
 }
 """What can be imported where an extra is installed; pyproject.toml says what is installed for that."""

@@ -9,7 +9,7 @@ import sys
 import types
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import Field, fields
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
@@ -66,6 +66,11 @@ def _declared(cls: Any) -> tuple[tuple[str, Any], ...]:
     """Return the parameters of a class whose kind can be told."""
     told = ((field.name, _kind_of(cls, field.name, field.type)) for field in fields(cls) if field.init)
     return tuple((name, kind) for name, kind in told if _is_told(kind))
+
+
+def kind_of_parameter(cls: type, field: Field[Any]) -> Any:
+    """Return what the annotation of a parameter means; `Any` where that cannot be told."""
+    return _kind_of(cls, field.name, field.type)
 
 
 def _kind_of(cls: type, name: str, declared: Any) -> Any:

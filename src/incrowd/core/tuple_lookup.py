@@ -1,4 +1,4 @@
-"""Whether tuples of codes are among many others, which are sorted once for all questions."""
+"""Whether and where tuples of codes are among many others, which are sorted once for all questions."""
 
 from __future__ import annotations
 
@@ -46,15 +46,23 @@ class TupleLookup:
 
     def has(self, tuples: Codes) -> Bools:
         """Return which tuples are there."""
+        return np.greater_equal(self.places(tuples), 0)
+
+    def places(self, tuples: Codes) -> Ints:
+        """Return the place of each tuple among the distinct ones in sorted order; -1 where it is not there.
+
+        >>> TupleLookup.of(np.array([[2, 2], [0, 1]]), [3, 3]).places(np.array([[2, 2], [2, 1]])).tolist()
+        [1, -1]
+        """
         there = np.ones(len(tuples), dtype=bool)
         key = np.zeros(len(tuples), dtype=np.int64)
         for columns, sizes, known in self.steps:
             if not len(known):
-                return np.zeros(len(tuples), dtype=bool)
+                return np.full(len(tuples), -1, dtype=np.int64)
             wanted = _packed(key, tuples[:, columns], sizes)
             key = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
             there &= known[key] == wanted
-        return there
+        return np.where(there, key, -1)
 
 
 def _packed(key: Ints, codes: Codes, sizes: Sequence[int]) -> Ints:

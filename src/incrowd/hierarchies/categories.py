@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+import io
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, time
 from decimal import Decimal
@@ -97,18 +98,32 @@ class Categories(Hierarchy):
         """Read one line per value, most specific first; a last column that is one name throughout is the root."""
         try:
             with Path(path).open(newline="", encoding="utf-8-sig") as file:
-                rows = [tuple(row) for row in csv.reader(file, delimiter=separator) if row]
-        except TypeError as error:
-            raise HierarchyError(
-                f"hierarchy file {path}: its separator is one character, not '{separator}'."
-            ) from error
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
+                return cls._from_lines(file, f"hierarchy file {path}", separator)
+        except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise HierarchyError(f"hierarchy file {path} cannot be read: {reason}.") from error
+
+    @classmethod
+    def from_csv(cls, text: str, *, separator: str = ";") -> Categories:
+        """Read the text of such a file.
+
+        >>> Categories.from_csv("Italy;Europe;*\\nJapan;Asia;*").rows
+        (('Italy', 'Europe'), ('Japan', 'Asia'))
+        """
+        return cls._from_lines(io.StringIO(text.removeprefix("\ufeff"), newline=""), "the hierarchy's file", separator)
+
+    @classmethod
+    def _from_lines(cls, lines: Iterable[str], where: str, separator: str) -> Categories:
+        try:
+            rows = [tuple(row) for row in csv.reader(lines, delimiter=separator) if row]
+        except TypeError as error:
+            raise HierarchyError(f"{where}: its separator is one character, not '{separator}'.") from error
+        except csv.Error as error:
+            raise HierarchyError(f"{where} cannot be read: {error}.") from error
         for number, row in enumerate(rows, start=1):
             if len(row) != len(rows[0]):
                 raise HierarchyError(
-                    f"hierarchy file {path}: row {number} has {len(row)} levels, the first has {len(rows[0])}.  "
+                    f"{where}: row {number} has {len(row)} levels, the first has {len(rows[0])}.  "
                     f"Hint: is '{separator}' the separator?"
                 )
         rows = list(dict.fromkeys(rows))  # the same line twice says nothing new
@@ -119,7 +134,7 @@ class Categories(Hierarchy):
         try:
             return cls(tuple(rows))
         except HierarchyError as error:
-            raise HierarchyError(f"hierarchy file {path}: {error}") from error
+            raise HierarchyError(f"{where}: {error}") from error
 
     def write_csv(self, path: str | Path, *, separator: str = ";") -> None:
         """Write one line per value, most specific first, the root last."""

@@ -177,6 +177,7 @@ def publish(
             memory=None
             if memory is None or made.standing is None
             else memory.memory.with_one_more(made.standing.placement),
+            decided=made.decided,
         )
         if entry is not None:
             end_entry(entry, release, memory, made.standing, models)
@@ -285,6 +286,7 @@ class _Made:
     of_people: Callable[[], tuple[Form, tuple[str, ...]] | None] | None = None
     numbers: Mapping[str, int] | None = None
     standing: Standing | None = None
+    decided: Recoding | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -447,7 +449,7 @@ class _Job:
         event_sets = None if linked is None or shown_items is None else shown_items.sets.sets
         return _Made(
             form, guarantees, rows, told, numbers, lost, linked, event_sets, recoding.explored, of_people,
-            recoding.told, standing,
+            recoding.told, standing, recoding,
         )  # fmt: skip
 
     def _shown_items(self, form: Form, items: ItemsOfPeople, people: PlacedPeople) -> ShownItems:

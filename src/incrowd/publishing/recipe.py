@@ -124,14 +124,16 @@ class Recipe(RecipeFields):
         if_unsafe: IfUnsafe | None = None,
         progress: Progress = silent,
         session: object | None = None,
+        table: Table | None = None,
     ) -> Release:
         """Make the release, in a session of another engine where one is given, under the recipe's ledger or another.
 
-        `show` adds to what the recipe says.
+        `show` adds to what the recipe says. A `table` that this recipe opened before is not opened again.
         """
         if ledger is None and self.ledger is not None:
             ledger = Ledger(self.base / self.ledger)
-        table = self.table(session)  # first: where it cannot be opened, no key is made
+        if table is None:
+            table = self.table(session)  # first: where it cannot be opened, no key is made
         wants_key = self.pseudonym_key and table.schema.keyed
         key = PseudonymKey.load_or_create(self.base / str(self.pseudonym_key)) if wants_key else None
         return publish(

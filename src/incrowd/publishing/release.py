@@ -35,7 +35,7 @@ from incrowd.core.people import PeopleNumbers
 from incrowd.core.people_memory import PeopleMemory
 from incrowd.core.query import Query
 from incrowd.core.reader import Reader
-from incrowd.core.recoding import Showing
+from incrowd.core.recoding import Recoding, Showing
 from incrowd.core.rows_beside import KeptTable
 from incrowd.core.schema import Schema
 from incrowd.core.set_method import SetMethod
@@ -194,6 +194,8 @@ class Release:
     """Who is published where in this release and in those before it, where that is kept: as secret as the table."""
     solutions: pl.DataFrame | None = None
     """What else a search over level vectors looked at, the best first: to compare, and to pick another from."""
+    decided: Recoding | None = field(default=None, repr=False)
+    """Which rows hide together, for the publisher alone, where it was made in this session: to explain single rows."""
 
     @property
     def form(self) -> Form:

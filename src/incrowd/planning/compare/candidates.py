@@ -53,9 +53,28 @@ def candidates_of(paths: Sequence[Path]) -> list[Candidate]:
     """Return all that recipes ask to be compared, each name once."""
     found: list[Candidate] = [candidate for path in paths for candidate in _read(path)]
     if len(paths) == 1 and len(found) == 1 and not found[0].asked_for:
-        own = found[0]
-        # By what it does, as the others are: beside methods, the name of a file says nothing.
-        found = [replace(own, name=f"{_said(own.recipe.get('method', _USUAL))} (the recipe)"), *_suited(own)]
+        found = _beside_others(found[0])
+    return _each_once(found)
+
+
+def candidates_in(recipe: Mapping[str, Any], base: Path) -> list[Candidate]:
+    """Return what one recipe, as nested tables, asks to be compared; one that names nothing, what suits its table."""
+    found = list(_described(dict(recipe), "the recipe", base))
+    return _each_once(_beside_others(found[0]) if len(found) == 1 and not found[0].asked_for else found)
+
+
+def candidate_of(recipe: Mapping[str, Any], base: Path) -> Candidate:
+    """Return one recipe, as nested tables, as a candidate that is named by what it does."""
+    data = {key: value for key, value in recipe.items() if key not in ("compare", "output")}
+    return Candidate(_name(data), data, base)
+
+
+def _beside_others(own: Candidate) -> list[Candidate]:
+    # By what it does, as the others are: beside methods, the name of a file says nothing.
+    return [replace(own, name=f"{_said(own.recipe.get('method', _USUAL))} (the recipe)"), *_suited(own)]
+
+
+def _each_once(found: list[Candidate]) -> list[Candidate]:
     if not found:
         raise RecipeError("there is nothing to compare.  Hint: add [[compare]] with a method and models.")
     refuse_same_names(found)
@@ -108,16 +127,19 @@ def _read(path: Path) -> Iterator[Candidate]:
         raise RecipeError(f"{path} cannot be read: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise RecipeError(f"{path} is not TOML: {error}.") from error
+    yield from _described(data, path.name.removesuffix(".toml").removesuffix(".recipe"), path.parent)
+
+
+def _described(data: dict[str, Any], name: str, base: Path) -> Iterator[Candidate]:
     entries = data.pop("compare", None)
     data.pop("output", None)
     if entries is None:
-        name = path.name.removesuffix(".toml").removesuffix(".recipe")
-        yield Candidate(name, data, path.parent, asked_for=False)
+        yield Candidate(name, data, base, asked_for=False)
         return
     if not isinstance(entries, list):
         raise RecipeError("[[compare]] is a list of ways to publish.")
     for entry in entries:
-        yield from _expanded(entry, data, path.parent)
+        yield from _expanded(entry, data, base)
 
 
 def _expanded(entry: Any, recipe: Mapping[str, Any], base: Path) -> Iterator[Candidate]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -34,10 +34,11 @@ def compare(
     jobs: int | None = None,
     seed: int = 0,
     progress: Progress = silent,
+    finished: Callable[[Outcome], None] | None = None,
 ) -> Comparison:
     """Publish and audit what recipes ask for: files, or candidates that were made of them.
 
-    `keep` is a directory for finished results, found again the next time.
+    `keep` is a directory for finished results, found again the next time. `finished` is told of each as it is there.
     Chance comes from the `seed`, so that the comparison can be repeated: make the release that is published anew.
     """
     Comparison((), risk, loss)  # refused before the work, not after it
@@ -55,34 +56,46 @@ def compare(
             outcomes[candidate.name] = kept
     progress("comparing", len(outcomes) / max(len(candidates), 1))
     workers = min(jobs or os.cpu_count() or 1, max(len(waiting), 1))
-    for candidate, outcome in _run(waiting, workers, seed, learn):
+
+    def heed(stage: str, done: float) -> None:
+        progress("comparing", len(outcomes) / len(candidates))  # whoever listens may call the work off
+
+    for candidate, outcome in _run(waiting, workers, seed, learn, heed):
         outcomes[candidate.name] = outcome
         _keep(keep, candidate, seed, learn, outcome)
+        if finished is not None:
+            finished(outcome)
         progress("comparing", len(outcomes) / len(candidates))
     return Comparison(tuple(outcomes[candidate.name] for candidate in candidates), risk, loss)
 
 
-def try_candidate(candidate: Candidate, seed: int, learn: bool) -> Outcome:
-    """Publish, audit, and keep the numbers alone; a candidate that cannot be had says why."""
+def try_candidate(
+    candidate: Candidate, seed: int, learn: bool, *, rows: object = None, progress: Progress = silent
+) -> Outcome:
+    """Publish, audit, and keep the numbers alone; a candidate that cannot be had says why.
+
+    With `rows`, a frame or anything that `read` takes, these are tried in place of the recipe's source.
+    """
     started = time.perf_counter()
     nothing = Outcome(candidate.name, "", "", (), 0, None, {}, {}, "", 0.0)
     try:
         recipe = Recipe.from_dict(dict(candidate.recipe), base=candidate.base)
-        table = recipe.table()
-        release = recipe.run(seed=seed)
+        table = recipe.table(rows=rows)
+        release = recipe.run(seed=seed, table=table, progress=progress)
         made = time.perf_counter() - started
         original = table.engine.source if release.hides_rows else None
-        found = release.audit(original=original, learn=learn, remedies=False, seed=seed).to_dict()
+        audit = release.audit(original=original, learn=learn, remedies=False, seed=seed, progress=progress)
+        found = audit.to_dict()
     except IncrowdError as error:
         return replace(nothing, failed=str(error), seconds=round(time.perf_counter() - started, 3))
-    rows, strongest = found["release"]["rows"], found["verdict"]["strongest attack"]
+    numbers, strongest = found["release"]["rows"], found["verdict"]["strongest attack"]
     return Outcome(
         name=candidate.name,
         method=release.method.name,
         form=release.form.name,
         promises=tuple(found["verdict"]["guaranteed"]),
-        rows=rows["published"],
-        withheld=rows.get("withheld"),
+        rows=numbers["published"],
+        withheld=numbers.get("withheld"),
         risks=threats_of(found["attacks"]),
         losses=_losses(found["usefulness"]),
         strongest="" if strongest is None else strongest["attack"],
@@ -107,10 +120,12 @@ def _losses(useful: dict[str, Any]) -> dict[str, float]:
     return found
 
 
-def _run(candidates: Sequence[Candidate], workers: int, seed: int, learn: bool) -> Iterator[tuple[Candidate, Outcome]]:
+def _run(
+    candidates: Sequence[Candidate], workers: int, seed: int, learn: bool, progress: Progress
+) -> Iterator[tuple[Candidate, Outcome]]:
     if workers <= 1:
         for candidate in candidates:
-            yield candidate, try_candidate(candidate, seed, learn)
+            yield candidate, try_candidate(candidate, seed, learn, progress=progress)
         return
     # A fresh process each: libraries that use threads must not be forked.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_one_thread_each) as pool:

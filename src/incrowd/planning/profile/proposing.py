@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from incrowd.common.progress import Progress, silent
-from incrowd.core.source import Reading
+from incrowd.core.source import OpenedTable, Reading
 from incrowd.planning.profile import notes
 from incrowd.planning.profile.column_profile import ColumnProfile
 from incrowd.planning.profile.facts import ColumnFacts
@@ -84,7 +84,11 @@ def profile(
     ['salary']
     """
     opened = open_source(source, **keywords)
-    surveyed = survey(opened, progress)
+    return profile_of(opened, survey(opened, progress), progress)
+
+
+def profile_of(opened: OpenedTable, surveyed: Survey, progress: Progress = silent) -> Profile:
+    """Return the profile of a table that was read already."""
     progress("comparing columns", 0.0)
     columns = _propose(surveyed)
     hidden = ("identifier", "person", "household", "weight", "drop")

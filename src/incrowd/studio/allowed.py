@@ -1,0 +1,193 @@
+"""Which files may be touched: those in the folders that were named when the studio was started, and what was dropped.
+
+A recipe can name many files. Whoever sends one here may name none outside these folders, not even to find out whether
+it is there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from incrowd.publishing.recipe_format import SQLITE, is_remote
+from incrowd.studio.refusing import Refused
+
+DATABASES = ("sqlite", "postgresql", "postgres", "duckdb")
+UPLOAD_LIMIT = 2 << 30
+_FILE_KEYS = {"path", "file", "directory", "key"}
+_MEMORY = Path("/dev/shm")
+
+
+class Folders:
+    """The folders that a person may open files from and publish to, with everything below them."""
+
+    def __init__(self, folders: list[Path]) -> None:
+        self.folders = [folder.resolve() for folder in folders]
+
+    def require(self, path: str | Path) -> Path:
+        """Return a path without links and dots, or refuse it."""
+        text = str(path)
+        if "\0" in text or not text:
+            raise Refused(400, "a path is a text.", kind="PathError")
+        found = Path(os.path.realpath(Path(text).expanduser()))
+        if not any(found.is_relative_to(folder) for folder in self.folders):
+            raise Refused(
+                403,
+                "this path is outside of the folders that the studio may touch.",
+                hint="start it with --folder and the path of the folder, or drop the file into the page",
+                kind="PathError",
+            )
+        return found
+
+    def also(self, folder: Path) -> None:
+        """Let one more folder be touched."""
+        if folder.resolve() not in self.folders:
+            self.folders.append(folder.resolve())
+
+    def require_location(self, url: str) -> str:
+        """Return the address of a database, or refuse it."""
+        scheme = url.partition("://")[0].lower()
+        if scheme not in DATABASES:
+            raise Refused(
+                403,
+                "only databases are opened by their address.",
+                hint="sqlite:///path or postgresql://…",
+                kind="PathError",
+            )
+        if url.startswith(SQLITE):
+            return SQLITE + str(self.require(url.removeprefix(SQLITE)))
+        return url
+
+    def require_recipe(self, recipe: Mapping[str, Any], base: Path, own: Path | None = None) -> None:
+        """Refuse a recipe that names a file outside of the folders, and of its `own` where it has one."""
+        if own is not None:
+            Folders([*self.folders, own]).require_recipe(recipe, base)
+            return
+        for text in _named_files(recipe):
+            if "://" in text:
+                if text.startswith(SQLITE):
+                    self.require(base / text.removeprefix(SQLITE))
+                else:
+                    self.require_location(text)
+            elif is_remote(text):
+                raise Refused(403, "what is piped in cannot be opened here.", kind="PathError")
+            else:
+                self.require(base / text)
+
+
+def _named_files(recipe: Mapping[str, Any]) -> Iterator[str]:
+    """Yield every text of a recipe that names a file: by its key, or as a parameter of a method or a model."""
+    parts = [recipe.get("method"), recipe.get("form"), recipe.get("items"), *_as_list(recipe.get("models"))]
+    for part in parts:
+        if isinstance(part, Mapping):
+            for key, value in part.items():
+                if key != "name" and isinstance(value, str) and re.search(r"[/\\]|^\.\.?$", value):
+                    yield value
+    if isinstance(recipe.get("ledger"), str):
+        yield recipe["ledger"]
+    for section in ("source", "population", "output", "pseudonyms"):
+        yield from _by_key(recipe.get(section))
+    for table in _values(recipe.get("tables")):
+        yield from _by_key(table)
+        yield from _of_columns(table)
+    yield from _of_columns(recipe)
+
+
+def _of_columns(table: Any) -> Iterator[str]:
+    columns = table.get("columns") if isinstance(table, Mapping) else None
+    for column in _values(columns):
+        if isinstance(column, Mapping):
+            yield from _by_key(column.get("hierarchy"))
+
+
+def _by_key(section: Any) -> Iterator[str]:
+    if isinstance(section, Mapping):
+        yield from (
+            str(value) for key, value in section.items() if key in (*_FILE_KEYS, "url") and isinstance(value, str)
+        )
+
+
+def _values(table: Any) -> list[Any]:
+    return list(table.values()) if isinstance(table, Mapping) else []
+
+
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+class PrivatePlace:
+    """A folder for dropped files that only this user may look into: in memory where the system has such a place.
+
+    It goes when the studio ends. What a killed one left is taken away by the next.
+    """
+
+    def __init__(self) -> None:
+        self._place: Path | None = None
+
+    @property
+    def path(self) -> Path:
+        """The folder, made when it is first needed."""
+        if self._place is None:
+            root = _MEMORY if _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) else Path(tempfile.gettempdir())
+            _clear_abandoned(root)
+            self._place = Path(tempfile.mkdtemp(prefix=f"incrowd-studio-{os.getpid()}-", dir=root))
+        return self._place
+
+    def new_file(self, name: str) -> Path:
+        """Return a path for a dropped file, in a folder of its own: a release of it goes beside it."""
+        folder = self.path / secrets.token_hex(8)
+        folder.mkdir(mode=0o700)
+        return folder / safe_name(name)
+
+    def remove(self, path: Path) -> None:
+        """Take away the folder of a dropped file."""
+        if self._place is not None and path.is_relative_to(self._place):
+            shutil.rmtree(path.parent, ignore_errors=True)
+
+    def close(self) -> None:
+        """Take all of it away."""
+        if self._place is not None:
+            shutil.rmtree(self._place, ignore_errors=True)
+            self._place = None
+
+
+def safe_name(name: str) -> str:
+    """Return the last part of a name, with nothing in it that a file system would obey.
+
+    >>> safe_name("../../etc/passwd"), safe_name("a b.csv"), safe_name("..")
+    ('passwd', 'a b.csv', 'table')
+    """
+    last = re.split(r"[/\\]", name)[-1]
+    kept = "".join(character for character in last if character.isprintable() and character not in '<>:"|?*').strip(
+        ". "
+    )
+    return kept[:120] or "table"
+
+
+def _clear_abandoned(root: Path) -> None:
+    """Take away the places of studios that no longer run, of this user alone."""
+    for found in root.glob("incrowd-studio-*"):
+        number = re.match(r"incrowd-studio-(\d+)-", found.name)
+        if number is None or found.is_symlink() or not _is_ours(found) or _runs(int(number[1])):
+            continue
+        shutil.rmtree(found, ignore_errors=True)
+
+
+def _is_ours(found: Path) -> bool:
+    return not hasattr(os, "geteuid") or found.lstat().st_uid == os.geteuid()
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,1 @@
+"""What may be asked, by screen. A module adds endpoints by its `ENDPOINTS`."""

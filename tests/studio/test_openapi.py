@@ -1,0 +1,47 @@
+"""What is documented is what is answered."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tests.studio.running import Browser
+
+
+def test_every_route_is_documented(browser: Browser) -> None:
+    from incrowd.studio.routes import application, endpoints
+    from incrowd.studio.studio import Studio
+
+    told = browser.get("/openapi.json").json
+    documented = {(path, method.upper()) for path, methods in told["paths"].items() for method in methods}
+    routes = application(Studio([], store=None)).routes
+    answered = {
+        (re.sub(r":\w+}", "}", route.path), method) for route in routes for method in route.methods if method != "HEAD"
+    }
+    assert documented == answered
+    assert len(answered) == len(endpoints())
+    for methods in told["paths"].values():
+        for operation in methods.values():
+            assert operation["summary"]
+            assert operation["responses"]
+
+
+def test_parameters_of_paths_are_documented(browser: Browser) -> None:
+    for path, methods in browser.get("/openapi.json").json["paths"].items():
+        for operation in methods.values():
+            told = {one["name"] for one in operation.get("parameters", []) if one["in"] == "path"}
+            assert told == set(re.findall(r"{(\w+)}", path))
+
+
+def test_the_catalogue_is_the_registry(browser: Browser) -> None:
+    from incrowd.core.families import registered
+    from incrowd.publishing.recipe_format import ROLES
+
+    found: dict[str, Any] = browser.get("/api/catalogue").json
+    for family in ("models", "methods", "forms", "hierarchies", "attacks", "sinks"):
+        assert [part["name"] for part in found[family]] == list(registered(family))
+        for part in found[family]:
+            assert part["about"]
+            keys = registered(family)[part["name"]].recipe_keys()
+            assert {one["name"]: one["needed"] for one in part["parameters"]} == dict(keys)
+    assert [role["name"] for role in found["roles"]] == list(ROLES)
