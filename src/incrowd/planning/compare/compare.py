@@ -60,7 +60,7 @@ def compare(
     def heed(stage: str, done: float) -> None:
         progress("comparing", len(outcomes) / len(candidates))  # whoever listens may call the work off
 
-    for candidate, outcome in _run(waiting, workers, seed, learn, heed):
+    for candidate, outcome in _run(waiting, workers, seed, learn, silent if finished is None else heed):
         outcomes[candidate.name] = outcome
         _keep(keep, candidate, seed, learn, outcome)
         if finished is not None:
