@@ -87,7 +87,10 @@ def describe_items(name: str, labels: pl.Series, hierarchy: Hierarchy | None) ->
 
 def _values_and_labels(values: pl.DataFrame, labels: pl.Series) -> list[list[Any]]:
     """Return each distinct row of numbers with the label that it stands for, in an order that only these give."""
-    texts = [as_short_text(column) if column.dtype.is_temporal() else column for column in values.get_columns()]
+    texts = [
+        as_short_text(column.alias("")).alias(column.name) if column.dtype.is_temporal() else column
+        for column in values.get_columns()
+    ]
     found = pl.DataFrame([*texts, labels.alias("\0label")]).unique().sort(pl.all(), nulls_last=False)
     return [list(row) for row in found.iter_rows()]
 

@@ -118,7 +118,7 @@ def narrowed_by_mean(tree: Tree, lows: Codes, highs: Codes, sizes: Counts, means
 
 def _positions_of(tree: Tree, means: pl.Series) -> Floats:
     """Return means as the line on which a tree places its values; NaN where there is none."""
-    unit = _time_unit(tree)
+    unit, means = _time_unit(tree), means.alias("")  # a name may look like a pattern of names
     if unit is not None:
         moments = means.cast(pl.Datetime("us")).to_physical().cast(pl.Float64)
         return moments.to_numpy() * (_UNITS_IN_A_DAY[unit] / _UNITS_IN_A_DAY["us"])

@@ -152,7 +152,8 @@ def as_days(values: pl.Series) -> pl.Series:
     """
     if not isinstance(values.dtype, pl.Datetime) or values.dtype.time_zone is not None:
         return values
-    return values.cast(pl.Date) if (values.dt.truncate("1d") == values).all() else values
+    nameless = values.alias("")  # a name may look like a pattern of names
+    return values.cast(pl.Date) if (nameless.dt.truncate("1d") == nameless).all() else values
 
 
 def short_times(text: pl.Series) -> pl.Series:

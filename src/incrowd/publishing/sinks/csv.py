@@ -30,7 +30,9 @@ class CsvSink(Sink):
                 # In a single column, a missing value without quotes would be a blank line, which is no row.
                 null = '""' if batch.width == 1 else None
                 # Spelt as everywhere else: Polars would write six or nine places after a second's point, and 1.0 for 1.
-                floats = [as_text(column) for column in batch.select(cs.float()).get_columns()]
+                floats = [
+                    as_text(column.alias("")).alias(column.name) for column in batch.select(cs.float()).get_columns()
+                ]
                 plain = batch.with_columns(
                     cs.duration().dt.to_string("iso"), cs.time().cast(pl.String), _times(), *floats
                 )

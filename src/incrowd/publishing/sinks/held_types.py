@@ -75,7 +75,9 @@ class Held:
 
 def times_as_text(values: pl.Series) -> pl.Series:
     """Write dates and times, which end with the last digit of their seconds that is not 0."""
-    return short_times(as_text(values)) if values.dtype == pl.Datetime else as_text(values)
+    nameless = values.alias("")  # a name may look like a pattern of names
+    text = short_times(as_text(nameless)) if values.dtype == pl.Datetime else as_text(nameless)
+    return text.alias(values.name)
 
 
 def _texts(values: pl.Series, noun: str) -> pl.Series:
