@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from incrowd.dp.budget import Budget
 from incrowd.errors import RecipeError
 from incrowd.planning.compare import Candidate, Comparison, candidates_of, compare
 
@@ -34,6 +35,24 @@ name = "impossible"
 method = { name = "mondrian" }
 models = [{ name = "k-anonymity", k = 100000 }]
 """
+
+
+def test_what_is_compared_is_not_published_and_costs_nothing(tmp_path: Path) -> None:
+    ledger = ic.Ledger.create(tmp_path / "book", cap=Budget(1))
+    ic.datasets.census(60).select("sex").write_csv(tmp_path / "people.csv")
+    recipe = tmp_path / "people.recipe.toml"
+    recipe.write_text(
+        'incrowd = 1\nledger = "book"\nsource = { path = "people.csv" }\n'
+        'method = { name = "flat-histogram", epsilon = 0.5 }\n'
+        'columns.sex = { role = "quasi", hierarchy = { kind = "categories", tree = { any = ["Female", "Male"] } } }\n'
+        '[[compare]]\nmethod = { name = "flat-histogram", epsilon = 0.25 }\n'
+    )
+    ic.Recipe.load(recipe).run()
+    before = len(ledger.entries)
+    assert before > 1
+    found = compare(candidates_of([recipe]), jobs=1)
+    assert [outcome.failed for outcome in found.outcomes] == [""]
+    assert len(ledger.entries) == before
 
 
 @pytest.fixture
