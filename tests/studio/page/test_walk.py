@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import polars as pl
 import pytest
 
+import incrowd as ic
 from tests.studio.page.conftest import studio
 from tests.studio.page.driven import Chromium, Page
 
@@ -54,17 +54,9 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("pictures")
 
 
-def people(path: Path, rows: int = 800) -> Path:
-    """Write a table in which somebody stands out."""
-    places = pl.Series(range(rows))
-    pl.DataFrame(
-        {
-            "age": 18 + places * 37 % 60,
-            "sex": ["F" if place % 2 else "M" for place in places],
-            "town": [["Aachen", "Bonn", "Celle", "Detmold", "Essen"][place * 7 % 5] for place in places],
-            "illness": [["flu", "cold", "cough", "asthma"][place * 13 % 4] for place in places],
-        }
-    ).write_csv(path)
+def people(path: Path, rows: int = 400) -> Path:
+    """Write a small census."""
+    ic.datasets.census(rows, seed=3).drop("race", "birth_place", "occupation").write_csv(path)
     return path
 
 
@@ -168,9 +160,9 @@ def test_with_the_keyboard_alone(opened: tuple[Page, Path]) -> None:
     page.until(lambda: not page.property(page.node("button", "Next: Roles"), "disabled"), "it can go on")
     enter("button", "Next: Roles")
     page.sees("of the rows stand alone")
-    page.tab_to("combobox", "Role of illness")
+    page.tab_to("combobox", "Role of salary")
     page.type("Secret")
-    page.until(lambda: page.property(page.node("combobox", "Role of illness"), "value") == "sensitive", "it is secret")
+    page.until(lambda: page.property(page.node("combobox", "Role of salary"), "value") == "sensitive", "it is secret")
     enter("button", "Next: Hierarchies")
     enter("tab", "age")
     page.tab_to("slider", "Cut 1")
@@ -196,20 +188,20 @@ def test_a_reload_and_a_second_tab_lose_nothing(opened: tuple[Page, Path], drive
     page.sees("First rows")
     page.click("button", "Next: Roles")
     page.sees("of the rows stand alone")
-    page.choose("Role of town", "Not")
-    page.sees("town: Not needed")
+    page.choose("Role of marital", "Not")
+    page.sees("marital: Not needed")
     address = page.run("location.href")
     second = driven.page(address)
     second.sees("of the rows stand alone")
-    assert second.property(second.node("combobox", "Role of town"), "value") == "drop"
-    second.choose("Role of town", "Harmless")
-    page.until(lambda: page.property(page.node("combobox", "Role of town"), "value") == "keep", "the other tab is told")
+    assert second.property(second.node("combobox", "Role of marital"), "value") == "drop"
+    second.choose("Role of marital", "Harmless")
+    page.until(lambda: page.property(page.node("combobox", "Role of marital"), "value") == "keep", "the other tab is told")
     second.close()
     page.go(address)
     page.sees("of the rows stand alone")
-    assert page.property(page.node("combobox", "Role of town"), "value") == "keep"
+    assert page.property(page.node("combobox", "Role of marital"), "value") == "keep"
     page.click("button", "Undo")
-    page.until(lambda: page.property(page.node("combobox", "Role of town"), "value") == "drop", "it is undone")
+    page.until(lambda: page.property(page.node("combobox", "Role of marital"), "value") == "drop", "it is undone")
     assert page.wrong == []
 
 

@@ -1,14 +1,9 @@
 /** Asking the server. */
 
-/** @typedef {import("./contract.js").Fault} Fault */
 
 /** What went wrong, in words for the person, with what to do about it. */
 export class ApiError extends Error {
-  /**
-   * @param {number} status
-   * @param {Fault} fault
-   * @param {import("./contract.js").Project} [project] what is there now, where somebody else was faster
-   */
+  /** @param {number} status @param {Api.Fault} fault @param {Api.Project} [project] what is there now, where somebody else was faster */
   constructor(status, fault, project) {
     super(fault.message);
     this.status = status;

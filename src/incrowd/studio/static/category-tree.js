@@ -9,9 +9,8 @@ import { Part } from "./part.js";
 import { valueOf } from "./widgets.js";
 
 /**
- * @typedef {import("./contract.js").Hierarchy} Hierarchy
  * @typedef {{level: number, node: number, name: string, count: number, values: number, children: Branch[]}} Branch
- * @typedef {{found: Hierarchy, edit: (edits: Record<string, any>[], label: string) => void}} Given
+ * @typedef {{found: Api.Hierarchy, edit: (edits: Record<string, any>[], label: string) => void}} Given
  */
 
 const NEW = "\u0000new";
@@ -19,7 +18,7 @@ const TOP = "\u0000top";
 
 /**
  * The levels as a tree, from what stands under the root. A group that holds only one of its own name is left out.
- * @param {Hierarchy} found
+ * @param {Api.Hierarchy} found
  * @returns {Branch[]}
  */
 export function branches(found) {
@@ -97,7 +96,7 @@ class CategoryTree extends Part {
         )),
         this.#target === NEW && h("label", null, "called ", h("input", {
           type: "text", value: this.#name, size: 16,
-          oninput: (event) => (this.#name = valueOf(event)),
+          oninput: this.redrawn((event) => (this.#name = valueOf(event))),
           onkeydown: (event) => {
             if (event.key === "Enter" && ticked.length) this.#move(ticked, NEW);
           },

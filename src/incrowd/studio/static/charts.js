@@ -58,11 +58,7 @@ export function histogram(bins, label) {
   );
 }
 
-/**
- * The end of an axis a little above the largest number, and its steps.
- * @param {number} largest
- * @returns {[number, number]}
- */
+/** The end of an axis a little above the largest number, and its steps. @param {number} largest @returns {[number, number]} */
 function axis(largest) {
   if (!(largest > 0)) return [1, 5];
   const power = 10 ** Math.floor(Math.log10(largest));
@@ -100,7 +96,7 @@ export function shape(kind) {
  * @param {{x: string, y: string, taken: (key: string) => void, chosen?: string | null}} options
  */
 export function scatter(dots, options) {
-  const [width, height, left, right, top, bottom] = [720, 420, 72, 26, 18, 54];
+  const [width, height, left, right, top, bottom] = innerWidth < 640 ? [360, 340, 66, 16, 18, 54] : [720, 420, 72, 26, 18, 54];
   const tick = (share) => `${number(100 * share)} %`;
   const [xTop, xSteps] = axis(Math.max(...dots.map((dot) => dot.x), 0));
   const [yTop, ySteps] = axis(Math.max(...dots.map((dot) => dot.y), 0));

@@ -9,10 +9,7 @@ export function number(value) {
   return String(Number(value.toPrecision(3)));
 }
 
-/**
- * As a percentage, with as many digits as it takes to tell it from 0 and 100.
- * @param {number | null | undefined} share
- */
+/** As a percentage, with as many digits as it takes to tell it from 0 and 100. @param {number | null | undefined} share */
 export function percent(share) {
   if (share === null || share === undefined) return "–";
   const distance = Math.min(Math.abs(share), Math.abs(1 - share));

@@ -99,7 +99,8 @@ class StudioRecipe extends Part {
     return h("section.recipe", null,
       title,
       h("p.faint.small-text", null, "All that you chose. The same on the command line makes the same release."),
-      h("div.tabs", { role: "tablist", "aria-label": "Show as" }, tab("toml", "Recipe"), tab("python", "Python"), tab("command", "Command")),
+      h("div.tabs", { role: "tablist", "aria-label": "Show as" },
+        tab("toml", "Recipe"), tab("python", "Python"), tab("command", "Command")),
       h("pre", { id: "recipe-text", role: "tabpanel", tabindex: "0", "aria-label": "Recipe" }, shown),
       h("div.row", null,
         h("button.small", { onclick: () => this.#copy(shown) }, "Copy"),
@@ -110,7 +111,7 @@ class StudioRecipe extends Part {
     );
   }
 
-  /** @param {import("./contract.js").Project} own */
+  /** @param {Api.Project} own */
   #history(own) {
     const found = looked(`${base()}/history`, own.version);
     if (!found || found.steps.length < 2) return null;
@@ -121,7 +122,7 @@ class StudioRecipe extends Part {
           : h("button.link", { onclick: () => backTo(step.place) }, step.label)))));
   }
 
-  /** @param {import("./contract.js").Project} own */
+  /** @param {Api.Project} own */
   #files(own) {
     return h("details", null, h("summary", null, "Save or load a recipe"),
       !own.uploaded && h("p", null, h("button.small", {

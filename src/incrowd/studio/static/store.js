@@ -4,13 +4,6 @@ import { ApiError, ask, get, post, put } from "./api.js";
 import { signal } from "./reactive.js";
 
 /**
- * @template T
- * @typedef {import("./reactive.js").Signal<T>} Signal
- */
-/**
- * @typedef {import("./contract.js").Project} Project
- * @typedef {import("./contract.js").Job} Job
- * @typedef {import("./contract.js").Fault} Fault
  * @typedef {(string | number)[]} Path
  */
 
@@ -21,25 +14,20 @@ export const STEPS = /** @type {const} */ ([
 
 /** @typedef {(typeof STEPS)[number][0]} Screen */
 
-/** @type {import("./reactive.js").Signal<import("./contract.js").State>} */
 export const state = signal(/** @type {any} */ (null));
-/** @type {import("./reactive.js").Signal<Project | null>} */
-export const project = signal(/** @type {Project | null} */ (null));
-/** @type {import("./reactive.js").Signal<Screen>} */
+export const project = signal(/** @type {Api.Project | null} */ (null));
 export const screen = signal(/** @type {Screen} */ ("open"));
-/** The last job of each kind. @type {import("./reactive.js").Signal<Record<string, Job>>} */
-export const jobs = signal(/** @type {Record<string, Job>} */ ({}));
-/** @type {import("./reactive.js").Signal<import("./contract.js").Catalogue | null>} */
-export const catalogue = signal(/** @type {import("./contract.js").Catalogue | null} */ (null));
-/** @type {import("./reactive.js").Signal<Fault | null>} */
-export const fault = signal(/** @type {Fault | null} */ (null));
+/** The last job of each kind. */
+export const jobs = signal(/** @type {Record<string, Api.Job>} */ ({}));
+export const catalogue = signal(/** @type {Api.Catalogue | null} */ (null));
+export const fault = signal(/** @type {Api.Fault | null} */ (null));
 /** What was done last, for those who do not see it. */
 export const said = signal("");
 export const connected = signal(true);
 /** Whether something is being asked of the server that a button waits for. */
 export const busy = signal(0);
 
-/** Start with what the server put into the page. @param {import("./contract.js").State} first */
+/** Start with what the server put into the page. @param {Api.State} first */
 export function begin(first) {
   replace(first);
   const wanted = STEPS.find(([name]) => name === first.screen)?.[0];
@@ -54,7 +42,7 @@ export function begin(first) {
   get("/api/catalogue").then((found) => catalogue.set(found), told);
 }
 
-/** @param {import("./contract.js").State} next */
+/** @param {Api.State} next */
 function replace(next) {
   state.set(next);
   const current = next.current ?? null;
@@ -64,7 +52,7 @@ function replace(next) {
   else adopt(current);
 }
 
-/** @param {Project | null} next */
+/** @param {Api.Project | null} next */
 function adopt(next) {
   const before = project.peek();
   if (before && next && before.id === next.id && before.version > next.version) return;
@@ -109,7 +97,7 @@ function listen() {
   on("bye", () => connected.set(false));
 }
 
-/** Take in what is new of a job, and ask for what it found. @param {Job} job */
+/** Take in what is new of a job, and ask for what it found. @param {Api.Job} job */
 async function learn(job) {
   if (job.project !== project.peek()?.id) return;
   const before = jobs.peek()[job.kind];
@@ -168,7 +156,7 @@ let queue = Promise.resolve();
 /**
  * Change the recipe.
  * @param {string} label what the step is called when it is undone
- * @param {(version: number) => Promise<Project>} work
+ * @param {(version: number) => Promise<Api.Project>} work
  */
 function change(label, work) {
   const next = queue.then(() =>
@@ -215,7 +203,7 @@ export function start(kind, more = {}) {
   );
 }
 
-/** @param {Job} job */
+/** @param {Api.Job} job */
 export const cancel = (job) => doing(() => ask("DELETE", `/api/jobs/${job.id}`));
 
 /** Open a table. @param {Record<string, any>} where */
@@ -277,7 +265,7 @@ export function looked(path, stamp = "") {
   return own.get().data;
 }
 
-/** The role of each column, as the recipe has it. @param {Project | null} own @returns {Record<string, string>} */
+/** The role of each column, as the recipe has it. @param {Api.Project | null} own @returns {Record<string, string>} */
 export function roles(own) {
   const columns = own?.recipe?.["columns"] ?? {};
   return Object.fromEntries(

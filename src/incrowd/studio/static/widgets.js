@@ -7,8 +7,6 @@ import { busy, cancel, go, jobs, STEPS } from "./store.js";
 import { explained } from "./words.js";
 
 /**
- * @typedef {import("./contract.js").Parameter} Parameter
- * @typedef {import("./contract.js").PartKind} PartKind
  * @typedef {import("./store.js").Screen} Screen
  * @typedef {import("./dom.js").Child} Child
  */
@@ -40,7 +38,7 @@ export function onward(now, { ready = true, quiet = false, why = "" } = {}) {
   );
 }
 
-/** A fault, with what to do. @param {import("./contract.js").Fault} fault @param {(() => void) | null} [close] */
+/** A fault, with what to do. @param {Api.Fault} fault @param {(() => void) | null} [close] */
 export function faultNote(fault, close = null) {
   return h("div.note.bad", { role: "alert" },
     h("p", null, h("strong", null, "This did not work. "), fault.message),
@@ -50,7 +48,7 @@ export function faultNote(fault, close = null) {
   );
 }
 
-/** Jobs that are being done. @param {import("./contract.js").Job | undefined} job */
+/** Jobs that are being done. @param {Api.Job | undefined} job */
 export const isRunning = (job) => job?.state === "running" || job?.state === "waiting";
 
 /** How far a job is, with a button to stop it; why it failed; or nothing. @param {string} kind @param {string} doing */
@@ -93,12 +91,7 @@ export function warningsOf(warnings) {
 /** Whether a button waits for the server. */
 export const isBusy = () => busy.get() > 0;
 
-/**
- * What is in a column, drawn.
- * @param {import("./contract.js").Distribution} found
- * @param {string} column
- * @param {number} [most]
- */
+/** What is in a column, drawn. @param {Api.Distribution} found @param {string} column @param {number} [most] */
 export function distribution(found, column, most = 6) {
   if (found.kind === "none") return h("p.faint.small-text", null, found.why);
   if (found.kind === "numbers") {
@@ -123,7 +116,7 @@ function written(value) {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** @param {string} text @param {Parameter} parameter */
+/** @param {string} text @param {Api.Parameter} parameter */
 function read(text, parameter) {
   const clean = text.trim();
   if (clean === "") return undefined;
@@ -144,7 +137,7 @@ function read(text, parameter) {
 
 /**
  * Fields for what a part may be made with. Those that are needed stand first, all others behind "More options".
- * @param {PartKind} kind
+ * @param {Api.PartKind} kind
  * @param {Record<string, any>} values
  * @param {(name: string, value: any) => void} changed undefined: left out
  * @param {{columns: string[], first?: string[]}} options
@@ -162,12 +155,7 @@ export function partForm(kind, values, changed, { columns, first = [] }) {
   ];
 }
 
-/**
- * @param {Parameter} parameter
- * @param {any} value
- * @param {(name: string, value: any) => void} changed
- * @param {string[]} columns
- */
+/** @param {Api.Parameter} parameter @param {any} value @param {(name: string, value: any) => void} changed @param {string[]} columns */
 function field(parameter, value, changed, columns) {
   const { name, kind, about } = parameter;
   const title = name.replaceAll("_", " ");
@@ -202,11 +190,11 @@ function field(parameter, value, changed, columns) {
   return h("span.field", { key: name }, h("span", null, label), " ", input);
 }
 
-/** A part in a list of choices. @param {PartKind} kind */
+/** A part in a list of choices. @param {Api.PartKind} kind */
 export const partOption = (kind) =>
   h("option", { value: kind.name }, kind.plain_name ? `${kind.name}: ${kind.plain_name}` : kind.name);
 
-/** Risk and loss as two large numbers. @param {import("./contract.js").Point} point */
+/** Risk and loss as two large numbers. @param {Api.Point} point */
 export function pointCards(point) {
   return h("div.cards.three", null,
     h("div.card", null, h("h3", null, explained("risk", "Risk")), h("p.big", { "data-number": "risk" }, percent(point.risk)),

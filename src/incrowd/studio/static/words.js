@@ -9,7 +9,8 @@ export const WORDS = {
   identifier: "Names a person directly: a name, a number of a card, an e-mail. It is removed.",
   pseudonym: "Names a person. In the release stands a code in its place, the same for the same person.",
   quasi:
-    "Others may know it of a person, as they know age, sex or town. Several together can single out one person. So it is made less exact. Also called a quasi-identifier.",
+    "Others may know it of a person, as they know age, sex or town. Several together can single out one person. " +
+    "So it is made less exact. Also called a quasi-identifier.",
   sensitive: "The secret: a diagnosis, a salary. Nobody should find out whose it is.",
   keep: "Published as it is. No guarantee covers it. Choose it only for what nobody can know of a person.",
   drop: "Not published at all.",
@@ -22,30 +23,23 @@ export const WORDS = {
   "singled out": "People who are the only ones with their values in these columns. Whoever knows these values finds them.",
   hierarchy: "How a value becomes less exact, step by step: 34 becomes 30 to 40, then 20 to 40. Also called a hierarchy.",
   level: "Level 0 are the values as they are. Each higher level is less exact. The last one hides everything.",
-  cut: "Where one range ends and the next begins. A cut at 40 makes “under 40” and “40 and more”.",
-  masking: "The last characters are hidden, one by one: 12345 becomes 1234*, then 123**.",
   "k-anonymity": "Everybody looks the same as at least k − 1 others. With k = 5, whoever looks for you finds five people.",
-  "l-diversity":
+  "distinct-l-diversity":
     "In each crowd, the secret has at least ℓ different values. Otherwise whoever finds the crowd knows the secret.",
   "t-closeness": "In each crowd, the secret is spread nearly as in the whole table. t says how nearly: 0 is the same.",
   model: "What “safe” means. Every crowd in the release must fulfil it, or nothing is published.",
   method: "How the computer looks for a release that is safe and loses little.",
   withheld: "Rows that are left out, because they cannot be hidden without much loss for all others. Also: suppressed.",
-  "differential privacy":
-    "Chance is added, so that the release says nearly the same with or without any one person. ε says how nearly: small is safe.",
   risk: "How much better an attacker does with the release than by guessing. 0 % is no better; 100 % is always right.",
   loss: "How much is no longer exact. 0 % is the table as it was; 100 % says nothing any more.",
   sample: "A first answer comes from a part of the rows. The exact answer follows.",
   exact: "Counted on all rows.",
-  frontier: "Ways that no other way beats on risk and loss at once. Choose among these.",
   crowd: "All rows that look the same in what others may know. One hides in it.",
   attack: "What somebody tries who has the release and knows something of a person.",
   baseline: "How often the attacker would be right without the release, by guessing.",
   ladder: "What an attacker learns of one person, step by step, the more is known beforehand.",
   evidence: "What was checked, on which files, with which result: for whoever must sign.",
-  ledger: "A book of all releases of the same people. What several releases tell adds up.",
   recipe: "All your choices, as a file. The same recipe makes the same release on the command line.",
-  seed: "A number that chance starts from. Give none for a real release.",
 };
 
 let numbered = 0;

@@ -38,7 +38,7 @@ class AttackScreen extends Part {
     const current = Boolean(result) && job?.version === own?.version;
     return [
       heading("Attack it before somebody else does",
-        ["Each ", explained("attack", "attack"), " is tried on your release: how often is it right, and how often would mere guessing be?"]),
+        ["Each ", explained("attack", "attack"), " is tried on your release. How often is it right, and how often would guessing be?"]),
       h("div.row", null,
         h("button", {
           class: current ? "" : "primary", disabled: running || isBusy() || !own || own.problems.length > 0,
@@ -79,7 +79,8 @@ class AttackScreen extends Part {
 
   /** @param {string} threat @param {any} entry */
   #threat(threat, entry) {
-    return h("div.card", { key: threat }, h("h3", null, threat), h("p", null, h("span.badge", { class: entry.level.replace(" ", "-") }, entry.level)),
+    return h("div.card", { key: threat }, h("h3", null, threat),
+      h("p", null, h("span.badge", { class: entry.level.replace(" ", "-") }, entry.level)),
       h("p.faint.small-text", null, entry.asks), h("p", null, entry.says));
   }
 
@@ -108,7 +109,7 @@ class AttackScreen extends Part {
     if (!records.length && !exposed.length) return null;
     return h("section", { "aria-label": "Most exposed people" },
       h("h2", null, "Who is most exposed?"),
-      h("p.faint", null, "By group, never by name: how many people are found, and with which chance, by somebody who knows all that others may know."),
+      h("p.faint", null, "By group, never by name: how many people are found by whoever knows all that others may know."),
       records.length ? bars(records.map((entry) => ({
         name: entry.chance, value: entry.share, text: percent(entry.share), class: entry["up to"] > 0.2 ? "bad" : "a",
       })), 1) : null,

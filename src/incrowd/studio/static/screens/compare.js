@@ -16,11 +16,30 @@ import { explained } from "../words.js";
 const PARTS = ["models", "method", "form", "sample"];
 
 class CompareScreen extends Part {
+  #resized = () => this.redraw();
   #risk = "mean";
   #loss = "queries";
   /** @type {string | null} */
   #chosen = null;
   #tiles = false;
+
+  started() {
+    addEventListener("resize", this.#resized);
+  }
+
+  disconnectedCallback() {
+    removeEventListener("resize", this.#resized);
+    super.disconnectedCallback();
+  }
+
+  /** The comparison on the axes that are chosen. */
+  get #comparison() {
+    const job = jobs.get()["compare"];
+    if (!job?.result) return null;
+    if (this.#risk === "mean" && this.#loss === "queries") return job.result.comparison;
+    const found = /** @type {any} */ (looked(`/api/jobs/${job.id}/comparison?risk=${encodeURIComponent(this.#risk)}&loss=${this.#loss}`));
+    return found?.comparison ?? job.result.comparison;
+  }
 
   /** @param {Way} way */
   async #load(way) {
@@ -41,17 +60,19 @@ class CompareScreen extends Part {
     const own = project.get();
     const result = job?.result;
     /** @type {any[]} */
-    const candidates = result?.comparison?.candidates ?? [];
+    const candidates = this.#comparison?.candidates ?? [];
     const compared = candidates.map((one) => ({
       key: `c ${one.name}`, name: one.name, risk: one.risk, loss: one.loss,
       kind: /** @type {"best" | "way"} */ (one["on the frontier"] ? "best" : "way"), mark: String(one.rank),
-      about: `${one.promises.join(", ") || one.method}; ${number(one.withheld)} withheld; strongest attack: ${one["strongest attack"] || "none"}`,
+      about: [one.promises.join(", ") || one.method, `${number(one.withheld)} withheld`,
+        `strongest attack: ${one["strongest attack"] || "none"}`].join("; "),
       parts: result.candidates?.[one.name] ?? null,
     }));
     const tries = (own?.tries ?? []).flatMap((one, at, all) => {
       const point = one.point ?? one.sample;
       if (!point || point.failed || point.risk === null) return [];
-      const risk = this.#risk === "mean" ? point.risk : this.#risk === "worst" ? Math.max(...Object.values(point.risks)) : point.risks[this.#risk];
+      const worst = Math.max(...Object.values(point.risks));
+      const risk = this.#risk === "mean" ? point.risk : this.#risk === "worst" ? worst : point.risks[this.#risk];
       const loss = this.#loss === "queries" ? point.loss : point.losses[this.#loss];
       if (risk === undefined || loss === undefined || loss === null) return [];
       const now = at === all.length - 1 && one.version === own?.version;
@@ -75,7 +96,7 @@ class CompareScreen extends Part {
     const done = Boolean(job?.result);
     const stale = done && job?.version !== own?.version && this.#chosen === null;
     const soFar = job?.found?.["so far"];
-    const failed = job?.result?.comparison?.failed ?? [];
+    const failed = this.#comparison?.failed ?? [];
     return [
       heading("Compare ways to publish", [
         "Each point is a way to publish your table. ", explained("risk", "Risk"), " to the right, ", explained("loss", "loss"),
@@ -85,14 +106,14 @@ class CompareScreen extends Part {
         h("button", { class: done ? "" : "primary", disabled: running || isBusy() || !own || own.problems.length > 0,
           onclick: () => {
             this.#chosen = null;
-            start("compare", { risk: this.#risk, loss: this.#loss });
+            start("compare", { risk: "mean", loss: "queries" });
           } }, done ? "Compare again" : "Compare"),
         this.#axis("Risk is", "risks", this.#risk, (name) => (this.#risk = name), running),
         this.#axis("Loss is", "losses", this.#loss, (name) => (this.#loss = name), running),
         stale && h("span.badge.warn", null, "You changed something since")),
       progressOf("compare", soFar ? `Comparing (${number(soFar.outcomes.length)} of ${number(soFar.of)})` : "Comparing"),
-      ways.length ? this.#chart(ways) : h("p.empty", null, "Nothing to show yet. Press “Compare”, or try something on the screen before."),
-      job?.result?.comparison?.verdict?.map((sentence) => h("p", { key: sentence }, sentence)),
+      ways.length ? this.#chart(ways) : h("p.empty", null, "Nothing to show yet. Press “Compare”."),
+      this.#comparison?.verdict?.map((sentence) => h("p", { key: sentence }, sentence)),
       this.#chosen && h("p.note.good", { role: "status" }, "This way is in your recipe now. Try it to see the table. ",
         h("button.small", { onclick: () => go("try") }, "Go to Try")),
       ways.length ? this.#list(ways) : null,
@@ -117,7 +138,6 @@ class CompareScreen extends Part {
       onchange: (event) => {
         set(valueOf(event));
         this.redraw();
-        if (jobs.peek()["compare"]?.result) start("compare", { risk: this.#risk, loss: this.#loss });
       },
     }, choices.map((one) => h("option", { value: one.name, title: one.about }, one.name))));
   }
@@ -164,7 +184,7 @@ class CompareScreen extends Part {
       }, kind))),
       this.#tiles
         ? h("div.tiles", null, found.solutions.map((one) => h("button.tile", {
-            key: named(one), class: one.verdict === "optimal" ? "best" : "", title: `${named(one)}: loss ${percent(one.loss)}, ${one.verdict}`,
+            key: named(one), class: one.verdict === "optimal" ? "best" : "",
             "aria-label": `${named(one)}: loss ${percent(one.loss)}, ${one.verdict}`, onclick: () => use(one),
           }, Object.values(one.levels).join(" "), h("span.small-text", null, percent(one.loss)))))
         : scrolled("List of solutions", [...found.columns, "Loss", "Withheld", "Verdict", ""], found.solutions.map((one) =>

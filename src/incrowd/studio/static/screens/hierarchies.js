@@ -10,11 +10,10 @@ import { base, catalogue, doing, looked, project, putHierarchy, roles } from "..
 import { distribution, heading, onward, partForm, partOption, scrolled, valueOf } from "../widgets.js";
 import { explained } from "../words.js";
 
-/** @typedef {import("../contract.js").Hierarchy} Hierarchy */
 
 class HierarchiesScreen extends Part {
   #column = "";
-  /** A hierarchy from a file, looked at before it replaces anything. @type {Hierarchy | null} */
+  /** A hierarchy from a file, looked at before it replaces anything. @type {Api.Hierarchy | null} */
   #waiting = null;
   /** @type {Record<string, any> | null} */
   #draft = null;
@@ -60,7 +59,7 @@ class HierarchiesScreen extends Part {
     ]);
     if (!columns.length) return [top, h("p.empty", null, "No column is marked “Others may know it”. Go back to Roles and mark one.")];
     if (!columns.includes(this.#column)) this.#column = columns[0] ?? "";
-    const found = /** @type {Hierarchy | null | undefined} */ (looked(this.#path, own?.version));
+    const found = /** @type {Api.Hierarchy | null | undefined} */ (looked(this.#path, own?.version));
     return [
       top,
       h("div.tabs.row", { role: "tablist", "aria-label": "Column" }, columns.map((name) =>
@@ -72,13 +71,13 @@ class HierarchiesScreen extends Part {
     ];
   }
 
-  /** @param {Hierarchy} found */
+  /** @param {Api.Hierarchy} found */
   #editor(found) {
     const shown = this.#waiting ?? found;
     return h("section", { key: found.column, "aria-label": found.column },
       this.#waiting && this.#check(this.#waiting),
       !found.covered && found.uncovered && h("p.note.bad", { role: "alert" },
-        `${counted(found.uncovered.count, "value is", "values are")} not in this hierarchy, for example ${found.uncovered.values.join(", ")}. `,
+        `${counted(found.uncovered.count, "value is", "values are")} not in this hierarchy: ${found.uncovered.values.join(", ")} … `,
         "Put them into a group, or choose another kind."),
       this.#drawing(found),
       this.#levels(shown),
@@ -87,7 +86,7 @@ class HierarchiesScreen extends Part {
     );
   }
 
-  /** @param {Hierarchy} found */
+  /** @param {Api.Hierarchy} found */
   #drawing(found) {
     if (found.numeric && found.histogram.kind === "numbers") {
       const bins = found.histogram.bins.map((bin) => ({ low: bin.from, high: bin.to, count: bin.count }));
@@ -105,7 +104,7 @@ class HierarchiesScreen extends Part {
     return distribution(found.histogram, found.column, 12);
   }
 
-  /** @param {Hierarchy} shown */
+  /** @param {Api.Hierarchy} shown */
   #levels(shown) {
     if (!shown.levels.length) return null;
     return [
@@ -117,7 +116,7 @@ class HierarchiesScreen extends Part {
     ];
   }
 
-  /** @param {Hierarchy} found */
+  /** @param {Api.Hierarchy} found */
   #kinds(found) {
     const kinds = catalogue.get()?.hierarchies ?? [];
     const draft = this.#draft ?? found.hierarchy ?? {};
@@ -142,7 +141,7 @@ class HierarchiesScreen extends Part {
     );
   }
 
-  /** @param {Hierarchy} found */
+  /** @param {Api.Hierarchy} found */
   #files(found) {
     return h("details", null,
       h("summary", null, "Import or export"),
@@ -162,13 +161,14 @@ class HierarchiesScreen extends Part {
     );
   }
 
-  /** @param {Hierarchy} waiting */
+  /** @param {Api.Hierarchy} waiting */
   #check(waiting) {
     const good = waiting.covered;
     return h("div.note", { class: good ? "good" : "bad", role: "alert" },
       h("p", null, good
         ? "The file covers every value of this column. The old hierarchy is still in use."
-        : `The file lacks ${counted(waiting.uncovered?.count ?? 0, "value")} of this column, for example ${(waiting.uncovered?.values ?? []).join(", ")}. It cannot be used. The old hierarchy stays.`),
+        : [`The file lacks ${counted(waiting.uncovered?.count ?? 0, "value")} of this column: `,
+            `${(waiting.uncovered?.values ?? []).join(", ")} … It cannot be used. The old hierarchy stays.`]),
       h("div.row", null,
         good && h("button.primary", { onclick: () => this.#put(waiting.hierarchy, "imported") }, "Use the file"),
         h("button", { onclick: this.redrawn(() => (this.#waiting = null)) }, "Keep the old one")),

@@ -128,7 +128,8 @@ class OpenScreen extends Part {
   }
 
   #earlier() {
-    const list = state.get().projects;
+    const { projects, recent = [] } = state.get();
+    const list = [...projects, ...recent.filter((one) => !projects.some((other) => other.id === one.id))];
     if (!list.length) return null;
     return h("section", null, h("h2", null, "Opened before"), h("ul.plain", null, list.map((one) =>
       h("li", { key: one.id }, h("a", { href: `/project/${one.id}/roles` }, one.name)))));
@@ -139,7 +140,7 @@ class OpenScreen extends Part {
     const job = jobs.get()["open"];
     const there = own?.state === "ready" || job?.parts.includes("found");
     if (!there) return null;
-    const opened = /** @type {import("../contract.js").Opened | null | undefined} */ (
+    const opened = /** @type {Api.Opened | null | undefined} */ (
       looked(`${base()}/opened`, `${job?.id ?? ""} ${job?.state ?? ""}`)
     );
     if (!opened) return h("p.faint", null, "Looking at the first rows …");
@@ -155,7 +156,7 @@ class OpenScreen extends Part {
     ];
   }
 
-  /** @param {import("../contract.js").SourceOption} option @param {import("../contract.js").Opened} opened */
+  /** @param {Api.SourceOption} option @param {Api.Opened} opened */
   #option(option, opened) {
     const value = option.value === null || option.value === undefined ? "" : String(option.value);
     const busy = isRunning(jobs.get()["open"]);

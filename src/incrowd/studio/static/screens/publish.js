@@ -38,7 +38,7 @@ class PublishScreen extends Part {
     ];
   }
 
-  /** @param {import("../contract.js").Project} own */
+  /** @param {Api.Project} own */
   #before(own) {
     const audit = jobs.get()["audit"];
     const said = audit?.version === own.version ? audit.result?.recommendation : null;
@@ -47,12 +47,7 @@ class PublishScreen extends Part {
       h("button.small", { onclick: () => go("attack") }, "Attack it first"));
   }
 
-  /**
-   * @param {import("../contract.js").Project} own
-   * @param {any} places
-   * @param {boolean} running
-   * @param {boolean} current
-   */
+  /** @param {Api.Project} own @param {any} places @param {boolean} running @param {boolean} current */
   #form(own, places, running, current) {
     const directory = this.#directory ?? places.directory ?? "";
     const format = this.#format ?? places.format;
@@ -77,7 +72,8 @@ class PublishScreen extends Part {
           type: "checkbox", checked: this.#force,
           onchange: this.redrawn((event) => (this.#force = event.target.checked)),
         }), "Replace the release that is there")),
-      places.exists && !this.#force && !current && h("p.note", null, "A release is in this folder already. Choose another folder, or replace it."),
+      places.exists && !this.#force && !current &&
+        h("p.note", null, "A release is in this folder already. Choose another folder, or replace it."),
       h("button", {
         class: current ? "" : "primary", disabled: running || isBusy() || own.problems.length > 0,
         onclick: () => start("publish", {
@@ -87,7 +83,7 @@ class PublishScreen extends Part {
     );
   }
 
-  /** @param {import("../contract.js").Published} last @param {boolean} current */
+  /** @param {Api.Published} last @param {boolean} current */
   #done(last, current) {
     const path = `${base()}/published/${last.id}`;
     return h("section", { "aria-label": "Published" },
@@ -97,7 +93,8 @@ class PublishScreen extends Part {
       last.warnings.map((warning) => h("p.note", { key: warning }, warning)),
       h("div.row", null, h("a.button.primary", { href: `${path}/zip`, download: true }, "Download all files")),
       h("table", null,
-        h("thead", null, h("tr", null, h("th", { scope: "col" }, "File"), h("th.number", { scope: "col" }, "Size"), h("th", { scope: "col" }, "SHA-256"))),
+        h("thead", null, h("tr", null, h("th", { scope: "col" }, "File"), h("th.number", { scope: "col" }, "Size"),
+          h("th", { scope: "col" }, "SHA-256"))),
         h("tbody", null, last.files.map((file) => h("tr", { key: file.name },
           h("td", null, h("a", { href: `${path}/files/${encodeURIComponent(file.name)}`, download: true }, file.name)),
           h("td.number", null, size(file.size)),

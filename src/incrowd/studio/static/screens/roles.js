@@ -20,7 +20,7 @@ const PLAIN = {
 
 class RolesScreen extends Part {
   #asked = "";
-  /** @type {{together: import("../contract.js").Separation, fewest: import("../contract.js").Separation[]} | null} */
+  /** @type {{together: Api.Separation, fewest: Api.Separation[] | null} | null} */
   #singling = null;
 
   /** @param {string} column @param {string} role @param {any} proposed hierarchy */
@@ -51,8 +51,13 @@ class RolesScreen extends Part {
       this.#singling = null;
       return;
     }
-    post(`${base()}/singling`, { columns }).then((found) => {
-      if (this.#asked !== key) return;
+    this.#ask(columns, {});
+  }
+
+  /** @param {string[]} columns @param {{fewest?: boolean}} more */
+  #ask(columns, more) {
+    post(`${base()}/singling`, { columns, ...more }).then((found) => {
+      if (this.#asked !== columns.join("\n")) return;
       this.#singling = found;
       this.redraw();
     }, told);
@@ -61,7 +66,7 @@ class RolesScreen extends Part {
   view() {
     const own = project.get();
     if (!own) return h("p.empty", null, "Open a table first.");
-    const profile = /** @type {import("../contract.js").Profile | null | undefined} */ (
+    const profile = /** @type {Api.Profile | null | undefined} */ (
       looked(`${base()}/profile`, own.state)
     );
     const now = roles(own);
@@ -91,16 +96,20 @@ class RolesScreen extends Part {
     if (!quasi.length) return h("p.note", null, "No column is marked “Others may know it”. Then nobody is hidden in a crowd.");
     if (!found) return h("p.faint", null, "Counting who stands out …");
     const { together, fewest } = found;
-    return h("section.leading", { class: together.unique_share > 0.05 ? "bad" : together.unique_rows ? "warn" : "good", "aria-live": "polite" },
+    const kind = together.unique_share > 0.05 ? "bad" : together.unique_rows ? "warn" : "good";
+    return h("section.leading", { class: kind, "aria-live": "polite" },
       h("p", null, h("strong", null, `${percent(together.unique_share)} of the rows stand alone. `),
-        `Whoever knows ${quasi.join(", ")} of a person can find that one row: ${number(together.unique_rows)} of ${number(together.rows)} rows.`,
+        `Whoever knows ${quasi.join(", ")} of a person can find that one row: `,
+        `${number(together.unique_rows)} of ${number(together.rows)} rows.`,
         explained("singled out", "")),
-      fewest.length > 1 && h("details", null, h("summary", null, "Which few columns are enough?"),
-        bars(fewest.map((set) => ({ name: set.columns.join(" + "), value: set.unique_share, text: percent(set.unique_share), class: "bad" })), 1)),
+      fewest === null && h("button.small", { onclick: () => this.#ask(quasi, { fewest: true }) }, "Which few columns are enough?"),
+      fewest && fewest.length > 1 && h("details", null, h("summary", null, "Which few columns are enough?"),
+        bars(fewest.map(({ columns, unique_share: share }) =>
+          ({ name: columns.join(" + "), value: share, text: percent(share), class: "bad" })), 1)),
     );
   }
 
-  /** @param {import("../contract.js").Profile} profile @param {Record<string, string>} now */
+  /** @param {Api.Profile} profile @param {Record<string, string>} now */
   #person(profile, now) {
     const own = Object.keys(now).filter((name) => now[name]?.startsWith("person"));
     const each = project.get()?.recipe?.["each_row_a_person"] === true;
@@ -128,12 +137,10 @@ class RolesScreen extends Part {
     );
   }
 
-  /**
-   * @param {import("../contract.js").ColumnProfile} column
-   * @param {string} role
-   */
+  /** @param {Api.ColumnProfile} column @param {string} role */
   #card(column, role) {
     const all = catalogue.get()?.roles ?? [];
+    const meant = all.find((one) => one.name === role);
     const rare = all.filter((one) => !(one.name in PLAIN));
     const unsure = column.unsure && role === column.role;
     return h("article.card", { key: column.name, class: unsure ? "unsure" : "", "aria-label": column.name },
@@ -145,8 +152,8 @@ class RolesScreen extends Part {
         !role && h("option", { value: "" }, "choose …"),
         Object.entries(PLAIN).map(([name, title]) => h("option", { value: name }, title)),
         h("optgroup", { label: "More" }, rare.map((one) => h("option", { value: one.name }, one.plain_name)))),
-        h("help-word", { given: { word: role, name: this.#title(role), text: WORDS[role] ?? all.find((one) => one.name === role)?.about } })),
-      h("p.small-text.faint", null, role === column.role ? `Proposed: ${column.reason}` : `Proposed was: ${this.#title(column.role)}. ${column.reason}`),
+        h("help-word", { given: { word: role, name: this.#title(role), text: WORDS[role] ?? meant?.about } })),
+      h("p.small-text.faint", null, role === column.role ? "Proposed: " : `Proposed was: ${this.#title(column.role)}. `, column.reason),
       distribution(column.distribution, column.name, 5),
       h("p.small-text", null, `${column.distinct_exact ? "" : "about "}${counted(column.distinct, "different value")}`,
         column.missing ? `, ${number(column.missing)} missing` : "", ". ",

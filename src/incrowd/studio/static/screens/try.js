@@ -5,10 +5,11 @@ import { h } from "../dom.js";
 import { counted, number, percent } from "../format.js";
 import { Part } from "../part.js";
 import { base, catalogue, jobs, looked, patch, project, roles, start, told } from "../store.js";
-import { faultNote, heading, isBusy, isRunning, onward, partForm, partOption, pointCards, progressOf, scrolled, valueOf, warningsOf } from "../widgets.js";
+import {
+  faultNote, heading, isBusy, isRunning, onward, partForm, partOption, pointCards, progressOf, scrolled, valueOf, warningsOf,
+} from "../widgets.js";
 import { explained, WORDS } from "../words.js";
 
-/** @typedef {import("../contract.js").PartKind} PartKind */
 
 const PAGE = 50;
 /** What people ask for most; all others stand behind them. */
@@ -54,12 +55,12 @@ class TryScreen extends Part {
         last && !current && !running && h("span.badge.warn", null, "You changed something: try again")),
       progressOf("try", "Trying"),
       shown && this.#outcome(shown, running ? job?.found?.["exact"] : last?.released),
-      !running && last?.released && this.#tables(last),
+      last?.released && (!running || job?.parts.includes("rows")) && this.#tables(last),
       onward("try", { ready: Boolean(last), why: "Press “Try it” first.", quiet: !current }),
     ];
   }
 
-  /** @param {Record<string, any>} recipe @param {PartKind[]} kinds */
+  /** @param {Record<string, any>} recipe @param {Api.PartKind[]} kinds */
   #models(recipe, kinds) {
     const models = /** @type {any[]} */ (recipe["models"] ?? []).map(asTable);
     const columns = Object.keys(roles(project.peek())).filter((name) => roles(project.peek())[name] === "sensitive");
@@ -93,13 +94,13 @@ class TryScreen extends Part {
     );
   }
 
-  /** @param {PartKind} kind */
+  /** @param {Api.PartKind} kind */
   #named(kind) {
     const about = WORDS[kind.name] ?? [kind.about, kind.more].filter(Boolean).join(" ");
     return [explained(kind.name, kind.name, about), kind.plain_name && h("div.faint.small-text", null, kind.plain_name)];
   }
 
-  /** A part with a first value for all that it needs. @param {PartKind} kind @param {string[]} columns */
+  /** A part with a first value for all that it needs. @param {Api.PartKind} kind @param {string[]} columns */
   #fresh(kind, columns) {
     /** @type {Record<string, any>} */
     const starts = { k: 5, l: 2, t: 0.2, epsilon: 1, e: 1, alpha: 0.5, beta: 1, delta: 1, c: 2 };
@@ -113,7 +114,7 @@ class TryScreen extends Part {
     return { name: kind.name, ...Object.fromEntries(values) };
   }
 
-  /** @param {Record<string, any>} recipe @param {PartKind[]} kinds */
+  /** @param {Record<string, any>} recipe @param {Api.PartKind[]} kinds */
   #method(recipe, kinds) {
     const method = asTable(recipe["method"]);
     const kind = kinds.find((one) => one.name === (method["name"] ?? "mondrian"));
@@ -137,7 +138,7 @@ class TryScreen extends Part {
     );
   }
 
-  /** @param {import("../contract.js").Point} point @param {import("../contract.js").Released | null | undefined} released */
+  /** @param {Api.Point} point @param {Api.Released | null | undefined} released */
   #outcome(point, released) {
     const sample = point.basis === "sample";
     const sizes = released?.group_sizes;
@@ -153,7 +154,7 @@ class TryScreen extends Part {
     );
   }
 
-  /** @param {import("../contract.js").Try} last */
+  /** @param {Api.Try} last */
   #tables(last) {
     if (!last.rows_here) {
       return h("p.note.plain", null, "To see the rows before and after, press “Try again”.");
@@ -188,7 +189,7 @@ class TryScreen extends Part {
     );
   }
 
-  /** @param {any} found @param {import("../contract.js").Try} last */
+  /** @param {any} found @param {Api.Try} last */
   #pair(found, last) {
     if (!found.rows.length) return h("p.empty", null, this.#show === "withheld" ? "No row is withheld." : "There are no such rows.");
     const asked = (row) => {
@@ -202,14 +203,15 @@ class TryScreen extends Part {
       }, told);
     };
     const table = (side) => {
-      const made = scrolled(`Rows ${side}`, [found.linked ? "Row" : "", ...found.columns], found.rows.map((row, at) => {
+      const columns = (side === "after" && found.after_columns) || found.columns;
+      const made = scrolled(`Rows ${side}`, ["Row", ...columns], found.rows.map((row, at) => {
         const place = row.row ?? at;
         const kind = [found.linked && "asked", place === this.#row && "chosen", row.withheld && "withheld"];
         const first = found.linked && side === "before"
           ? h("button.link", { "aria-label": `Why row ${place + 1}?`, onclick: () => asked(place) }, place + 1)
           : h("span.faint", null, found.linked ? place + 1 : "");
         return h("tr", { key: place, class: kind.filter(Boolean).join(" "), onclick: () => asked(place) },
-          h("td.first", null, first), this.#cells(row, side, found.columns.length));
+          h("td.first", null, first), this.#cells(row, side, columns.length));
       }));
       Object.assign(made.props, { onscroll: follow });
       return h("div", null, h("h3", null, side === "before" ? "Before" : "After"), made);
