@@ -198,6 +198,10 @@ class Page:
             if not node.get("ignored"):
                 yield str(node.get("name", {}).get("value", "")), node["backendDOMNodeId"]
 
+    def front(self) -> None:
+        """Bring the tab to the front: others do not take in what is typed or clicked."""
+        self.send("Page.bringToFront")
+
     def node(self, role: str, name: str, *, seconds: float = 60) -> int:
         """Wait for a part of the page by its role and its name, or the beginning of that, and return it."""
         seen: list[str] = []

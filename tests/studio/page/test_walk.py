@@ -195,6 +195,8 @@ def test_a_reload_and_a_second_tab_lose_nothing(opened: tuple[Page, Path], drive
     second.sees("of the rows stand alone")
     assert second.property(second.node("combobox", "Role of marital"), "value") == "drop"
     second.choose("Role of marital", "Harmless")
+    second.until(lambda: second.property(second.node("combobox", "Role of marital"), "value") == "keep", "it is kept")
+    page.front()
     page.until(lambda: page.property(page.node("combobox", "Role of marital"), "value") == "keep", "the other tab is told")
     second.close()
     page.go(address)

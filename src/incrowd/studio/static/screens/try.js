@@ -2,7 +2,7 @@
 
 import { get } from "../api.js";
 import { h } from "../dom.js";
-import { counted, number, percent } from "../format.js";
+import { counted, number } from "../format.js";
 import { Part } from "../part.js";
 import { base, catalogue, jobs, looked, patch, project, roles, start, told } from "../store.js";
 import {
@@ -237,8 +237,7 @@ class TryScreen extends Part {
       h("h3", null, why.withheld ? "Why was this row withheld?" : "Why does this row look like that?"),
       h("ul", null, why.sentences.map((sentence) => h("li", null, sentence))),
       why.columns?.length ? h("ul.small-text", null, why.columns.map((column) =>
-        h("li", null, h("strong", null, column.name), ": ", column.sentence ?? `${column.before} → ${column.after}`,
-          column.share ? ` (${percent(column.share)} of the column)` : ""))) : null,
+        h("li", null, column.sentence ?? `${column.name}: ${column.before} → ${column.after}`))) : null,
       why.models?.length ? h("ul.small-text", null, why.models.map((model) =>
         h("li", null, model.holds ? "✓ " : "✗ ", model.sentence ?? model.statement))) : null,
     );
