@@ -263,16 +263,30 @@ class Page:
         self.send("Input.dispatchKeyEvent", type=kind, **common, **({"text": text} if text else {}))
         self.send("Input.dispatchKeyEvent", type="keyUp", **common)
 
-    def type(self, text: str) -> None:
-        """Type a text where the focus is, key by key."""
-        for letter in text:
-            self.send("Input.dispatchKeyEvent", type="keyDown", key=letter, text=letter)
-            self.send("Input.dispatchKeyEvent", type="keyUp", key=letter)
-
     def choose(self, name: str, option: str) -> None:
-        """Choose from a list by typing the beginning of a choice, as one does with the keyboard."""
+        """Choose from a list by the beginning of a choice. Its menu is the browser's own, and has no place in a page."""
         self.send("DOM.focus", backendNodeId=self.node("combobox", name))
-        self.type(option)
+        found = self.run(
+            f"""(() => {{
+              const list = document.activeElement;
+              const wanted = [...list.options].findIndex((one) => one.text.startsWith({json.dumps(option)}));
+              if (wanted < 0) return [...list.options].map((one) => one.text);
+              list.selectedIndex = wanted;
+              list.dispatchEvent(new Event("change", {{ bubbles: true }}));
+              return null;
+            }})()"""
+        )
+        assert found is None, f"“{name}” has no choice “{option}”, but {found}"
+
+    def arrow_to(self, option: str, most: int = 20) -> None:
+        """Press the arrow keys until the list that has the focus shows a choice."""
+        chosen = "document.activeElement.selectedOptions[0].text"
+        for key in ("ArrowUp", "ArrowDown"):
+            for _ in range(most):
+                if str(self.run(chosen)).startswith(option):
+                    return
+                self.press(key)
+        raise NotSeen(f"the arrow keys do not come to “{option}”")
 
     def write(self, role: str, name: str, text: str) -> None:
         """Replace what a field says, and leave it."""
