@@ -5,10 +5,13 @@ import { h } from "../dom.js";
 import { counted, size } from "../format.js";
 import { Part } from "../part.js";
 import { base, doing, jobs, looked, open, project, state, upload } from "../store.js";
-import { faultNote, heading, isRunning, onward, progressOf, scrolled, valueOf } from "../widgets.js";
+import { faultNote, heading, isRunning, more, onward, progressOf, scrolled, valueOf } from "../widgets.js";
 
 /** What separates cells, in words. @type {Record<string, string>} */
-const SPOKEN = { ",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |", " ": "space", ".": "point .", "": "none" };
+const SPOKEN = { ",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |", " ": "space", ".": "point .", "": "automatic" };
+
+/** Whether an option is shown at once. @param {Api.SourceOption} one */
+const isPlain = (one) => ["separator", "encoding", "decimal"].includes(one.name) || (one.value !== null && one.value !== "");
 
 class OpenScreen extends Part {
   #over = false;
@@ -148,7 +151,9 @@ class OpenScreen extends Part {
       opened.notes.map((note) => h("p.note", { key: note }, note)),
       opened.options.length ? h("fieldset", null, h("legend", null, "How the file is read"),
         h("p.faint.small-text", null, "What is marked “found out” was not told but seen. Change it if the rows below look wrong."),
-        h("div.row", null, opened.options.map((option) => this.#option(option, opened)))) : null,
+        h("div.row", null, opened.options.filter(isPlain).map((option) => this.#option(option, opened))),
+        more("More options", h("div.row", null,
+          opened.options.filter((one) => !isPlain(one)).map((one) => this.#option(one, opened))))) : null,
       h("h2", null, `First rows, ${counted(opened.columns.length, "column")}`),
       scrolled("First rows", opened.columns.map(({ name, type, written }) =>
         [name, h("div.faint.small-text", null, written ? `${type}, written ${written}` : type)]),

@@ -99,11 +99,25 @@ class PublishScreen extends Part {
           h("td", null, h("a", { href: `${path}/files/${encodeURIComponent(file.name)}`, download: true }, file.name)),
           h("td.number", null, size(file.size)),
           h("td.hash", { title: file.sha256 }, `${file.sha256.slice(0, 16)}…`))))),
-      h("p", null, explained("evidence", "Evidence"), ": summary.json in these files says what was checked, and with which result."),
       last.summary?.["rows"] && h("p.faint", null, `${number(last.summary["rows"].published)} rows published.`),
       h("p", null, "The same on the command line:"),
       h("pre", null, last.command),
+      this.#evidence(last),
     );
+  }
+
+  /** For whoever must sign. @param {Api.Published} last */
+  #evidence(last) {
+    const job = jobs.get()["evidence"];
+    const found = job?.result;
+    return h("section", { "aria-label": "Evidence" },
+      h("h2", null, explained("evidence", "Evidence")),
+      h("p.faint", null, "A page for whoever must sign: what was checked, with which result, and what is still to be answered."),
+      h("button", { disabled: isRunning(job), onclick: () => start("evidence", { published: last.id, learn: false }) },
+        "Make the evidence"),
+      progressOf("evidence", "Making the evidence"),
+      found && h("p.note.good", { role: "status" }, found.directory ? `It is in ${found.directory}. ` : "It is made. ",
+        h("a", { href: `/api/jobs/${job?.id}/page`, target: "_blank", rel: "noopener" }, "Open the evidence")));
   }
 }
 

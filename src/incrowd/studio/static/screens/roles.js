@@ -31,7 +31,7 @@ class RolesScreen extends Part {
     const remove = [];
     const before = /** @type {any} */ (project.peek()?.recipe?.["columns"]?.[column]) ?? {};
     if (role === "quasi" && proposed && !before.hierarchy) set.push([["columns", column, "hierarchy"], proposed]);
-    if (role !== "quasi" && role !== "sensitive" && before.hierarchy) remove.push(["columns", column, "hierarchy"]);
+    if (role !== "quasi" && before.hierarchy) remove.push(["columns", column, "hierarchy"]);
     if (role === "date") set.push([["columns", column, "date"], { kind: catalogue.peek()?.dates[0]?.name ?? "shift" }]);
     else if (before.date) remove.push(["columns", column, "date"]);
     patch(`${column}: ${this.#title(role)}`, set, remove);
