@@ -1,6 +1,6 @@
 """A Chromium that is driven as a person would: by what is seen and said, with mouse or keyboard.
 
-It speaks the DevTools protocol over two pipes, so that it takes nothing but Chromium itself. What is looked for is found
+It speaks the DevTools protocol over two pipes, so that it takes nothing but Chromium. What is looked for is found
 in the accessibility tree: a role, and a name as a screen reader reads it.
 """
 
@@ -44,7 +44,16 @@ class Chromium:
     def __init__(self, program: str, profile: Path) -> None:
         there, self._into = os.pipe()
         self._out, back = os.pipe()
-        command = [sys.executable, "-c", _START, str(there), str(back), program, *_OPTIONS, f"--user-data-dir={profile}"]
+        command = [
+            sys.executable,
+            "-c",
+            _START,
+            str(there),
+            str(back),
+            program,
+            *_OPTIONS,
+            f"--user-data-dir={profile}",
+        ]
         self._process = subprocess.Popen(
             command, pass_fds=(there, back), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
@@ -143,7 +152,9 @@ class Page:
         elif method == "Log.entryAdded" and params["entry"]["level"] == "error":
             entry = params["entry"]
             # What the server refuses is said in the page; a browser calls it an error as well.
-            if not (entry["source"] == "network" and any(f"status of 4{n}" in entry["text"] for n in ("04", "09", "22"))):
+            if not (
+                entry["source"] == "network" and any(f"status of 4{n}" in entry["text"] for n in ("04", "09", "22"))
+            ):
                 self.wrong.append(f"{entry['text']} {entry.get('url', '')}")
         elif method == "Network.requestWillBeSent":
             self.asked.append(params["request"]["url"])
@@ -264,7 +275,7 @@ class Page:
         self.send("Input.dispatchKeyEvent", type="keyUp", **common)
 
     def choose(self, name: str, option: str) -> None:
-        """Choose from a list by the beginning of a choice. Its menu is the browser's own, and has no place in a page."""
+        """Choose from a list by the beginning of a choice. Its menu is the browser's own, not the page's."""
         self.send("DOM.focus", backendNodeId=self.node("combobox", name))
         found = self.run(
             f"""(() => {{

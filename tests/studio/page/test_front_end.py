@@ -36,7 +36,9 @@ def test_nothing_from_elsewhere() -> None:
     for path in [*SCRIPTS, *STATIC.rglob("*.css"), *STATIC.rglob("*.html")]:
         text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert not re.search(r"https?://|@import|url\(", text), path.name
-        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|\beval\(|new Function|localStorage", text), path.name
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|\beval\(|new Function|localStorage", text), (
+            path.name
+        )
         if path.suffix == ".html":
             assert not re.search(r"<style|style=|onclick=|<script(?![^>]*src=)", text)
 
