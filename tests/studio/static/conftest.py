@@ -15,7 +15,7 @@ import pytest
 
 from tests.report.conftest import browser  # noqa: F401 (a fixture)
 from tests.report.headless import Browser
-from tests.studio.page.driven import Chromium, chromium
+from tests.studio.static.driven import Chromium, chromium
 
 COMPONENTS = Path(__file__).resolve().parents[3] / "scripts" / "components"
 
