@@ -12,7 +12,7 @@ import pytest
 from incrowd.studio.first_paint import STEPS, first_paint
 from tests.report.report_cases import Page
 
-STATIC = Path(__file__).resolve().parents[3] / "src" / "incrowd" / "studio" / "static"
+STATIC = Path(__file__).resolve().parents[2] / "src" / "incrowd" / "studio" / "static"
 SCRIPTS = sorted(STATIC.rglob("*.js"))
 PROJECT: dict[str, Any] = {
     "id": "5f0c", "name": "pay <b>.csv", "state": "ready", "recipe": {},

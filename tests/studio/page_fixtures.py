@@ -13,17 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.report.conftest import browser  # noqa: F401 (a fixture)
+from tests.report.conftest import browser as chromium_program  # noqa: F401 (a fixture)
 from tests.report.headless import Browser
-from tests.studio.static.driven import Chromium, chromium
+from tests.studio.driven import Chromium, chromium
 
-COMPONENTS = Path(__file__).resolve().parents[3] / "scripts" / "components"
+COMPONENTS = Path(__file__).resolve().parents[2] / "scripts" / "components"
 
 
 @pytest.fixture(scope="session")
-def driven(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:  # noqa: F811
+def driven(chromium_program: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:  # noqa: F811
     """Chromium, driven over pipes."""
-    with chromium(browser.program, tmp_path_factory.mktemp("driven")) as program:
+    with chromium(chromium_program.program, tmp_path_factory.mktemp("driven")) as program:
         yield program
 
 

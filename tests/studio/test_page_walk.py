@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from tests.studio.static.conftest import studio
-from tests.studio.static.driven import Chromium, Page
+from tests.studio.driven import Chromium, Page
+from tests.studio.page_fixtures import studio
 
 SIZES = ((360, False), (1280, False), (1280, True), (1600, False))
 _WIDER = """
