@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import incrowd as ic
+from tests.studio.page_fixtures import chromium_program, driven, javascript_tools  # noqa: F401 (fixtures)
 from tests.studio.running import Browser, Running, running
 
 pytest.importorskip("starlette")
