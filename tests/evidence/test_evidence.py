@@ -227,6 +227,13 @@ def test_the_command(place: Path, tmp_path: Path) -> None:
     )
     assert (done.code, done.err) == (0, "")
     assert incrowd("evidence", "--verify", out).code == 0
+    kinds = [entry.kind for entry in Ledger(place / "book").entries]
+    assert "signed" not in kinds
+    more = ("--ledger", place / "book", "--key", place / "steward", "--signed-by", "me")
+    assert incrowd("evidence", place / "out", *more, "-o", out, "--no-learning").code == 0
+    last = Ledger(place / "book").entries[-1]
+    assert (last.kind, last.told["signed by"], last.about) == ("signed", "me", 2)
+    assert Ledger(place / "book").verify([place / "out"]) == []
     (out / "evidence.json").write_text("{}")
     done = incrowd("evidence", "--verify", out)
     assert (done.code, "evidence.json was changed" in done.out) == (1, True)

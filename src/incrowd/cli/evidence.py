@@ -71,6 +71,7 @@ def evidence(
         raise typer.BadParameter("say who signs: --signed-by NAME", param_hint="--signed-by")
     from incrowd.cli.output import print_json, showing_progress
     from incrowd.evidence import make_evidence, sign
+    from incrowd.evidence import verify as verify_signature
     from incrowd.evidence.context import Context
     from incrowd.ledger import Ledger
     from incrowd.publishing.opening.open_release import open_release
@@ -92,6 +93,9 @@ def evidence(
         written = [*found.save(place)]
         if key is not None:
             written.append(sign(place, key, signed_by=str(signed_by)))
+            if book is not None:
+                told = verify_signature(place)
+                book.signed(release, {"signed by": told.signed_by, "fingerprint of the key": told.fingerprint})
     if as_json:
         print_json(found.to_dict())
         return

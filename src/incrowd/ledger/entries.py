@@ -17,9 +17,9 @@ from typing import Any, Literal
 from incrowd.common.exact import as_exact
 from incrowd.dp.budget import Budget
 
-Kind = Literal["begun", "started", "made", "saved", "failed", "stopped", "answered"]
-"""What happened: the ledger was begun; a release was started, made, saved, not made, or its run was killed; a question
-was answered."""
+Kind = Literal["begun", "started", "made", "saved", "signed", "failed", "stopped", "answered"]
+"""What happened: the ledger was begun; a release was started, made, saved, signed for, not made, or its run was killed;
+a question was answered."""
 
 FIRST = "0" * 64
 """What stands for the hash before the first entry."""

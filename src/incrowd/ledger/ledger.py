@@ -189,6 +189,14 @@ class Ledger:
         """Write down where a release was saved, and what its files are."""
         return self._add("saved", {"about": about, **told})
 
+    def signed(self, release: str | Path, told: Mapping[str, Any]) -> Entry:
+        """Write down who signed evidence about a saved release; one that is not in this ledger is refused."""
+        place = Path(release)
+        for fault in _strange(place, self.entries):
+            raise LedgerError(f"{fault}  Hint: sign without the ledger, or publish it under this one.")
+        mark = json.loads((place / "summary.json").read_text(encoding="utf-8"))["ledger"]
+        return self._add("signed", {"about": mark["entry"], **told})
+
     def require_room(self, prices: Sequence[Budget]) -> None:
         """Raise `BudgetSpent` if the cap cannot pay for all of these together. Nothing is taken yet."""
         cap, total = self.cap, self._cost(self.entries, *prices)
