@@ -176,7 +176,7 @@ class Page:
         end = time.monotonic() + seconds
         while not true():
             if time.monotonic() > end:
-                raise NotSeen(f"{what}: not within {seconds:g} s. The page says:\n{self.text()[:3000]}")
+                raise NotSeen(f"{what}: not within {seconds:g} s. The page says:\n{self.text()[:1500]}")
             self._browser.listen(0.05)
 
     def text(self) -> str:

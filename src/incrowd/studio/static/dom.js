@@ -120,7 +120,7 @@ function amend(node, child) {
   if (!node.localName.includes("-")) reconcile(node, child.children);
   // The value of a list of choices can only be one that it has by now.
   if ("value" in props && !Object.is(props["value"], before["value"])) assign(node, "value", props["value"], undefined);
-  else if (node.localName === "select" && "value" in props) assign(node, "value", props["value"], undefined);
+  else if (node.localName === "select" && "value" in props && node !== document.activeElement) assign(node, "value", props["value"], undefined);
 }
 
 /** @param {Element} node @param {string} name @param {any} value @param {any} before */

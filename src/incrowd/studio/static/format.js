@@ -26,10 +26,6 @@ export function counted(count, one, many = `${one}s`) {
 /** @param {number} bytes */
 export function size(bytes) {
   const units = ["bytes", "kB", "MB", "GB", "TB"];
-  let place = 0;
-  while (bytes >= 1000 && place < units.length - 1) {
-    bytes /= 1000;
-    place += 1;
-  }
-  return `${number(Number(bytes.toPrecision(3)))} ${units[place]}`;
+  const place = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3));
+  return `${number(Number((bytes / 1000 ** place).toPrecision(3)))} ${units[place]}`;
 }

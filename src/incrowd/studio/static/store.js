@@ -57,6 +57,7 @@ function adopt(next) {
   const before = project.peek();
   if (before && next && before.id === next.id && before.version > next.version) return;
   if (before?.id !== next?.id) {
+    newest = 0;
     jobs.set({});
     lasting.clear();
   }
@@ -91,7 +92,8 @@ function listen() {
     replace(data.state);
   });
   on("project", (data) => {
-    if (data.id === project.peek()?.id) adopt({ ...data, jobs: [] });
+    // What is on its way from here brings its own answer: nothing jumps back under a person's hands.
+    if (data.id === project.peek()?.id && queued === 0) adopt({ ...data, jobs: [] });
   });
   on("job", learn);
   on("bye", () => connected.set(false));
@@ -152,6 +154,8 @@ export async function doing(work) {
 
 /** One change after the other: each needs the version that the one before made. */
 let queue = Promise.resolve();
+let queued = 0;
+let newest = 0;
 
 /**
  * Change the recipe.
@@ -159,15 +163,20 @@ let queue = Promise.resolve();
  * @param {(version: number) => Promise<Api.Project>} work
  */
 function change(label, work) {
+  queued += 1;
   const next = queue.then(() =>
     doing(async () => {
-      const after = await work(project.peek()?.version ?? 0);
-      adopt({ ...after, jobs: [] });
+      const after = await work(Math.max(newest, project.peek()?.version ?? 0)).finally(() => (queued -= 1));
+      newest = after.version;
+      if (queued === 0) adopt({ ...after, jobs: [] });
       said.set(label);
       return after;
     }),
   );
-  queue = next.then(() => undefined);
+  queue = next.then(() => {
+    // The last of several changes failed: what the others made is still to be shown.
+    if (queued === 0 && newest > (project.peek()?.version ?? 0)) get(base()).then(adopt, told);
+  });
   return next;
 }
 

@@ -152,8 +152,7 @@ class HierarchiesScreen extends Part {
             const file = event.target.files?.[0];
             if (!file) return;
             const text = await file.text();
-            const made = await doing(() => ask("POST", `${this.#path}/file`, text, "text/csv"));
-            this.#waiting = made ?? null;
+            this.#waiting = (await doing(() => ask("POST", `${this.#path}/file`, text, "text/csv"))) ?? null;
             this.redraw();
           },
         })),
