@@ -79,10 +79,7 @@ const SHAPES = {
 
 /** The shapes of points in a list, to stand beside their meaning. */
 export const LEGEND = /** @type {const} */ ([
-  ["best", "nothing else is better on both"],
-  ["way", "another way"],
-  ["try", "your try"],
-  ["now", "what you have now"],
+  ["best", "nothing else is better on both"], ["way", "another way"], ["try", "your try"], ["now", "what you have now"],
 ]);
 
 /** @param {keyof typeof SHAPES} kind */

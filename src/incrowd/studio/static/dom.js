@@ -119,8 +119,9 @@ function amend(node, child) {
   made.set(node, { key: child.key, props });
   if (!node.localName.includes("-")) reconcile(node, child.children);
   // The value of a list of choices can only be one that it has by now.
-  if ("value" in props && !Object.is(props["value"], before["value"])) assign(node, "value", props["value"], undefined);
-  else if (node.localName === "select" && "value" in props && node !== document.activeElement) assign(node, "value", props["value"], undefined);
+  const changed = !Object.is(props["value"], before["value"]);
+  const list = node.localName === "select" && node !== document.activeElement;
+  if ("value" in props && (changed || list)) assign(node, "value", props["value"], undefined);
 }
 
 /** @param {Element} node @param {string} name @param {any} value @param {any} before */

@@ -154,8 +154,7 @@ export async function doing(work) {
 
 /** One change after the other: each needs the version that the one before made. */
 let queue = Promise.resolve();
-let queued = 0;
-let newest = 0;
+let [queued, newest] = [0, 0];
 
 /**
  * Change the recipe.

@@ -86,6 +86,7 @@ class TryScreen extends Part {
         value: "",
         onchange: (event) => {
           const kind = kinds.find((one) => one.name === valueOf(event));
+          event.target.value = "";
           if (kind) patch(`${kind.name} asked for`, [[["models"], [...models, this.#fresh(kind, columns)]]]);
         },
       }, h("option", { value: "" }, "choose …"),
