@@ -15,26 +15,31 @@ if TYPE_CHECKING:
 def list_parts(
     family: Annotated[
         str | None,
-        typer.Argument(help="models, methods, forms, metrics, attacks, hierarchies, changes, sources, sinks, engines."),
+        typer.Argument(
+            help="models, methods, forms, metrics, attacks, hierarchies, changes, sources, sinks, engines, rules."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
 ) -> None:
     """List what there is by name: models, methods, forms, metrics, attacks, hierarchies, changes, sources, sinks,
-    engines."""
+    engines, rules."""
     from rich.console import Console
 
     from incrowd.cli.output import print_json, summary_table
-    from incrowd.core.families import FAMILIES, registered
+    from incrowd.common.registry import members
+    from incrowd.core.families import FAMILIES
+    from incrowd.planning.rules import RULES
 
-    if family is not None and family not in FAMILIES:
-        raise typer.BadParameter(f"it is one of {', '.join(FAMILIES)}", param_hint="FAMILY")
-    found = {name: _described(registered(name)) for name in FAMILIES if family in (None, name)}
+    families = {**FAMILIES, RULES.name: RULES}
+    if family is not None and family not in families:
+        raise typer.BadParameter(f"it is one of {', '.join(families)}", param_hint="FAMILY")
+    found = {name: _described(members(families[name])) for name in families if family in (None, name)}
     if as_json:
         print_json(found)
         return
     console = Console()
-    for name, members in found.items():
-        lines = [(member["name"], _line(member)) for member in members]
+    for name, parts in found.items():
+        lines = [(member["name"], _line(member)) for member in parts]
         console.print(summary_table(name.capitalize(), lines))
         console.print()
 

@@ -42,6 +42,14 @@ def profile(
         typer.Option("--output", "-o", help="The recipe to write (default: FILE's name and .recipe.toml, here)."),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a recipe that is there already.")] = False,
+    rule: Annotated[
+        str | None,
+        typer.Option(
+            "--rule",
+            help="Write the recipe that a rule asks for: hipaa-safe-harbor, expert-determination, ema-0070, "
+            "health-canada, public-use-file (incrowd list rules).",
+        ),
+    ] = None,
     *,
     reading: Reading,
     trial: Annotated[
@@ -60,7 +68,9 @@ def profile(
     from incrowd.planning.profile import profile as profile_table
     from incrowd.planning.profile.trial import try_recipe
     from incrowd.planning.profile.writing import recipe_text
+    from incrowd.planning.rules import rule_named
 
+    asked = None if rule is None else rule_named(rule)
     recipe = output or Path(f"{_stem(file)}.recipe.toml")
     writes = output is not None or not as_json
     if writes:
@@ -69,11 +79,11 @@ def profile(
         found = profile_table(file, progress=progress, **reading)
         if trial:
             progress("trying the recipe", 0.0)
-            told = try_recipe(found, recipe_text(found, recipe_path=recipe), file, ReadOptions(**reading))
+            told = try_recipe(found, recipe_text(found, recipe_path=recipe, rule=asked), file, ReadOptions(**reading))
             found = replace(found, trial=told)
             progress("trying the recipe", 1.0)
     if writes:
-        write_text(recipe, recipe_text(found, recipe_path=recipe), force=force)
+        write_text(recipe, recipe_text(found, recipe_path=recipe, rule=asked), force=force)
     if as_json:
         print_json(found.to_dict())
         return

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.planning.profile.facts import Look
 from incrowd.planning.profile.vocabulary import Role
 from incrowd.publishing.recipe_format import hierarchy_to_dict
 
@@ -30,6 +31,8 @@ class ColumnProfile:
     hierarchy: Hierarchy | None = None
     label: str | None = None
     """What a statistics program's file says that it holds."""
+    look: Look | None = None
+    """What its values are, as far as that is known: numbers, dates, texts."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON, without any value of the table: the recipe lists those of categories."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Unpack
 
 from incrowd.common.progress import Progress, silent
@@ -51,6 +52,17 @@ class Profile:
     def named(self, role: Role) -> list[ColumnProfile]:
         """Return the columns that a role is proposed for."""
         return [column for column in self.columns if column.role == role]
+
+    def recipe(self, *, rule: str | None = None, path: str | Path = "table.recipe.toml") -> str:
+        """Return a recipe for the table as text, to be written to `path`: a proposal, or what a `rule` asks for.
+
+        Rules are `hipaa-safe-harbor`, `expert-determination`, `ema-0070`, `health-canada`, `public-use-file`, and those
+        of plugins (`incrowd list rules`).
+        """
+        from incrowd.planning.profile.writing import recipe_text
+        from incrowd.planning.rules import rule_named
+
+        return recipe_text(self, recipe_path=path, rule=None if rule is None else rule_named(rule))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -200,5 +212,6 @@ def _column(facts: ColumnFacts, finding: Finding | None, proposal: Proposal, sep
         largest_share=facts.largest_share,
         separation=separation,
         label=facts.label,
+        look=facts.look,
     )
     return replace(made, hierarchy=propose_hierarchy(facts, concept)) if proposal.role == "quasi" else made

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
 from textwrap import wrap
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tomli_w
 
@@ -20,9 +20,13 @@ from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.planning.profile.column_profile import ColumnProfile
 from incrowd.planning.profile.notes import PROPOSED_K
 from incrowd.planning.profile.number_levels import reason_of
+from incrowd.planning.profile.plan import Asked, Plan, PlannedColumn
 from incrowd.planning.profile.proposing import Profile
 from incrowd.planning.profile.readable import count, listed, plain, share
 from incrowd.publishing.recipe_format import VERSION, hierarchy_to_dict
+
+if TYPE_CHECKING:
+    from incrowd.planning.rules.rule import Rule
 
 MOST_ALIKE = 0.9
 """Where one value fills more of a column, two values in every group would cost much detail: it is left to the user."""
@@ -41,24 +45,30 @@ _ROLES = (
     ("household", "it tells who lives together: k-anonymity counts households, too"),
     ("identifier", "it points at one person: it is not published"),
     ("pseudonym", "an identifier that is published under a code"),
+    ("date", "dates that are published after a treatment, outside of every guarantee"),
     ("weight", "a survey's weight: it is published rounded, and used by counts and risks of a population"),
     ("drop", "it is not published"),
     ("keep", "it is published as it is, outside of every guarantee"),
 )
 
 
-def recipe_text(profile: Profile, *, recipe_path: str | Path) -> str:
-    """Return the recipe for a profiled table, to be written to `recipe_path`; paths in it are relative to that."""
+def recipe_text(profile: Profile, *, recipe_path: str | Path, rule: Rule | None = None) -> str:
+    """Return the recipe for a profiled table, to be written to `recipe_path`; paths in it are relative to that.
+
+    It asks for what a `rule` asks for, or for what looks reasonable.
+    """
     recipe_path = Path(recipe_path)
-    sections = [
-        _head(profile),
-        _source(profile.source, recipe_path.parent),
-        _models(profile),
-        _METHOD,
-        _table("output", {"directory": f"{_stem(recipe_path)}-release"}),
-        "\n".join(_about_columns()),
-        *(_column(column, profile.rows) for column in profile.columns),
-    ]
+    source = _source(profile.source, recipe_path.parent)
+    output = _table("output", {"directory": f"{_stem(recipe_path)}-release"})
+    about = "\n".join(_about_columns())
+    if rule is None:
+        columns = [_column(column, profile.rows) for column in profile.columns]
+        sections = [_head(profile), source, _models(profile), _METHOD, output, about, *columns]
+    else:
+        plan = rule.plan(profile)
+        columns = [_planned_column(planned, profile.rows) for planned in plan.columns]
+        models = [_asked("[models]", asked) for asked in plan.models]
+        sections = [_rule_head(profile, plan), source, *models, _asked("method", plan.method), output, about, *columns]
     return "\n\n".join(sections) + "\n"
 
 
@@ -70,6 +80,24 @@ def _head(profile: Profile) -> str:
     lines += profile.trial
     lines += [f"Note: {note}" for note in profile.notes]
     return "\n".join([*map(_comment, lines), f"incrowd = {VERSION}", *_each_row(profile)])
+
+
+def _rule_head(profile: Profile, plan: Plan) -> str:
+    """Say what the rule does not establish before anything else."""
+    lines = [
+        f"{plan.title}: a recipe for {count(profile.rows, 'row')}, made by looking at the table. Read it, edit it, "
+        "run it.",
+        "What it does NOT establish:",
+        *(f"- {text}" for text in plan.not_established),
+        "Questions that a person has to answer:",
+        *(f"- {text}" for text in plan.questions),
+        *profile.trial,
+        *(f"Note: {note}" for note in profile.notes),
+    ]
+    sample = [] if plan.sample is None else [_comment(plan.sample.why), *_entries(plan.sample.entries)]
+    told = any(planned.role.startswith("person") for planned in plan.columns)  # whose a row is
+    each_row = [] if told else _each_row(profile)
+    return "\n".join([*map(_comment, lines), f"incrowd = {VERSION}", *sample, *each_row])
 
 
 def _each_row(profile: Profile) -> Iterator[str]:
@@ -134,36 +162,48 @@ def _models(profile: Profile) -> str:
     why = f"Everybody hides among at least {PROPOSED_K} people who look alike; 3 to 20 are usual, more is safer."
     models = [_comment(why) + f'\n[[models]]\nname = "k-anonymity"\nk = {PROPOSED_K}']
     sensitive = profile.named("sensitive")
-    models += [_diversity(column) for column in sensitive if column.distinct > 1]
+    models += [_asked("[models]", diversity(column)) for column in sensitive if column.distinct > 1]
     if not sensitive:
         why = "With a sensitive column, ask that every group holds at least two of its values:"
-        models.append(_comment(why) + '\n# [[models]]\n# name = "distinct-l-diversity"\n# l = 2')
+        models.append(_asked("[models]", Asked(why, {"name": "distinct-l-diversity", "l": 2}, off=True)))
     return "\n\n".join(models)
 
 
-def _diversity(column: ColumnProfile) -> str:
-    model = '[[models]]\nname = "distinct-l-diversity"\nl = 2\n' + _entry("column", column.name)
+def diversity(column: ColumnProfile) -> Asked:
+    """Return that groups hold two values of a sensitive column; switched off where that would cost much."""
+    model = {"name": "distinct-l-diversity", "l": 2, "column": column.name}
     largest = column.largest_share
     if largest is None or largest <= MOST_ALIKE:
         why = "In each group at least two values of this column, so that nobody's is known for certain:"
-        return f"{_comment(why)}\n{model}"
+        return Asked(why, model)
     why = f"One value fills {share(largest, 1)} of this column: two in every group cost much detail. To ask for them:"
-    return _comment(why) + "\n" + "\n".join(f"# {plain(line)}" for line in model.split("\n"))
+    return Asked(why, model, off=True)
+
+
+def _asked(header: str, asked: Asked) -> str:
+    table = _table(header, asked.entries)
+    if asked.off:
+        table = "\n".join(f"# {plain(line)}" for line in table.split("\n"))
+    return f"{_comment(asked.why)}\n{table}"
 
 
 def _column(column: ColumnProfile, rows: int) -> str:
+    return _planned_column(PlannedColumn(column, column.role, ""), rows)
+
+
+def _planned_column(planned: PlannedColumn, rows: int) -> str:
+    column = planned.column
     about = count(column.distinct, "distinct value")
     if not column.distinct_exact:
         about = "about " + about
     missing = "none missing" if not column.missing else f"{share(column.missing, rows)} missing"
     unsure = "Unsure: " if column.unsure else ""
     label = f"“{column.label}”: " if column.label else ""
-    lines = [
-        _comment(f"{label}{about}, {missing}. {_capitalized(unsure + column.reason)}."),
-        f"[columns.{_key(column.name)}]",
-        _entry("role", column.role),
-    ]
-    if column.hierarchy is not None:
+    lines = [_comment(f"{label}{about}, {missing}. {_capitalized(unsure + column.reason)}.")]
+    if planned.why:
+        lines.append(_comment(f"Rule: {planned.why}."))
+    lines += [f"[columns.{_key(column.name)}]", _entry("role", planned.role), *_entries(planned.entries)]
+    if column.hierarchy is not None and planned.role == "quasi":
         lines += _hierarchy(column.name, column.hierarchy)
     return "\n".join(lines)
 
@@ -215,7 +255,11 @@ def _wrapped(values: Sequence[str]) -> str:
 
 
 def _table(name: str, entries: Mapping[str, Any]) -> str:
-    return "\n".join([f"[{name}]", *(_entry(key, value) for key, value in entries.items())])
+    return "\n".join([f"[{name}]", *_entries(entries)])
+
+
+def _entries(entries: Mapping[str, Any]) -> Iterator[str]:
+    return (_entry(key, value) for key, value in entries.items())
 
 
 def _entry(key: str, value: Any) -> str:
@@ -230,6 +274,8 @@ def _key(name: str) -> str:
 def _value(value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         value = int(value)  # widths = [5, 10] is easier to read than [5.0, 10.0]
+    if isinstance(value, Mapping):
+        return _inline(value)
     if isinstance(value, list):
         return "[" + ", ".join(_value(item) for item in value) + "]"
     return tomli_w.dumps({"x": value}).removeprefix("x = ").removesuffix("\n")
@@ -240,7 +286,9 @@ def _inline(entries: Mapping[str, Any]) -> str:
 
 
 def _comment(text: str) -> str:
-    return "\n".join(f"# {line}" for line in wrap(plain(text), _LINE, break_long_words=False, break_on_hyphens=False))
+    indent = "  " if text.startswith("- ") else ""
+    lines = wrap(plain(text), _LINE, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(f"# {line}" for line in lines)
 
 
 def _capitalized(text: str) -> str:
