@@ -61,6 +61,6 @@ class Year(Change):
             return column.values.cast(pl.Int64)
         raise SchemaError(
             f"column '{column.name}': {self.name} is for dates and for years of four digits, and not all of its values "
-            'are.  Hint: state how dates are written when the table is read, such as written = "DD/MM/YYYY", list '
-            "texts that stand for a missing value with missing=, or drop the column."
+            'are.  Hint: state how dates are written, such as written={"born": "dd.mm.yyyy"}, list texts that stand '
+            "for a missing value with missing=, or drop the column."
         )

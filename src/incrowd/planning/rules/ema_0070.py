@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from incrowd.planning.profile.column_profile import ColumnProfile
 from incrowd.planning.profile.plan import Plan, PlannedColumn
@@ -44,7 +44,7 @@ class Ema0070(Rule):
                 "It is no legal determination.",
             ),
             questions=(
-                "Is the maximum risk right, or an average? 0.09 as a maximum, as here, is the stricter reading.",
+                "Is the maximum risk asked for, or an average? A maximum of 0.09, as here, is the stricter reading.",
                 "Is the disease rare, or are there few sites or few subjects? Then quasi-identifiers may have to go.",
                 "Are serious adverse events, deaths or pregnancies known from the press? Look at them one by one.",
                 "Who else is named: investigators, relatives, staff? Their names and numbers are no subject's, and go.",
@@ -70,7 +70,9 @@ def _numbers_subjects(column: ColumnProfile) -> bool:
 
 
 def _events(profile: Profile) -> list[ColumnProfile]:
-    return [column for column in profile.columns if column.concept == "event date" and column.look == "date"]
+    """Return the dates of events that can be counted from the first one."""
+    dates = [column for column in profile.columns if column.concept == "event date" and column.look == "date"]
+    return [column for column in dates if column.role in ("quasi", "keep")]
 
 
 def _planned(column: ColumnProfile, subject: ColumnProfile | None, events: Sequence[ColumnProfile]) -> PlannedColumn:
@@ -78,10 +80,8 @@ def _planned(column: ColumnProfile, subject: ColumnProfile | None, events: Seque
         return PlannedColumn(
             column, "person-pseudonym", "the subject's number, recoded under a key that is drawn and forgotten"
         )
-    if column in events and column.role != "drop":
-        date: dict[str, Any] = {"kind": "since-first", "unit": "days"}
-        if column != events[0]:
-            date["first_of"] = events[0].name
+    if column in events:
+        date = {"kind": "since-first", "unit": "days", "first_of": events[0].name}
         why = "a date of an event: published as days since the subject's first event, and outside of the guarantee"
         return PlannedColumn(column, "date", why, {"date": date})
     if column.role == "identifier":

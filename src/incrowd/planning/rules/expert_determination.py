@@ -13,13 +13,13 @@ from incrowd.planning.rules.rule import Rule
 RISK = 0.09
 
 
-def risk_model(risk: float = RISK) -> Asked:
+def risk_model() -> Asked:
     """Return the largest risk that anybody may have, as a model."""
     why = (
-        f"Nobody's row is found with a probability above {risk:g}: groups of at least 11 people. 0.09 is a threshold "
-        "for wide release; 0.05 means groups of 20."
+        f"Nobody's row is found with a probability above {RISK:g}: groups of at least 12 people, since 1/11 is 0.0909. "
+        "Where 0.09 is read as 1/11, groups of 11 are enough: risk = 0.091. For groups of 20: risk = 0.05."
     )
-    return Asked(why, {"name": "prosecutor-risk", "risk": risk})
+    return Asked(why, {"name": "prosecutor-risk", "risk": RISK})
 
 
 def mondrian() -> Asked:

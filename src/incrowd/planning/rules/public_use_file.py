@@ -32,6 +32,8 @@ class PublicUseFile(Rule):
     def plan(self, profile: Profile) -> Plan:
         """Return groups of 20, a sample, and coded extremes."""
         several = bool(profile.named("person"))
+        columns = tuple(_planned(column, several=several) for column in profile.columns)
+        sensitive = [planned.column for planned in columns if planned.role == "sensitive"]
         return Plan(
             title=self.title,
             not_established=(
@@ -51,10 +53,10 @@ class PublicUseFile(Rule):
                     f"Everybody hides among at least {GROUP_SIZE} published people who look alike.",
                     {"name": "k-anonymity", "k": GROUP_SIZE},
                 ),
-                *(diversity(column) for column in profile.named("sensitive") if column.distinct > 1),
+                *(diversity(column) for column in sensitive if column.distinct > 1),
             ),
             method=mondrian(),
-            columns=tuple(_planned(column, several=several) for column in profile.columns),
+            columns=columns,
             sample=Asked(
                 "This share of the rows is published, drawn by chance that nobody can repeat.", {"sample": SAMPLE}
             ),
