@@ -270,6 +270,21 @@ def test_zip_codes_that_are_numbers_get_their_zeros_back(tmp_path: Path) -> None
     )
 
 
+def test_three_digits_of_zip_codes_stay_three_and_employers_go(tmp_path: Path) -> None:
+    table = hospital(100).select(
+        "sex", "diagnosis", pl.col("zip").str.head(3).alias("zip3"), pl.lit("Mill & Co").alias("employer")
+    )
+    mixed = table.with_columns(
+        pl.when(pl.col("sex") == "F").then(pl.lit("Mine")).otherwise("employer").alias("employer")
+    )
+    mixed.write_csv(tmp_path / "table.csv")
+    rows = rows_in(published(profile(tmp_path / "table.csv"), "hipaa-safe-harbor", tmp_path))
+    assert set(rows[0]) == {"sex", "diagnosis", "zip3"}
+    assert Counter(row["zip3"] for row in rows) == Counter(
+        "000" if value in SPARSE else value for value in table["zip3"]
+    )
+
+
 def test_ages_in_words_and_dates_in_other_words_are_dropped(tmp_path: Path) -> None:
     table = hospital(100).with_columns(
         age=pl.when(pl.col("age") > 60).then(pl.lit("60-95")).otherwise(pl.lit("under 60")),

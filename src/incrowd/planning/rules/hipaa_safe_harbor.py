@@ -30,6 +30,19 @@ _NO_IDENTIFIER = (
 )  # fmt: skip
 """What columns hold that are none of the eighteen kinds."""
 _STATE_WORDS = frozenset(("state", "states", "us", "usa", "home", "code", "name", "of", "residence", "patient", "abbr"))
+_EMPLOYER_WORDS = frozenset(
+    (
+        "employer",
+        "employers",
+        "company",
+        "firm",
+        "workplace",
+        "organization",
+        "organisation",
+        "arbeitgeber",
+        "employeur",
+    )
+)
 _HIDDEN = ("identifier", "person", "household")
 _LOOKED_FOR = "ABCDEFGHIJKLMNO"
 
@@ -97,6 +110,8 @@ def _planned(column: ColumnProfile) -> PlannedColumn:
             return _cut_zip(column)
         case "place" | "origin" | "coordinate" | "address":
             return _placed(column)
+    if column.concept == "work" and _EMPLOYER_WORDS & set(words_of(column.name)):
+        return PlannedColumn(column, "drop", f"{named('A')}, of employers, too: not published")
     if column.role == "weight" or column.concept in _NO_IDENTIFIER:
         return PlannedColumn(column, column.role, "none of the eighteen kinds by its name: published")
     why = f'not recognised, so that it may be {named("R")}: not published. If it is none of the kinds: role = "quasi"'
@@ -125,7 +140,9 @@ def _aged(column: ColumnProfile) -> PlannedColumn:
 
 
 def _cut_zip(column: ColumnProfile) -> PlannedColumn:
-    change: dict[str, Any] = {"name": "first-characters", "keep": 3, "digits": 5}
+    # A column that is called zip3 holds three digits already: 941 is not 00941.
+    digits = 3 if "3" in column.name else 5
+    change: dict[str, Any] = {"name": "first-characters", "keep": 3, "digits": digits}
     change |= {"exceptions": list(SPARSE_AREAS), "shown": "000"}
     why = (
         "the first three digits of zip codes, and 000 for areas of 20,000 people or fewer: the 17 of the census of "
