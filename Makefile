@@ -22,7 +22,7 @@ lint: $(VENV)/.test-installed
 types: $(VENV)/.test-installed
 	$(BIN)/mypy
 
-# Three processes for two cores: those that wait for Spark leave one idle.
+# Three processes for two cores: the one that waits for Spark leaves one idle. `tests/conftest.py` keeps tests together that share something.
 tests: $(VENV)/.test-installed
 	$(BIN)/python -m pytest -n 3 $(PYTEST_ARGS)
 

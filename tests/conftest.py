@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -14,6 +16,33 @@ from hypothesis import settings
 # nothing of its own looks at 40 tables: with 100 the suite takes half as long again, and `make campaign` looks at more.
 settings.register_profile("incrowd", derandomize=True, database=None, deadline=None, max_examples=40)
 settings.load_profile("incrowd")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep together what shares something expensive: else each process of tests makes its own, and its own Spark."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Together(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return together(nodeid)
+
+    return Together(config, log)
+
+
+@cache
+def together(nodeid: str) -> str:
+    """Return the tests that a test runs with: those of Spark, those of a file whose fixtures last, or none other."""
+    file = nodeid.partition("::")[0]
+    if file.startswith("tests/engines/"):
+        return "spark"
+    return file if _has_lasting_fixtures(file) else nodeid
+
+
+@cache
+def _has_lasting_fixtures(file: str) -> bool:
+    path = Path(__file__).parents[1] / file
+    return path.is_file() and 'fixture(scope="module")' in path.read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")
