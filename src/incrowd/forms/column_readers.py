@@ -20,7 +20,7 @@ from incrowd.errors import QueryError, did_you_mean
 from incrowd.forms.label_meanings import ALPHABETS, Piece, point, step_of
 from incrowd.forms.likely_values import likely_names, likely_points
 from incrowd.forms.reading.labels import number_labels
-from incrowd.hierarchies.values import as_dates, as_numbers, as_short_text, natural_kind, spelling_of
+from incrowd.hierarchies.values import as_dates, as_numbers, as_short_text, as_text, natural_kind, spelling_of
 
 _MISSING_LABEL = -1
 _MOST_STEPS = 2.0**53
@@ -468,7 +468,7 @@ def _as_files_tell(values: pl.Series) -> pl.Series:
         return found if zone is None else found.dt.convert_time_zone("UTC")
     known = found.drop_nulls()
     if found.dtype.is_float() and not known.is_finite().all():
-        return values.cast(pl.String)
+        return as_text(values)
     too_long = found.dtype.is_integer() and known.cast(pl.Int64, strict=False).null_count() > 0
     return found.cast(pl.String) if too_long else found
 
