@@ -18,7 +18,7 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-SLOW = {"background-knowledge": 2}
+SLOW = {"background-knowledge": 2, "composition": 2}
 """How many tables are looked at where one takes seconds."""
 
 

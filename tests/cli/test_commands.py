@@ -143,7 +143,7 @@ def lasting(folder: Path) -> dict[str, bytes | None]:
 
 
 def test_the_demo_publishes_checks_compares_and_can_be_run_again() -> None:
-    done = incrowd("demo", "--rows", "600", "--k", "8", "--l", "3", "--jobs", "1")
+    done = incrowd("demo", "--rows", "400", "--k", "8", "--l", "3", "--jobs", "1")
     assert (done.code, done.err) == (0, "")
     assert sorted(lasting(Path("demo"))) == [
         "audit.html",
@@ -160,19 +160,19 @@ def test_the_demo_publishes_checks_compares_and_can_be_run_again() -> None:
         quasi=["age", "sex", "education", "marital", "race", "birth_place"],
         sensitive=["occupation"],
     )
-    assert checked.rows == 600
+    assert checked.rows == 400
     assert checked.k >= 8
     assert checked.sensitive["occupation"].distinct_l >= 3
     assert "Singling out".lower() in Path("demo/audit.html").read_text(encoding="utf-8").lower()
     before = lasting(Path("demo"))
-    assert incrowd("demo", "--rows", "600", "--k", "8", "--l", "3", "--jobs", "1").code == 0
+    assert incrowd("demo", "--rows", "400", "--k", "8", "--l", "3", "--jobs", "1").code == 0
     assert lasting(Path("demo")) == before
     assert incrowd("publish", "demo/people.recipe.toml", "--force", "-q").code == 0
     assert lasting(Path("demo")) == before
 
 
 def test_the_demo_prints_json_and_nothing_else() -> None:
-    done = incrowd("demo", "--rows", "500", "--json", "-o", "elsewhere", "--jobs", "1")
+    done = incrowd("demo", "--rows", "400", "--json", "-o", "elsewhere", "--jobs", "1")
     told = json.loads(done.out)
     assert (done.code, done.err) == (0, "")
     assert told["before"]["unique_rows"] > 0

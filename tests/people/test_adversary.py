@@ -46,7 +46,7 @@ def frames(draw: st.DrawFn, *, most_people: int = 12) -> pl.DataFrame:
 
 
 few = settings(
-    max_examples=4,
+    max_examples=3,
     deadline=None,
     derandomize=True,
     database=None,
