@@ -114,8 +114,12 @@ def _risk(found: Found) -> list[Child]:
 
 def _adversaries(found: Found) -> list[Child]:
     told = found["adversaries"]
-    threats = [(threat, entry["asks"], entry["level"], entry["says"]) for threat, entry in told["threats"].items()]
-    attacks = [(named(one), _percent(one["value"]), _percent(one["baseline"]), one["level"]) for one in told["attacks"]]
+    threats = [
+        (threat, entry["asks"], _badge(entry["level"]), entry["says"]) for threat, entry in told["threats"].items()
+    ]
+    attacks = [
+        (named(one), _percent(one["value"]), _percent(one["baseline"]), _badge(one["level"])) for one in told["attacks"]
+    ]
     missing = [f"{one['what']}: {one['why']}" for one in told["not tried"]]
     return [
         table(["threat", "question", "level", "worst finding"], threats, class_="wide"),
@@ -194,6 +198,10 @@ def _joined(links: Iterable[Child]) -> list[Child]:
     for link in links:
         found += [", ", link] if found else [link]
     return found
+
+
+def _badge(level: str) -> Raw:
+    return element("span", level, class_=f"badge {level.replace(' ', '-')}")
 
 
 def _share(told: Found | None, who: str, what: str) -> Child:
