@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis.errors import Flaky
 
 import incrowd as ic
 from incrowd.changes.change import Change, Column
@@ -439,5 +441,7 @@ class Silent(Change):
     ("change", "said"), [(Unseeded(), "gives another release|follows chance"), (Silent(), "does not say what it does")]
 )
 def test_the_suite_finds_what_is_wrong(change: Any, said: str) -> None:
-    with pytest.raises(AssertionError, match=said):
+    # What differs each time may hold when it is looked at again: Hypothesis calls such a test flaky.
+    with pytest.raises((AssertionError, Flaky)) as found:
         check_change(change, examples=25, shrink=False)
+    assert isinstance(found.value, Flaky) or re.search(said, str(found.value))
