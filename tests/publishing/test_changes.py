@@ -441,7 +441,8 @@ class Silent(Change):
     ("change", "said"), [(Unseeded(), "gives another release|follows chance"), (Silent(), "does not say what it does")]
 )
 def test_the_suite_finds_what_is_wrong(change: Any, said: str) -> None:
-    # What differs each time may hold when it is looked at again: Hypothesis calls such a test flaky.
-    with pytest.raises((AssertionError, Flaky)) as found:
+    # What differs each time may hold when it is looked at again: Hypothesis calls such a test flaky. A column of one
+    # value never differs: then its recipe is read back, which knows no change of that name.
+    with pytest.raises((AssertionError, Flaky, RecipeError)) as found:
         check_change(change, examples=25, shrink=False)
-    assert isinstance(found.value, Flaky) or re.search(said, str(found.value))
+    assert not isinstance(found.value, AssertionError) or re.search(said, str(found.value))
