@@ -164,16 +164,16 @@ def test_ten_quarters_together_tell_no_more_than_one(tmp_path: Path) -> None:
         return Composition().run(target, rng=np.random.default_rng(0))
 
     tables = quarters(300, 10, turnover=0.3)
-    # Of one draw: another one may come out above by chance, by some tenths of a per cent.
-    invariant = composed(publish_all(tables, 3, tmp_path, seed=1))
+    # One draw may come out above by chance, by some tenths of a per cent: the mean of several does not.
+    draws = [composed(publish_all(tables, 3, tmp_path / str(seed), seed=seed)) for seed in range(5)]
     anatomy = composed(
         [
             ic.publish(ic.read(table, **ROLES), ic.ProbabilisticLDiversity(3), method=ic.Anatomy(), seed=1)
             for table in tables
         ]
     )
-    assert invariant.value <= invariant.baseline
-    assert invariant.details["only one value left"] == 0
+    assert sum(one.value for one in draws) <= sum(one.baseline for one in draws)
+    assert [one.details["only one value left"] for one in draws] == [0] * 5
     assert anatomy.value > anatomy.baseline + 0.2
     assert anatomy.details["only one value left"] > 0.3
 
