@@ -61,6 +61,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "recursive-l-diversity": {"c": 3.0, "l": 2},
     "sliced-diversity": {"l": 2},
     "t-closeness": {"t": 0.5},
+    "adaptive": {"epsilon": 1.0},
     "consistent-diffgen": {"epsilon": 1.0},
     "diffgen": {"epsilon": 1.0},
     "flat-histogram": {"epsilon": 1.0},

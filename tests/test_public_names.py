@@ -17,6 +17,7 @@ NAMES = [
     "KDGS",
     "SDGS",
     "Scheme",
+    "AdaptiveSynthesis",
     "AlphaKAnonymity",
     "Anatomy",
     "Audit",

@@ -26,6 +26,7 @@ and warns of:
     CompileCacheWarning          compiled code cannot be kept on disk, so that every run compiles it again
     FormulaWarning               a file holds cells that a spreadsheet would run as formulas
     ReadingWarning               a file was read in a way that its owner should know
+    UndeclaredWarning            under differential privacy, rows were left out because of what they hold
 
 A message says what was wrong, where, and what to do. It may quote names of columns, labels of hierarchies and
 parameters, and no value of the table: errors are logged, sent and kept. Values that a user must see to mend a
@@ -228,6 +229,10 @@ class FormulaWarning(UserWarning):
 
 class ReadingWarning(UserWarning):
     """A file was read in a way that its owner should know: a column was left out, or is text but for some rows."""
+
+
+class UndeclaredWarning(UserWarning):
+    """Under differential privacy, rows were left out because of what they hold. For the table's owner, nobody else."""
 
 
 def did_you_mean(wrong: str, known: Iterable[str]) -> str:

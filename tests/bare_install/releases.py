@@ -63,6 +63,7 @@ def cases(place: Path) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
         "flat-histogram": (private, {"method": ic.FlatHistogram(1)}),
         "hierarchical-histogram": (table("age", sensitive="marital"), {"method": ic.HierarchicalHistogram(1)}),
         "marginals": (private, {"method": ic.MarginalSynthesis(1)}),
+        "adaptive": (private, {"method": ic.AdaptiveSynthesis(1, "1e-9")}),
     }
 
 

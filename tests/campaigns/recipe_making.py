@@ -15,7 +15,7 @@ Tables = dict[str, Any]
 
 _ODD_NAMES = ("", "x", "agee", "a,b", "é", "count", "\0", "n" * 3000, "group", "age ")
 _JUNK = (b"", b"\0", b"\xff", b"[", b"]", b'"', b"=", b"\n", b"[" * 3000, b"9" * 5000, b"1e999", b"'''")
-_PRIVATE = ("consistent-diffgen", "diffgen", "flat-histogram", "hierarchical-histogram", "marginals")
+_PRIVATE = ("consistent-diffgen", "diffgen", "flat-histogram", "hierarchical-histogram", "marginals", "adaptive")
 
 
 def make_people(dice: random.Random) -> str:

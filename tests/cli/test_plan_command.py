@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import incrowd as ic
-from incrowd.dp.sampled_suppression import delta_of
+from incrowd.dp.exact_suppression import exact_delta
 from tests.cli.command import incrowd
 
 RECIPE = """
@@ -40,9 +40,9 @@ def recipe(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("given", "found", "value"),
     [
-        (("--epsilon", "1", "--delta", "1e-6", "--rate", "0.1"), "k", 9),
-        (("--epsilon", "1", "--k", "20", "--rate", "0.1"), "delta", 4.07251e-14),
-        (("--epsilon", "1", "--delta", "4.08e-14", "--k", "20"), "rate", 0.10001),
+        (("--epsilon", "1", "--delta", "1e-6", "--rate", "0.1"), "k", 8),
+        (("--epsilon", "1", "--k", "20", "--rate", "0.1"), "delta", 2.76069e-15),
+        (("--epsilon", "1", "--delta", "4.08e-14", "--k", "20"), "rate", 0.117014),
     ],
 )
 def test_three_give_the_fourth(given: tuple[str, ...], found: str, value: float) -> None:
@@ -59,14 +59,14 @@ def test_the_smallest_epsilon_is_found() -> None:
     told = json.loads(incrowd("plan", "--delta", "4.08e-14", "--k", "20", "--rate", "0.1", "--json").out)
     assert told["found"] == "epsilon"
     epsilon = told["plan"]["epsilon"]
-    assert delta_of(20, "0.1", epsilon) <= 4.08e-14 * (1 + 1e-11) < delta_of(20, "0.1", epsilon * (1 - 1e-9))
+    assert exact_delta(20, "0.1", epsilon) <= 4.08e-14 * (1 + 1e-11) < exact_delta(20, "0.1", epsilon * (1 - 1e-9))
     assert epsilon < 1  # where Table 1 has 4.07e-14
 
 
 def test_it_is_also_told_in_words() -> None:
     done = incrowd("plan", "--epsilon", "1", "--delta", "1e-6", "--rate", "0.1")
     assert done.code == 0
-    assert "9  ← found" in done.out
+    assert "8  ← found; theorem 1 alone would say 9" in done.out
     assert "The same k and rate also give" in done.out
 
 
@@ -120,8 +120,8 @@ def test_figures_are_drawn(tmp_path: Path) -> None:
     done = incrowd("plan", "--figures", tmp_path / "figures", "--json")
     assert done.code == 0, done.err
     drawn = {path.name for path in (tmp_path / "figures").iterdir()}
-    assert drawn == {f"figure-{number}.{kind}" for number in range(2, 8) for kind in ("png", "svg")}
-    assert len(json.loads(done.out)["figures"]) == 12
+    assert drawn == {f"figure-{number}.{kind}" for number in range(1, 8) for kind in ("png", "svg")}
+    assert len(json.loads(done.out)["figures"]) == 14
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from incrowd.core.describing import described
 from incrowd.core.families import registered
 
-KINDS = {"whole", "number", "truth", "text", "choice", "column", "columns", "list", "table"}
+KINDS = {"whole", "number", "truth", "text", "choice", "column", "columns", "list", "texts", "table"}
 
 
 @pytest.mark.parametrize(

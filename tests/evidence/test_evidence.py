@@ -116,6 +116,18 @@ def test_people_with_several_rows_are_counted(tmp_path: Path) -> None:
     assert told["risk"]["initial"]["people"] == 40
 
 
+def test_kept_columns_are_not_passed_over(place: Path, tmp_path: Path) -> None:
+    """Groups of ten whose rows carry a salary that nobody else has: no threshold is said to be kept."""
+    frame = pl.read_csv(place / "people.csv").with_row_index("salary_code")
+    table = ic.read(frame, quasi=QUASI, sensitive=["occupation"], keep=["salary_code"], others="drop")
+    ic.publish(table, ic.KAnonymity(8)).save(tmp_path / "out")
+    made = make_evidence(tmp_path / "out", context=Context({}, {"maximum": 0.2}), learn=False)
+    (judged,) = made.to_dict()["risk"]["judged"]
+    assert judged["residual"] <= 0.125
+    assert judged["kept"] is None
+    assert "published beside the labels: salary_code" in made.to_html()
+
+
 def test_noisy_counts_have_no_group_sizes(tmp_path: Path) -> None:
     sexes = ic.Categories.from_tree(["Female", "Male"])
     frame = ic.datasets.census(200).select("sex")

@@ -13,6 +13,7 @@ from incrowd.experiments.diffgen_claims import (
     CONSISTENT,
     DIFFGEN,
     ERROR,
+    PRINTED,
     RAW,
     UNCLIPPED,
 )
@@ -51,14 +52,14 @@ def at_ten(**values: float) -> list[Line]:
     ]
 
 
-def by_epsilon(low: float, high: float) -> list[Line]:
-    return BOUNDS + points(CONSISTENT, "max", {16: low}, ("0.1",)) + points(CONSISTENT, "max", {16: high}, ("1",))
+def by_epsilon(low: float, high: float, method: str = CONSISTENT) -> list[Line]:
+    return BOUNDS + points(method, "max", {16: low}, ("0.1",)) + points(method, "max", {16: high}, ("1",))
 
 
-def counts(theirs: str, ours: float, other: float, size: str = "more leaves") -> list[Line]:
+def counts(theirs: str, ours: float, other: float, size: str = "more leaves", method: str = CONSISTENT) -> list[Line]:
     return [
         ("queries", "Adult", 10, name, f"ε = 1, {size}", ERROR, value)
-        for name, value in ((CONSISTENT, ours), (theirs, other))
+        for name, value in ((method, ours), (theirs, other))
     ]
 
 
@@ -115,6 +116,38 @@ PLANTED: Planted = {
     "only slightly less accurate": (
         counts(UNCLIPPED, 15, 10, "one leaf"),
         {"three times": counts(UNCLIPPED, 30, 10, "one leaf")},
+    ),
+    "grows up to the last": (
+        points(PRINTED, "max", RISES),
+        {
+            "stays": points(PRINTED, "max", FLAT),
+            "falls, though the other rises": points(PRINTED, "max", FALLS) + points(CONSISTENT, "max", RISES),
+        },
+    ),
+    "h of 10 and more": (
+        points(PRINTED, "max", RISES) + points(DIFFGEN, "max", {10: 0.78, 16: 0.74}),
+        {"equal": points(PRINTED, "max", FLAT) + points(DIFFGEN, "max", FLAT)},
+    ),
+    "ε stops mattering": (by_epsilon(0.80, 0.81, PRINTED), {"depends": by_epsilon(0.76, 0.81, PRINTED)}),
+    "wide ranges beat DiffGen's table": (
+        counts(DIFFGEN, 10, 20, method=PRINTED),
+        {"farther": counts(DIFFGEN, 20, 10, method=PRINTED)},
+    ),
+    "beat sums of leaves": (
+        counts(UNCLIPPED, 10, 20, method=PRINTED),
+        {"farther": counts(UNCLIPPED, 20, 10, method=PRINTED)},
+    ),
+    "doubles the error of one leaf": (
+        counts(UNCLIPPED, 15, 10, "one leaf", PRINTED),
+        {"three times": counts(UNCLIPPED, 30, 10, "one leaf", PRINTED)},
+    ),
+    "Ranges that cut through boxes": (
+        counts(DIFFGEN, 10, 20, "2 conditions, any range"),
+        {"farther, though aligned ones are nearer": counts(DIFFGEN, 20, 10, "2 conditions, any range")},
+    ),
+    "itself, ranges that cut": (
+        counts(DIFFGEN, 10, 20, "2 conditions, any range", PRINTED),
+        {"farther": counts(DIFFGEN, 20, 10, "2 conditions, any range", PRINTED)},
     ),
     "purity of boxes": (
         utilities("gini", "max", 0.81, 0.79),

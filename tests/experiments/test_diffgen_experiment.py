@@ -20,6 +20,7 @@ from incrowd.experiments.diffgen_claims import (
     CONSISTENT,
     DIFFGEN,
     ERROR,
+    PRINTED,
     PUBLISHED,
     RAW,
     SYNTHESIS,
@@ -29,14 +30,15 @@ from incrowd.experiments.diffgen_measuring import (
     Split,
     consistent_boxes,
     consistent_tree,
+    draw_any_ranges,
     draw_queries,
     flat_boxes,
+    people_boxes,
+    printed_boxes,
     specialize,
     true_boxes,
 )
 from incrowd.experiments.report import write_report
-
-pytest.importorskip("sklearn")
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +91,32 @@ def test_queries_are_answered_as_if_one_counted(split: Split) -> None:
     assert sizes == ["one leaf", "up to 10 % of leaves", "more leaves"]
 
 
+def test_any_ranges_are_answered_as_if_one_counted(split: Split) -> None:
+    table, people = split.training, split.training.people
+    for _, queries in draw_any_ranges(table.trees, 6, np.random.default_rng(3)):
+        naive = [
+            people.counts[
+                np.all([asked[query][people.codes[:, place]] for place, asked in enumerate(queries)], axis=0)
+            ].sum()
+            for query in range(6)
+        ]
+        assert people_boxes(table).answers(queries) == pytest.approx(naive)
+
+
+def test_algorithm_2_counts_the_boxes_that_diffgen_counts(split: Split) -> None:
+    """As printed: all boxes of one tree, with leaves that add up to the root; and without noise, the truth."""
+    rng = np.random.default_rng(4)
+    search, _ = specialize(split.training, "max", 4, "1", Fraction(1, 2), rng)
+    flat = flat_boxes(split.training, search, Fraction(1), rng)
+    exact = printed_boxes(split.training, search, Fraction(10**6), rng)
+    assert flat is not None
+    assert exact is not None
+    both = [np.unique(np.hstack([boxes.lows, boxes.highs]), axis=0) for boxes in (flat, exact)]
+    assert (both[0] == both[1]).all()
+    people = split.training.people
+    assert exact.counts.sum(axis=0) == pytest.approx(np.bincount(people.classes, weights=people.counts))
+
+
 def test_a_small_run(tmp_path: Path) -> None:
     settings = Settings.quick(
         adult=False,
@@ -104,9 +132,9 @@ def test_a_small_run(tmp_path: Path) -> None:
     findings, again = run(settings), run(settings)
     assert findings.results.equals(again.results)
     found = findings.results
-    assert set(found["method"]) >= {RAW, CLASS_ONLY, DIFFGEN, CONSISTENT, PUBLISHED, SYNTHESIS}
+    assert set(found["method"]) >= {RAW, CLASS_ONLY, DIFFGEN, CONSISTENT, PRINTED, PUBLISHED, SYNTHESIS}
     assert found.filter(pl.col("measure") == ACCURACY)["value"].is_between(0, 1).all()
-    assert found.filter(pl.col("measure") == ERROR).height == 4 * 3
+    assert found.filter(pl.col("measure") == ERROR).height == 5 * (3 + 3)
     assert any("census was measured instead" in note for note in findings.notes)
     pytest.importorskip("vl_convert")
     report = write_report(findings, tmp_path / "out").read_text()

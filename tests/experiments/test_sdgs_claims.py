@@ -10,6 +10,7 @@ import pytest
 
 from incrowd.experiments.report import Findings
 from incrowd.experiments.sdgs import run
+from incrowd.experiments.sdgs_algorithms import APART, SHARED
 from incrowd.experiments.sdgs_claims import CLAIMS
 from tests.experiments.planted import failing, holding, judge, require_all_planted
 
@@ -67,12 +68,23 @@ PLANTED: dict[str, dict[str, Callable[[pl.DataFrame], pl.DataFrame]]] = {
         "above all": put(F & (pl.col("method") == "ε0 = 0.25"), 2.0),
     },
     "The smooth bound is above": {"below": put(where("7", "bound over δ"), 0.9)},
+    "beyond γn add up": {"half of them": put(where("1", "probability"), 0.5 * pl.col("value"))},
+    "still shows single people": {
+        "not k-anonymous and nobody alone": put(where("algorithm 1") & (pl.col("measure") != "groups"), 0.0)
+    },
+    "publishes five as they are": {
+        "other numbers": put(where("algorithm 5"), pl.int_range(pl.len()).cast(pl.Float64)),
+    },
+    "after one sample cost the sum": {"more": put(where("theorem 2") & (pl.col("parameter") == SHARED), 9.0)},
+    "With a sample for each": {"more": put(where("theorem 2") & (pl.col("parameter") == APART), 9.0)},
+    "never below the exact δ": {"below": put(where("exact"), 0.9)},
     "(ln 1.1)-private": {"nothing gained": put(where("section 5"), math.log(2))},
 }
 HOLDING: dict[str, Callable[[pl.DataFrame], pl.DataFrame]] = {
     "protect about alike": put(where("4", "k of equal δ"), K),
     "protection is all from sampling": put(where("5") & (K == 1), 0.02),
     "decays exponentially fast": put(F, (-3 * (AT - 1)).exp()),
+    "after one sample cost the sum": put(where("theorem 2"), 1.0),
     "cuts through the others": put(F & (pl.col("method") == "ε0 = 0.25"), pl.when(AT < 2).then(2.0).otherwise(0.0)),
 }
 FAILING = failing(PLANTED)

@@ -32,13 +32,13 @@ def test_categories_list_their_values() -> None:
 @pytest.mark.parametrize(
     ("intervals", "values"),
     [
-        (Intervals(widths=(5, 10), lower=15, upper=19), [14, 15, 16, 17, 18, 19]),
+        (Intervals(widths=(5, 10), lower=15, upper=19), [15, 16, 17, 18, 19]),
         (Intervals(cuts=((5,),)), [4, 5]),
         (Intervals(cuts=((1, 3, 5), (3,))), [0, 1, 2, 3, 4, 5]),
         (Intervals(cuts=((0.5, 2, 7),)), [-1.0, 0.5, 2.0, 7.0]),
-        (Intervals(widths=(0.1,), lower=0.25, upper=0.7), [0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7]),
-        (Intervals(widths=(0.5,), lower=0, upper=1.5), [-0.5, 0.0, 0.5, 1.0, 1.5]),
-        (Intervals(widths=(250_000,), lower=0, upper=500_000), [-250_000.0, 0.0, 250_000.0, 500_000.0]),
+        (Intervals(widths=(0.1,), lower=0.25, upper=0.7), [0.25, 0.3, 0.4, 0.5, 0.6, 0.7]),
+        (Intervals(widths=(0.5,), lower=0, upper=1.5), [0.0, 0.5, 1.0, 1.5]),
+        (Intervals(widths=(250_000,), lower=0, upper=500_000), [0.0, 250_000.0, 500_000.0]),
     ],
     ids=str,
 )
@@ -54,7 +54,7 @@ def test_values_in_a_table_find_their_place_and_none_is_lost() -> None:
     raw = pl.Series([-1e9, 14.99, 15.0, 15.5, 20.0, 39.9, 40.0, 1e9, None])
     tree, codes = intervals.build("age", raw)
     found = public_codes("age", tree, public)[codes]
-    assert public.values.gather(found).to_list() == [14, 14, 15, 15, 20, 39, 40, 40, None]
+    assert public.values.gather(found).to_list() == [15, 15, 15, 15, 20, 39, 40, 40, None]
 
 
 def test_decimal_steps_are_not_put_one_too_low() -> None:
@@ -72,7 +72,7 @@ def test_a_value_has_one_code_whoever_else_is_there() -> None:
     for _ in range(20):
         values = rng.integers(-5, 30, size=rng.integers(1, 10))
         tree, codes = intervals.build("age", pl.Series(values))
-        assert public_codes("age", tree, public)[codes].tolist() == (np.clip(values, -1, 20) + 2).tolist()
+        assert public_codes("age", tree, public)[codes].tolist() == (np.clip(values, 0, 20) + 1).tolist()
 
 
 def test_names_keep_their_codes() -> None:
@@ -117,11 +117,11 @@ def test_undeclared_names_are_missing() -> None:
 
 
 def test_numbers_beyond_the_bounds_are_the_last_ones_and_text_is_missing() -> None:
-    ages = Intervals(widths=(1,), lower=0, upper=3)  # -1 for all below, 0, 1, 2, 3
+    ages = Intervals(widths=(1,), lower=0, upper=3)
     raw = pl.Series(["2", " 1.5 ", "x", None, "-7", "1e300", "inf", "nan", "9007199254740993"])
-    assert codes_of(ages, raw) == [4, 3, 0, 0, 1, 5, 5, 0, 5]
-    assert codes_of(ages, pl.Series([2**62, -(2**62), 1])) == [5, 1, 3]
-    assert codes_of(ages, pl.Series([float("inf"), float("nan"), 0.5])) == [5, 0, 2]
+    assert codes_of(ages, raw) == [3, 2, 0, 0, 1, 4, 4, 0, 4]
+    assert codes_of(ages, pl.Series([2**62, -(2**62), 1])) == [4, 1, 2]
+    assert codes_of(ages, pl.Series([float("inf"), float("nan"), 0.5])) == [4, 0, 1]
     assert codes_of(ages, pl.Series([], dtype=pl.String)) == []
     assert codes_of(ages, pl.Series([None, None])) == [0, 0]
 

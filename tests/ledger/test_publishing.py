@@ -69,7 +69,7 @@ def test_a_refusal_before_the_work_costs_nothing_and_a_failure_stays_spent(tmp_p
         ic.datasets.census(50), quasi=["sex"], others="drop", hierarchies={"sex": ic.Categories.from_tree(["Female"])}
     )
     with pytest.raises(ic.errors.IncrowdError):
-        ic.publish(lacking, method=ic.DiffGen(epsilon=1), ledger=ledger)
+        ic.publish(lacking, method=ic.DiffGen(epsilon=1, undeclared="refuse"), ledger=ledger)
     assert [entry.kind for entry in ledger.entries] == ["begun", "started", "failed"]
     assert ledger.spent == Budget(1)
 

@@ -13,6 +13,7 @@ from incrowd.errors import IncrowdError
 METHODS: dict[str, Callable[[Any], Any]] = {
     "k-dgs": lambda levels: ic.KDGS(5, levels=levels),
     "flat-histogram": lambda levels: ic.FlatHistogram(1, levels=levels),
+    "adaptive": lambda levels: ic.AdaptiveSynthesis(1, levels=levels),
     "marginals": lambda levels: ic.MarginalSynthesis(1, levels=levels),
 }
 

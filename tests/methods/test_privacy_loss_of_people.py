@@ -17,6 +17,7 @@ from incrowd.common.progress import silent
 from incrowd.common.randomness import randomness
 from incrowd.core.kept_rows import keep_rows
 from incrowd.dp.accountant import Accountant
+from incrowd.methods.adaptive import AdaptiveSynthesis
 from incrowd.methods.diffgen import ConsistentDiffGen, DiffGen
 from incrowd.methods.flat_histogram import FlatHistogram
 from incrowd.methods.marginals import MarginalSynthesis
@@ -32,6 +33,7 @@ METHODS: list[PrivateMethod] = [
     ConsistentDiffGen(5, steps=7, fanout=3, most_rows=4),
     ConsistentDiffGen(4, steps=6, adjust="algorithm-2", most_rows=2),
     MarginalSynthesis(60, most_rows=3),
+    AdaptiveSynthesis(60, most_rows=3),
     FlatHistogram(1, most_rows=5),
     FlatHistogram(1, most_rows=1),
 ]
@@ -77,7 +79,7 @@ def test_who_keeps_all_rows_loses_more(method: PrivateMethod, monkeypatch: pytes
     assert loss(method, 1, monkeypatch, all_rows=True) == pytest.approx(MANY / method.most_rows)
 
 
-@pytest.mark.parametrize("method", METHODS[:4], ids=lambda one: f"{one.name} {one.most_rows}")
+@pytest.mark.parametrize("method", METHODS[:5], ids=lambda one: f"{one.name} {one.most_rows}")
 def test_choices_by_all_rows_are_found_out(method: PrivateMethod, monkeypatch: pytest.MonkeyPatch) -> None:
     """A choice changes by more than its share of ε, which the transcript refuses; or counts change by more."""
     try:

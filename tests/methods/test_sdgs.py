@@ -19,10 +19,11 @@ import incrowd as ic
 from incrowd.common.progress import silent
 from incrowd.common.randomness import randomness
 from incrowd.core.sampling import draw_sample
-from incrowd.dp.sampled_suppression import delta_of
+from incrowd.dp.exact_suppression import exact_delta
 from incrowd.errors import ConformanceError, RecipeError, SchemaError, Unsatisfiable
 from incrowd.methods.sdgs import SDGS
 from incrowd.publishing.noisy_counts import SEEDED
+from tests.dp.naive_suppression import hockey_stick
 
 AGES = ic.Intervals(widths=(10, 20, 40))
 SEXES = ic.Categories.from_tree(["F", "M"])
@@ -107,22 +108,24 @@ def test_one_seed_one_release_and_no_seed_another_one() -> None:
 # --- what is promised and told ---
 
 
-def test_the_promise_is_theorem_1_at_the_epsilon_asked_for() -> None:
+def test_the_promise_is_the_exact_delta_at_the_epsilon_asked_for() -> None:
     release = ic.publish(read(people(900)), method=SDGS(20, levels={"age": 4}, epsilon="0.5"), sample=0.2)
     verified, promised = release.guarantees
     assert (verified.model, verified.basis) == (ic.FullKAnonymity(20), "verified")
     assert promised.basis == "by construction"
     assert promised.note == ""
-    assert str(promised.model) == "differential privacy (ε = 0.5, δ = 8.02e-06)"  # Table 1
+    assert str(promised.model) == "differential privacy (ε = 0.5, δ = 3.11e-07)"
     told = promised.model.delta  # type: ignore[attr-defined]
-    assert delta_of(20, "0.2", "0.5") <= Fraction(told) < delta_of(20, "0.2", "0.5") * 1.00001
+    assert exact_delta(20, "0.2", "0.5") <= Fraction(told) < exact_delta(20, "0.2", "0.5") * 1.00001
 
 
 def test_the_curve_is_in_the_summary() -> None:
     summary = ic.publish(read(people(900)), method=SDGS(20, levels={"age": 4}), sample=0.2).summary
     curve = {point["ε"]: point["δ"] for point in summary["privacy"]["ε and δ"]}
-    table_1 = {0.25: 2.16e-3, 0.5: 8.02e-6, 0.75: 1.89e-7, 1.0: 6.03e-9, 1.5: 4.79e-11, 2.0: 1.59e-12}
-    assert {epsilon: float(f"{curve[epsilon]:.2e}") for epsilon in table_1} == table_1
+    for epsilon in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0):
+        naive = float(hockey_stick(20, Fraction(1, 5), Fraction(str(epsilon)), crowds=110))
+        assert naive * (1 - 1e-9) <= curve[epsilon] <= naive * 1.00001
+    assert float(f"{summary['privacy']['δ by theorem 1']:.2e}") == 6.03e-9  # Table 1
     assert min(curve) == pytest.approx(0.2231435513)  # −ln(1−β)
     assert summary["guarantees"][1]["parameters"]["epsilon"] == "1"
     smooth = summary["privacy"]["smooth bound of suppression"]

@@ -12,8 +12,8 @@ import pytest
 
 import incrowd as ic
 from incrowd.common.progress import silent
+from incrowd.dp.exact_suppression import exact_delta
 from incrowd.dp.expected_rows import ExpectedRows
-from incrowd.dp.sampled_suppression import delta_of
 from incrowd.dp.sdgs_parameters import plan, smallest_k
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
 from incrowd.methods.schemes import Schemes
@@ -57,7 +57,7 @@ def test_every_choice_keeps_the_promise_and_beats_the_others_somewhere() -> None
     found, _ = plan_release(table(), epsilon=1, delta="1e-6")
     assert found.height > 2
     for line in found.to_dicts():
-        assert delta_of(line["k"], line["rate"], 1) <= 1e-6
+        assert exact_delta(line["k"], line["rate"], 1) <= 1e-6
         assert line["k"] == smallest_k(epsilon=1, delta="1e-6", rate=line["rate"])
     assert found["precision"].to_list() == sorted(found["precision"], reverse=True)
     assert found["published"].to_list() == sorted(found["published"])

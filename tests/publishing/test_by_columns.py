@@ -15,7 +15,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.dp.binomial import log_probability
-from incrowd.dp.sampled_suppression import delta_of
+from incrowd.dp.exact_suppression import exact_delta
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
 from incrowd.methods.sdgs import SDGS
 from incrowd.publishing.by_columns import publish_separately
@@ -50,7 +50,7 @@ def test_prices_add_up_to_what_was_asked_for() -> None:
     parts = publish_separately(table(), [["x"], ["y"], ["x", "y"]], method=method, sample=0.3, seed=1)
     model: Any = parts.guarantee.model
     assert model.epsilon == "5/2"
-    assert float(Fraction(model.delta)) == pytest.approx(3 * delta_of(5, "0.3", "2/3"), rel=1e-5)
+    assert float(Fraction(model.delta)) == pytest.approx(3 * exact_delta(5, "0.3", "2/3"), rel=1e-5)
     assert parts.guarantee.note == SEEDED
     assert publish_separately(table(), [["x"]], method=METHOD, sample=0.5).guarantee.note == ""
 
@@ -78,7 +78,7 @@ def test_one_sample_for_all_would_promise_too_much() -> None:
     def excess(with_person: np.ndarray[Any, Any]) -> float:
         return float(np.maximum(with_person - math.exp(2 * epsilon) * without, 0).sum())
 
-    allowed = 2 * delta_of(k, rate, epsilon)
+    allowed = 2 * exact_delta(k, rate, epsilon)
     assert excess(apart) <= allowed
     assert excess(shared) > 2 * allowed
 

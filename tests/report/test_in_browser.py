@@ -93,27 +93,26 @@ def test_pages_fit_every_window_in_light_and_dark(browser: Browser, pages: dict[
             assert (paper < 150 and ink > 550) if dark else (paper > 700 and ink < 150), (name, seen)
 
 
-@pytest.mark.parametrize(
-    ("planted", "found"),
-    [
-        ('<div style="width:2000px">wide</div>', "clipped"),
-        ('<div style="width:100px;overflow:auto"><div style="width:300px">scrolled</div></div>', "cut"),
-        (
-            "<p style='white-space:nowrap;overflow:hidden;text-overflow:ellipsis'>" + "a name " * 400 + "</p>",
-            "cut",
-        ),
-        ("<table><tbody><tr><td style='display:none'>x</td></tr></tbody></table>", "hidden"),
-    ],
-    ids=["wider than the window", "scrolled", "an ellipsis", "a hidden column"],
-)
-def test_what_is_cut_or_hidden_is_found(
-    browser: Browser, pages: dict[str, Path], tmp_path: Path, planted: str, found: str
-) -> None:
+PLANTED = {
+    "wider than the window": ('<div style="width:2000px">wide</div>', "clipped"),
+    "scrolled": ('<div style="width:100px;overflow:auto"><div style="width:300px">scrolled</div></div>', "cut"),
+    "an ellipsis": (
+        "<p style='white-space:nowrap;overflow:hidden;text-overflow:ellipsis'>" + "a name " * 400 + "</p>",
+        "cut",
+    ),
+    "a hidden column": ("<table><tbody><tr><td style='display:none'>x</td></tr></tbody></table>", "hidden"),
+}
+
+
+def test_what_is_cut_or_hidden_is_found(browser: Browser, pages: dict[str, Path], tmp_path: Path) -> None:
     text = pages["weak"].read_text(encoding="utf-8")
-    changed = tmp_path / "planted.html"
-    changed.write_text(text.replace("<nav>", f"{planted}<nav>", 1), encoding="utf-8")
-    for name, seen in measured(browser, {"planted": changed}, tmp_path, dark=False).items():
-        assert seen[found], name
+    changed = {name: tmp_path / f"{name}.html" for name in PLANTED}
+    for name, (planted, _) in PLANTED.items():
+        changed[name].write_text(text.replace("<nav>", f"{planted}<nav>", 1), encoding="utf-8")
+    seen = measured(browser, changed, tmp_path, dark=False)
+    assert len(seen) == len(PLANTED) * len(WIDTHS)
+    for place, found in seen.items():
+        assert found[PLANTED[place.rsplit(" ", 1)[0]][1]], place
 
 
 def test_the_browser_reads_what_was_written(browser: Browser, pages: dict[str, Path]) -> None:

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from incrowd.errors import EmptyTable, SourceError
-from incrowd.sources import open_source, read_rows
+from incrowd.sources import content, open_source, read_rows
 
 Sheets = dict[str, Sequence[Sequence[object]]]
 Write = Callable[[Sheets], Path]
@@ -179,3 +179,16 @@ def test_generated_cells_keep_their_type(workbook: Write, data: st.DataObject, k
             assert [x if x is None else pytest.approx(x) for x in wanted] == found
         else:
             assert found == wanted
+
+
+def test_a_small_workbook_that_unpacks_to_an_enormous_one_is_refused(
+    workbook: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = workbook({"a": PEOPLE})
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/media/bomb.bin", bytes(20_000_000))
+    assert path.stat().st_size < 100_000
+    assert read_rows(open_source(path)).height == 2
+    monkeypatch.setattr(content, "memory_limit", lambda: 20_000_000)
+    with pytest.raises(SourceError, match=r"people\.xlsx: unpacked, .* half of the memory"):
+        open_source(path)

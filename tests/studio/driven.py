@@ -93,7 +93,7 @@ class Chromium:
                 return None
             more = os.read(self._out, 1 << 20)
             if not more:
-                raise RuntimeError("Chromium has ended")
+                raise ConnectionError("Chromium has ended")
             self._buffer += more
         line, _, self._buffer = self._buffer.partition(b"\0")
         message: dict[str, Any] = json.loads(line)
@@ -171,19 +171,26 @@ class Page:
             raise AssertionError(done["exceptionDetails"].get("exception", {}).get("description", "a script failed"))
         return done["result"].get("value")
 
-    def until(self, true: Callable[[], bool], what: str, seconds: float = 60) -> None:
+    def until(self, true: Callable[[], bool], what: str, seconds: float = 120) -> None:
         """Wait until something is true."""
         end = time.monotonic() + seconds
-        while not true():
+        while not self._holds(true):
             if time.monotonic() > end:
                 raise NotSeen(f"{what}: not within {seconds:g} s. The page says:\n{self.text()[:1500]}")
             self._browser.listen(0.05)
 
+    @staticmethod
+    def _holds(true: Callable[[], bool]) -> bool:
+        try:
+            return true()
+        except RuntimeError:  # the page went elsewhere, or drew anew, between two commands
+            return False
+
     def text(self) -> str:
         """Return all text that is seen."""
-        return str(self.run("document.body.innerText"))
+        return str(self.run("document.body?.innerText ?? ''"))
 
-    def sees(self, text: str, seconds: float = 60) -> None:
+    def sees(self, text: str, seconds: float = 120) -> None:
         """Wait until a text is seen."""
         self.until(lambda: text in self.text(), f"“{text}” is seen", seconds)
 
@@ -213,7 +220,7 @@ class Page:
         """Bring the tab to the front: others do not take in what is typed or clicked."""
         self.send("Page.bringToFront")
 
-    def node(self, role: str, name: str, *, seconds: float = 60) -> int:
+    def node(self, role: str, name: str, *, seconds: float = 120) -> int:
         """Wait for a part of the page by its role and its name, or the beginning of that, and return it."""
         seen: list[str] = []
         end = time.monotonic() + seconds
@@ -235,9 +242,20 @@ class Page:
     def click(self, role: str, name: str) -> None:
         """Click on something, once it can be."""
         self.until(lambda: not self.property(self.node(role, name), "disabled"), f"{role} “{name}” can be pressed")
+        self.until(lambda: self._is_seen_at(*self.middle(node := self.node(role, name)), node), f"“{name}” is in view")
         x, y = self.middle(self.node(role, name))
         self.mouse("mousePressed", x, y)
         self.mouse("mouseReleased", x, y)
+
+    def _is_seen_at(self, x: float, y: float, node: int) -> bool:
+        """Whether a click there hits something, and nothing that lies over it or has moved there meanwhile."""
+        made = self.send("DOM.resolveNode", backendNodeId=node)["object"]["objectId"]
+        script = "function(x, y) { const hit = document.elementFromPoint(x, y); return this.contains(hit) }"
+        done = self.send(
+            "Runtime.callFunctionOn", objectId=made, returnByValue=True, functionDeclaration=script,
+            arguments=[{"value": x}, {"value": y}],
+        )  # fmt: skip
+        return bool(done["result"].get("value"))
 
     def drag(self, role: str, name: str, by: float) -> None:
         """Drag something to the right."""
@@ -246,6 +264,26 @@ class Page:
         for step in range(1, 6):
             self.mouse("mouseMoved", x + by * step / 5, y)
         self.mouse("mouseReleased", x + by, y)
+
+    def drop(self, path: Path, onto: str) -> None:
+        """Drop a file from elsewhere onto what says something."""
+        x, y = self.middle(self.node("StaticText", onto))
+        data = {"items": [], "files": [str(path)], "dragOperationsMask": 1}
+        for kind in ("dragEnter", "dragOver", "drop"):
+            self.send("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
+
+    def hand_over(self, name: str, path: Path) -> None:
+        """Choose a file for a field that takes one."""
+        self.send("DOM.setFileInputFiles", files=[str(path)], backendNodeId=self.node("button", name))
+
+    def unfold(self, name: str) -> None:
+        """Open what is folded behind a line, unless it is open."""
+        node = self.node("DisclosureTriangle", name)
+        made = self.send("DOM.resolveNode", backendNodeId=node)["object"]["objectId"]
+        script = "function() { return this.closest('details').open }"
+        seen = self.send("Runtime.callFunctionOn", objectId=made, returnByValue=True, functionDeclaration=script)
+        if not seen["result"]["value"]:
+            self.click("DisclosureTriangle", name)
 
     def mouse(self, kind: str, x: float, y: float) -> None:
         """Send one event of the mouse."""

@@ -28,27 +28,48 @@ def driven(chromium_program: Browser, tmp_path_factory: pytest.TempPathFactory) 
         yield program
 
 
+class Started:
+    """A studio that was started as a person does, and the address that it printed."""
+
+    def __init__(self, *arguments: str, home: Path, port: int = 0) -> None:
+        command = [sys.executable, "-m", "incrowd", "studio", *arguments, "--no-browser", "--port", str(port)]
+        environment = {**os.environ, "XDG_STATE_HOME": str(home / "state"), "XDG_DATA_HOME": str(home / "data"),
+                       "HOME": str(home), "PYTHONUNBUFFERED": "1"}  # fmt: skip
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+        )
+        assert self.process.stdout is not None
+        said = []
+        for line in self.process.stdout:
+            said.append(line)
+            found = re.search(r"http://127\.0\.0\.1:(\d+)/\S*token=\S+", line)
+            if found:
+                self.address, self.port = found[0], int(found[1])
+                return
+        self.end()
+        raise AssertionError(f"the studio said no address: {''.join(said)}")
+
+    def kill(self) -> None:
+        """End it without a warning, as a crash does."""
+        self.process.kill()
+        self.end()
+
+    def end(self) -> None:
+        """End it in order."""
+        self.process.terminate()
+        self.process.wait(60)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
 @contextmanager
 def studio(*arguments: str, home: Path) -> Iterator[str]:
     """Start the studio as a person does, and yield the address that it prints."""
-    command = [sys.executable, "-m", "incrowd", "studio", *arguments, "--no-browser", "--port", "0"]
-    environment = {**os.environ, "XDG_STATE_HOME": str(home / "state"), "XDG_DATA_HOME": str(home / "data"),
-                   "HOME": str(home), "PYTHONUNBUFFERED": "1"}  # fmt: skip
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
-    assert process.stdout is not None
+    started = Started(*arguments, home=home)
     try:
-        said = []
-        for line in process.stdout:
-            said.append(line)
-            found = re.search(r"http://127\.0\.0\.1:\d+/\S*token=\S+", line)
-            if found:
-                yield found[0]
-                return
-        raise AssertionError(f"the studio said no address: {''.join(said)}")
+        yield started.address
     finally:
-        process.terminate()
-        process.wait(20)
-        process.stdout.close()
+        started.end()
 
 
 @pytest.fixture(scope="session")

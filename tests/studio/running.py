@@ -39,6 +39,8 @@ class Browser:
     def __init__(self, port: int) -> None:
         self.port = port
         self.cookie: str | None = None
+        self.room = ""
+        """What addresses of the page begin with."""
         self.slowest = 0.0
 
     def ask(
@@ -63,7 +65,7 @@ class Browser:
         link = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         began = time.perf_counter()
         try:
-            link.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+            link.putrequest(method, self.room + path, skip_host=True, skip_accept_encoding=True)
             for name, value in sent.items():
                 if value is not None:
                     link.putheader(name, value)
@@ -85,11 +87,13 @@ class Browser:
         return self.ask("POST", path, body, **more)
 
     def enter(self, link: str) -> Answer:
-        """Open a link and keep the cookie."""
+        """Open a link, keep the cookie, and go where it leads."""
         parts = urlsplit(link)
+        self.room = ""
         found = self.get(f"{parts.path}?{parts.query}")
         if "set-cookie" in found.headers:
             self.cookie = found.headers["set-cookie"].partition(";")[0]
+            self.room = found.headers["location"].rstrip("/")
         return found
 
     def wait(self, job: str, seconds: float = 90.0) -> dict[str, Any]:

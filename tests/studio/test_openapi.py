@@ -34,14 +34,28 @@ def test_parameters_of_paths_are_documented(browser: Browser) -> None:
 
 
 def test_the_catalogue_is_the_registry(browser: Browser) -> None:
+    from incrowd.common.registry import members
     from incrowd.core.families import registered
+    from incrowd.planning.rules import RULES
+    from incrowd.publishing.recipe import Recipe
     from incrowd.publishing.recipe_format import ROLES
 
     found: dict[str, Any] = browser.get("/api/catalogue").json
-    for family in ("models", "methods", "forms", "hierarchies", "attacks", "sinks"):
+    for family in ("models", "methods", "forms", "hierarchies", "dates", "changes", "attacks", "sinks"):
         assert [part["name"] for part in found[family]] == list(registered(family))
         for part in found[family]:
             assert part["about"]
             keys = registered(family)[part["name"]].recipe_keys()
             assert {one["name"]: one["needed"] for one in part["parameters"]} == dict(keys)
     assert [role["name"] for role in found["roles"]] == list(ROLES)
+    assert [rule["name"] for rule in found["rules"]] == list(members(RULES))
+    assert [kind["name"] for kind in found["methods"] if kind["usual"]] == [Recipe({}, {}, {}, ()).method.name]
+    # Each single value of a recipe is one that a recipe takes, and means what it means there.
+    start = {"incrowd": 1, "source": {"path": "x.csv"}, "models": [{"name": "k-anonymity", "k": 2}], "columns": {}}
+    tried = {"sample": 0.5, "seed": 3, "show": "mean", "if_unsafe": "withhold"}
+    assert {one["name"] for one in found["recipe"]} == set(tried)
+    for one in found["recipe"]:
+        made = Recipe.from_dict({**start, one["name"]: tried[one["name"]]})
+        assert vars(made)[one["name"]] in (tried[one["name"]], {"*": tried[one["name"]]})
+        for choice in one["choices"] or ():
+            Recipe.from_dict({**start, one["name"]: choice})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -9,11 +10,13 @@ from typing import Any
 
 import pytest
 
+from incrowd.studio.catalogue import catalogue
 from incrowd.studio.first_paint import STEPS, first_paint
 from tests.report.report_cases import Page
 
 STATIC = Path(__file__).resolve().parents[2] / "src" / "incrowd" / "studio" / "static"
 SCRIPTS = sorted(STATIC.rglob("*.js"))
+WORDS = STATIC / "words.json"
 PROJECT: dict[str, Any] = {
     "id": "5f0c", "name": "pay <b>.csv", "state": "ready", "recipe": {},
     "text": {"toml": 'incrowd = 1\n[columns]\n"a<script>" = "quasi"\n', "python": "", "command": ""},
@@ -46,7 +49,26 @@ def test_nothing_from_elsewhere() -> None:
 def test_every_import_is_there() -> None:
     for path in SCRIPTS:
         for name in re.findall(r'(?:from|import) "([^"]+)"', path.read_text(encoding="utf-8")):
-            assert (path.parent / name).resolve() in SCRIPTS, f"{path.name}: {name}"
+            assert (path.parent / name).resolve() in [*SCRIPTS, WORDS], f"{path.name}: {name}"
+
+
+def test_words_are_short_and_used() -> None:
+    """Each explanation is a few plain sentences, and something in the page asks for it, or a role or a model does."""
+    words = json.loads(WORDS.read_text(encoding="utf-8"))
+    text = "".join(path.read_text(encoding="utf-8") for path in SCRIPTS)
+    of_parts = {part["name"] for family in ("roles", "models") for part in catalogue()[family]}
+    for word, meaning in words.items():
+        assert f'"{word}"' in text or word in of_parts, word
+        assert len(meaning) < 240, word
+        assert meaning.endswith("."), word
+
+
+def test_no_list_of_parts() -> None:
+    """What a recipe may name comes from the catalogue, so that a plugin's parts are in the page like all others."""
+    text = "".join(path.read_text(encoding="utf-8") for path in SCRIPTS)
+    for family in ("models", "methods", "forms", "dates", "changes", "attacks", "rules"):
+        named = [part["name"] for part in catalogue()[family] if re.search(rf'"{part["name"]}"', text)]
+        assert not named, (family, named)
 
 
 def test_types_are_right(javascript_tools: Path) -> None:

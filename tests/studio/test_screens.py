@@ -259,11 +259,28 @@ def test_attack_is_the_librarys_audit(browser: Browser, project: dict[str, Any],
     expected = json.loads(release.audit(learn=False, remedies=False).to_json())
     found = job["result"]
     assert found["attacks"] == expected["attacks"]
+    live = job["found"]["attacks"]
+    assert [{key: one[key] for key in told} for one, told in zip(live, found["attacks"], strict=True)] == found[
+        "attacks"
+    ]
+    assert all(one["about"] and one["known besides"] == [] for one in live)
+    assert job["told"] == len(expected["attacks"])
     assert found["recommendation"] == expected["recommendation"]
     page = browser.get(f"/api/jobs/{job['id']}/page?download=1")
     assert "attachment" in page.headers["content-disposition"]
     ladder = browser.job(project, "ladder")
     assert ladder["result"]["rungs"][0]["learnt"] == "nothing"
+
+
+def test_attacks_are_told_one_by_one(browser: Browser, project: dict[str, Any]) -> None:
+    now = browser.get(at(project)).json["version"]
+    job = browser.post(at(project) + "/jobs", {"kind": "audit", "version": now}).json["id"]
+    seen: list[int] = []
+    while browser.get(f"/api/jobs/{job}").json["state"] in ("waiting", "running"):
+        known = len(browser.get(f"/api/jobs/{job}").json["found"].get("attacks", []))
+        seen += [known] if known not in seen else []
+    assert len(seen) > 2
+    assert seen == sorted(seen)
 
 
 def test_what_is_published_is_what_the_command_line_writes(

@@ -14,7 +14,7 @@ from incrowd.common.randomness import below, happens, randomness, sample_counts
 from incrowd.dp.amplification import amplified
 from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import discrete_laplace
-from incrowd.dp.sampled_suppression import delta_of
+from incrowd.dp.exact_suppression import exact_delta
 from incrowd.dp.selection import exponential_mechanism, permute_and_flip
 from incrowd.testing.mechanism_audit import audit, audit_outcomes
 
@@ -73,7 +73,7 @@ def test_sampling_is_as_private_as_the_amplification_says() -> None:
 def test_sampling_with_suppression_keeps_theorem_1(k: int, rate: Fraction, broken_k: int) -> None:
     """The crowd in which it shows most easily. Without suppression the same ε and δ do not hold."""
     epsilon = 1
-    delta = delta_of(k, rate, epsilon)
+    delta = exact_delta(k, rate, epsilon)
 
     def published(crowd: int, seed: int, at_least: int) -> NDArray[np.int64]:
         kept = sample_counts(randomness(seed), rate, np.full(RUNS, crowd))

@@ -107,22 +107,33 @@ def learnt_from_others(target: Target, truth: Tally, column: str, prior: Floats,
 
 def calibrated(known: Floats, people: Counts, frequencies: Floats) -> Floats:
     """Return beliefs whose mean over all people is as frequent as values are, by proportional fitting."""
+    known = known.copy()
     for _ in range(_FITTING_ROUNDS):
         expected = people @ known / max(people.sum(), 1)
-        known = known * np.divide(frequencies, expected, out=np.zeros_like(expected), where=expected > 0)
+        known *= np.divide(frequencies, expected, out=np.zeros_like(expected), where=expected > 0)
         totals = known.sum(axis=1, keepdims=True)
-        known = np.where(totals > 0, known / np.where(totals > 0, totals, 1.0), frequencies)
+        some = totals > 0
+        known /= np.where(some, totals, 1.0)
+        known[~some[:, 0]] = frequencies
     return known
 
 
 def naive_bayes(target: Target, shares: dict[str, Floats], prior: Floats) -> Floats:
     """Return f(s|t) of each tuple, from the shares of each column's codes (rows) given the value s (columns)."""
+    # In two places that are used again and again: to get memory for each step takes longer than the step.
+    known = np.empty((len(target.people.tuples), len(prior)))
+    of_column = np.empty_like(known)
     with np.errstate(divide="ignore"):
-        logs = np.tile(np.log(prior), (len(target.people.tuples), 1))
+        known[:] = np.log(prior)
         for place, name in enumerate(target.view.columns):
             told = np.where(shares[name].any(axis=1, keepdims=True), shares[name], 1.0)  # a new code tells nothing
-            logs += np.log(told)[target.people.tuples[:, place]]
-    best = logs.max(axis=1, keepdims=True)
-    known = np.exp(logs - np.where(np.isfinite(best), best, 0.0))
+            codes = target.people.tuples[:, place]
+            known += np.take(np.log(told), codes, axis=0, out=of_column, mode="clip")
+    best = known.max(axis=1, keepdims=True)
+    known -= np.where(np.isfinite(best), best, 0.0)
+    np.exp(known, out=known)
     totals = known.sum(axis=1, keepdims=True)
-    return np.where(totals > 0, known / np.where(totals > 0, totals, 1.0), prior)
+    some = totals > 0
+    known /= np.where(some, totals, 1.0)
+    known[~some[:, 0]] = prior
+    return known

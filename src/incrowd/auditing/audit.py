@@ -68,6 +68,12 @@ class Audit:
         )
 
     @property
+    def guaranteed(self) -> list[str]:
+        """What is promised, as sentences."""
+        promises = [_promise(guarantee) for guarantee in self.guarantees]
+        return promises or ["Nothing is promised: what follows is what was found."]
+
+    @property
     def strongest(self) -> Risk | None:
         """The attack with the largest advantage of those that got through or expose anybody; None if none does."""
         through = [risk for risk in self.attacks if risk.got_through or risk.exposed]
@@ -108,8 +114,7 @@ class Audit:
         strongest = self.strongest
         return {
             **({"false claims": list(self.false_claims)} if self.false_claims else {}),
-            "guaranteed": [_promise(guarantee) for guarantee in self.guarantees]
-            or ["Nothing is promised: what follows is what was found."],
+            "guaranteed": self.guaranteed,
             "strongest attack": None if strongest is None else strongest.to_dict(),
             "good for": _good_for(self.usefulness),
             "threats": self.threats,

@@ -214,6 +214,7 @@ def audit(
     remedies: bool = True,
     seed: int = 0,
     progress: Progress = silent,
+    finished: Callable[[Risk], None] | None = None,
 ) -> Audit:
     """Attack a release in every way, and measure what it is still good for.
 
@@ -222,6 +223,7 @@ def audit(
     that an adversary may have, `earlier` other releases about overlapping people. `attacks` are tried in place of all.
     `queries` is a file of questions that it should answer well (see `auditing/query_file.py`). With `remedies`, what
     would change the findings is measured, too: the release is made again with other options, and attacked again.
+    `finished` is told of each attack as soon as it was tried.
 
     >>> import incrowd as ic
     >>> table = ic.read(ic.datasets.census(1000), quasi=["age", "sex"], sensitive=["occupation"], others="drop")
@@ -236,7 +238,7 @@ def audit(
     for attack in attacks or ():
         require_member("attacks", attack)
     chosen = every_attack(target) if attacks is None else list(attacks)
-    risks, skipped = attack_all(target, chosen, seed=seed, progress=progress)
+    risks, skipped = attack_all(target, chosen, seed=seed, progress=progress, finished=finished)
     useful, not_measured = measure(
         target, float(release.rate), asked, count=release.count, learn=learn, seed=seed, progress=progress
     )
@@ -251,10 +253,7 @@ def audit(
         what_to_do = _remedies(whole, target, risks, before if knows else None, external, attacks, seed, progress)
     return Audit(
         about=_about(release),
-        guarantees=[
-            {**stated, **({"plain name": plain} if (plain := guarantee.model.plain_name) else {})}
-            for stated, guarantee in zip(release.stated_guarantees, release.guarantees, strict=True)
-        ],
+        guarantees=_guarantees(release),
         achieved=achieved(target),
         attacks=tuple(risks),
         skipped=(*skipped, *not_measured),
@@ -279,6 +278,45 @@ def audit(
         remedies=what_to_do,
         published=published(whole.files, whole.recipe_text),
     )
+
+
+def brief_audit(
+    release: Audited,
+    *,
+    original: object = None,
+    learn: bool = False,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Audit:
+    """Return the attacks of an audit and what is lost of columns, pairs and queries: the same numbers, and no more."""
+    if original is not None and (again := release.beside(original)) is not None:
+        release, original = again, None
+    release = release.to_attack
+    progress("attacking", 0.0)
+    target, _ = aim(release, original=original, seed=seed)
+    risks, skipped = attack_all(target, every_attack(target), seed=seed, progress=progress)
+    useful, not_measured = measure(
+        target, float(release.rate), count=release.count, learn=learn, seed=seed, progress=progress, metrics=False
+    )
+    return Audit(
+        about={"rows": release.row_numbers},
+        guarantees=_guarantees(release),
+        achieved={},
+        attacks=tuple(risks),
+        skipped=(*skipped, *not_measured),
+        usefulness=useful,
+        crowds={},
+        ladder=[],
+        warnings=release.warnings,
+        settings={"seed": seed},
+    )
+
+
+def _guarantees(release: Audited) -> list[dict[str, Any]]:
+    return [
+        {**stated, **({"plain name": plain} if (plain := guarantee.model.plain_name) else {})}
+        for stated, guarantee in zip(release.stated_guarantees, release.guarantees, strict=True)
+    ]
 
 
 def _remedies(
@@ -477,7 +515,12 @@ def every_attack(target: Target) -> list[Attack]:
 
 
 def attack_all(
-    target: Target, attacks: Sequence[Attack], *, seed: int = 0, progress: Progress = silent
+    target: Target,
+    attacks: Sequence[Attack],
+    *,
+    seed: int = 0,
+    progress: Progress = silent,
+    finished: Callable[[Risk], None] | None = None,
 ) -> tuple[list[Risk], list[Skipped]]:
     """Try attacks one after the other; return what came out, and what could not be tried."""
     risks, skipped = [], []
@@ -487,6 +530,8 @@ def attack_all(
         tried = [_tried(attack, one, target, seed) for one in ways]
         if tried:
             risks.append(max(tried, key=lambda risk: (LEVELS.index(risk.level), risk.got_through, risk.advantage)))
+            if finished is not None:
+                finished(risks[-1])
         else:
             skipped.append(Skipped(attack.name, attack.lacks(target) or ""))
     progress("attacking", 1.0)
@@ -532,8 +577,9 @@ def measure(
     learn: bool,
     seed: int,
     progress: Progress,
+    metrics: bool = True,
 ) -> tuple[dict[str, Any], list[Skipped]]:
-    """Measure what the release is still good for, as far as the table before is known."""
+    """Measure what the release is still good for, as far as the table before is known; all `metrics`, or few."""
     truth, form = target.truth, target.form
     if truth is None:
         return {}, [Skipped("usefulness", "the table before is needed")]
@@ -541,8 +587,10 @@ def measure(
     skipped = []
     progress("measuring", 0.0)
     columns = usefulness.columns_before_and_after(truth, form, rng)
+    progress("measuring", 0.3)
     pairs = usefulness.pairs_before_and_after(truth, form, rng)
-    losses = usefulness.losses(truth, form, columns, pairs)
+    progress("measuring", 0.6)
+    losses = usefulness.losses(truth, form, columns, pairs) if metrics else {}
     kinds = registered("metrics")
     named = {name: kinds[name].plain_name for name in losses if name in kinds}
     found: dict[str, Any] = {"losses": losses, "names of losses": named, "columns": columns, "pairs": pairs}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -51,6 +52,7 @@ def compare(
     from incrowd.planning.compare import compare as compare_all
 
     candidates = candidates_of(recipes)
+    new = not output.exists()
     require_directory(output)
     with showing_progress(quiet=as_json) as progress:
         found = compare_all(
@@ -63,6 +65,8 @@ def compare(
             seed=seed,
             progress=progress,
         )
+        if new and not found.compared:
+            shutil.rmtree(output, ignore_errors=True)  # a comparison of nothing leaves nothing behind
         _require_some(found)
         for name in (PAGE, NUMBERS, TABLE):
             found.save(output / name)

@@ -117,7 +117,7 @@ def slicing(
 @experiment.command()
 @stoppable
 def sdgs(output: _Output = None, force: _Force = False, as_json: _Json = False, quiet: _Quiet = False) -> None:
-    """Li, Qardaji & Su (2012): sampling and suppression as differential privacy, Table 1 and figures 2 to 7."""
+    """Li, Qardaji & Su (2012): sampling and suppression as differential privacy, Table 1, figures 1 to 7, theorem 2."""
     from incrowd.cli.output import showing_progress
     from incrowd.common.extras import require_extra
     from incrowd.experiments.report import require_place, write_report

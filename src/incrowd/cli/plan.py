@@ -93,7 +93,13 @@ def _alone(epsilon: str | None, delta: str | None, k: int | None, rate: str | No
     found = complete(epsilon=epsilon, delta=delta, k=k, rate=rate)
     warning = None if rows is None else warn_of_delta(found.delta, rows)
     four = {"epsilon": found.epsilon, "delta": found.delta, "k": found.k, "rate": found.rate}
-    return {"plan": four, "found": found.found, "curve": curve_around(found), "warnings": [warning] if warning else []}
+    return {
+        "plan": four,
+        "found": found.found,
+        "by theorem 1": found.by_theorem_1,
+        "curve": curve_around(found),
+        "warnings": [warning] if warning else [],
+    }
 
 
 def _for_recipe(
@@ -102,8 +108,7 @@ def _for_recipe(
     """Return what the table of a recipe would keep."""
     from incrowd.cli.output import showing_progress
     from incrowd.common.surface import written_in
-    from incrowd.dp.largest_rate import largest_rate
-    from incrowd.dp.sdgs_parameters import warn_of_delta
+    from incrowd.dp.sdgs_parameters import largest_rate, warn_of_delta
     from incrowd.planning.sdgs import LOOKED, RATES, plan_release, to_declare
     from incrowd.publishing.recipe import Recipe
 
@@ -169,9 +174,8 @@ def _show(told: dict[str, Any]) -> None:
         console.print(Text(f"Drawn: {', '.join(told['figures'])}"))
     if "plan" in told:
         four, names = told["plan"], {"epsilon": "ε", "delta": "δ", "k": "k", "rate": "sampling rate β"}
-        lines = [
-            (name, f"{four[key]:.6g}" + ("  ← found" if key == told["found"] else "")) for key, name in names.items()
-        ]
+        found = f"  ← found; theorem 1 alone would say {told['by theorem 1']:.6g}"
+        lines = [(name, f"{four[key]:.6g}" + (found if key == told["found"] else "")) for key, name in names.items()]
         console.print(Text("Sampling, then withholding what is seen fewer than k times", style="italic"))
         console.print(summary_table("", lines))
         console.print(Text("The same k and rate also give", style="italic"))
@@ -204,9 +208,9 @@ def _laid_out_table(cells: list[dict[str, Any]]) -> Table:
 
 
 def _laid_out_curve(curve: list[dict[str, float]]) -> Table:
-    table = _laid_out(["ε", "δ"])
+    table = _laid_out(["ε", "δ", "δ by theorem 1"])
     for point in curve:
-        table.add_row(f"{point['epsilon']:.4g}", f"{point['delta']:.3g}")
+        table.add_row(*(f"{point[name]:.{digits}g}" for name, digits in zip(point, (4, 3, 3), strict=True)))
     return table
 
 

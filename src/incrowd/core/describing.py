@@ -86,7 +86,9 @@ def _kind(key: str, declared: Any) -> tuple[str, list[str] | None, bool]:
     if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
         return "table", None, False
     if origin is not None:
-        return ("columns" if key in _COLUMNS else "list"), None, False
+        if key in _COLUMNS:
+            return "columns", None, False
+        return ("texts" if inner and inner[0] is str else "list"), None, False
     return "text", None, False
 
 

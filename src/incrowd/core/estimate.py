@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Protocol
 
 from incrowd.errors import QueryError
 
+_REACH = NormalDist().inv_cdf(0.975)
 _STEPS = 44
 _CLOSE = 1e-12
 _EDGE = 0.01
@@ -52,6 +54,72 @@ class CountBounds:
         return min(self.least + room * low, self.value), max(self.least + room * high, self.value)
 
 
+class SureCount(Protocol):
+    """What is known of a count of published rows."""
+
+    @property
+    def value(self) -> float:
+        """The estimate."""
+        ...
+
+    @property
+    def error(self) -> float:
+        """Its standard error."""
+        ...
+
+    @property
+    def least(self) -> float:
+        """The smallest number that it can be."""
+        ...
+
+    @property
+    def most(self) -> float:
+        """The largest."""
+        ...
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Return the interval that holds the count with a probability."""
+        ...
+
+
+@dataclass(frozen=True)
+class NoisyCount:
+    """What noisy counts tell: an estimate that may be below 0, and how far around it 95 % of the truths are.
+
+    Nothing is certain of a noisy count, but that people are not fewer than none.
+    """
+
+    center: float
+    reach: float
+
+    @property
+    def value(self) -> float:
+        """The estimate: never below 0."""
+        return max(self.center, 0.0)
+
+    @property
+    def error(self) -> float:
+        """Its standard error."""
+        return self.reach / _REACH
+
+    @property
+    def least(self) -> float:
+        """Nobody."""
+        return 0.0
+
+    @property
+    def most(self) -> float:
+        """Everybody there could be."""
+        return math.inf
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Return the interval that holds the count with a probability; where all of it is below 0, half of its reach
+        above 0.
+        """
+        reach = self.reach * NormalDist().inv_cdf((1 + confidence) / 2) / _REACH
+        return max(self.center - reach, 0.0), max(self.center + reach, reach / 2)
+
+
 @dataclass(frozen=True)
 class CountEstimate:
     """How many rows satisfy a query, as far as a release tells.
@@ -76,7 +144,7 @@ class CountEstimate:
     assumes: str
 
     @classmethod
-    def of(cls, found: CountBounds, *, rate: float, confidence: float, assumes: str) -> CountEstimate:
+    def of(cls, found: SureCount, *, rate: float, confidence: float, assumes: str) -> CountEstimate:
         """Return the estimate of a table of which a share was sampled, from what is known of the published rows."""
         if not isinstance(confidence, (int, float)) or not 0 < confidence < 1:
             raise QueryError("confidence is a number between 0 and 1, such as 0.95.")

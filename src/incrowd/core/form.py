@@ -11,6 +11,7 @@ import polars as pl
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.common.registry import Named
+from incrowd.core.estimate import SureCount
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.items import ShownSets
 from incrowd.core.labelled import Labelled
@@ -211,6 +212,15 @@ class Form(FormOutline, Protocol):
     def count(self, query: Query) -> float:
         """Estimate how many published rows satisfy every condition."""
         ...
+
+    def estimated(self, query: Query) -> SureCount | None:
+        """Return the same with its error and an interval; None where a reader of the labels tells them."""
+        return None
+
+    @property
+    def errors_assume(self) -> str:
+        """What these rest on, in words."""
+        return ""
 
     def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
         """Yield the published rows in an order that says nothing about the table's."""

@@ -139,6 +139,10 @@ class Labelled(Protocol):
         """Return the distinct published rows (labels and sensitive values) with their counts."""
         ...
 
+    def lines_at(self, places: Ints) -> pl.DataFrame:
+        """Return some of them."""
+        ...
+
     def written_lines(self) -> pl.DataFrame:
         """Return the same with weights, where there are any: all that is written of what the form counts."""
         ...

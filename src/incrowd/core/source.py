@@ -81,8 +81,8 @@ class OpenedTable:
     """Which of its texts are one value, and which are missing; applied to distinct values when these are counted."""
     notes: tuple[str, ...] = ()
     """What its owner should know of how it was read: columns left out, columns that are text but for some rows."""
-    stated: OpenedTable | None = None
-    """The same rows, read by what was stated and by nothing that was found in them; None where that is the same."""
+    stated: Callable[[], OpenedTable] | None = None
+    """Opens the same rows by what was stated and by nothing that was found in them; None where that is the same."""
     require_unchanged: Callable[[], None] = _nothing_to_require
     """Raises `SourceChanged` unless what is read is still what was opened; asked before and after each time."""
     categorical: frozenset[str] = frozenset()
@@ -109,6 +109,8 @@ class Reading(TypedDict, total=False):
     written: Mapping[str, str] | str | None
 
 
+_ALWAYS = ("missing", "exact_text", "lists", "only_stated")
+"""What means something for every kind of source."""
 _ONE_OF = {"value_labels": ("text", "codes"), "missing_codes": ("missing", "values")}
 
 
@@ -126,7 +128,8 @@ class ReadOptions:
 
     Of a text file, `header` is False or the columns' names where the first line is a row, and True where it holds
     names; `decimal` is the sign in its numbers, "," or "."; and `written` tells by column how numbers and dates are
-    written ("1.234,5", "dd.mm.yyyy"), or "plain": as they are, and nothing is found out.
+    written ("1.234,5", "dd.mm.yyyy"), or "plain": as they are, and nothing is found out. With `only_stated`, no row
+    decides how another one is read, or whether the file is.
     """
 
     query: str | None = None
@@ -143,6 +146,7 @@ class ReadOptions:
     header: bool | Sequence[str] | None = None
     decimal: str | None = None
     written: Mapping[str, str] | str | None = None
+    only_stated: bool = False
 
     def __post_init__(self) -> None:
         self._require_kinds()
@@ -163,17 +167,17 @@ class ReadOptions:
             raise SourceError(f"{option('written')} tells by column how it is written, for example {example}.")
 
     @classmethod
-    def of(cls, reading: Reading, *, lists: tuple[str, ...] | None = ()) -> ReadOptions:
+    def of(cls, reading: Reading, *, lists: tuple[str, ...] | None = (), only_stated: bool = False) -> ReadOptions:
         """Return what the keywords of a caller say; others are refused as Python refuses them."""
         for name in reading:
             if name not in Reading.__annotations__:
                 raise TypeError(f"there is no keyword '{name}'.{did_you_mean(name, Reading.__annotations__)}")
-        return cls(**reading, lists=lists)
+        return cls(**reading, lists=lists, only_stated=only_stated)
 
     @property
     def stated(self) -> bool:
         """Whether anything is said of how to read."""
-        return self != ReadOptions(lists=self.lists)
+        return self != ReadOptions(lists=self.lists, only_stated=self.only_stated)
 
     def _require_kinds(self) -> None:
         for name, words in _ONE_OF.items():
@@ -205,7 +209,7 @@ class ReadOptions:
 
     def refuse_all_but(self, used: Iterable[str], what: str) -> None:
         """Raise a `SourceError` if a keyword is stated that means nothing for a source."""
-        unused = [one.name for one in fields(self) if one.name not in (*used, "missing", "exact_text", "lists")]
+        unused = [one.name for one in fields(self) if one.name not in (*used, *_ALWAYS)]
         names = [option(name) for name in unused if getattr(self, name) is not None]
         if names:
             raise SourceError(f"{what}, so {' and '.join(names)} cannot be used.")

@@ -2,7 +2,8 @@
 
 Questions to the same people add up; questions to different people (disjoint parts of the table) cost as much as the
 dearest; questions to a sample cost less (`amplification.py`); questions about rows cost a person with several of them
-more (`group_privacy.py`). These four nest. Cost: a few fractions per question.
+more (`group_privacy.py`). These four nest. Inside of them, questions may be paid for in ρ (`concentrated.py`), which
+adds up to less. Cost: a few fractions per question.
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal
 
 from incrowd.common.exact import Exact, as_exact
 from incrowd.dp.amplification import amplified
 from incrowd.dp.budget import Budget
+from incrowd.dp.concentrated import price_of, rho_of
 from incrowd.dp.group_privacy import price_of_person
 from incrowd.errors import BudgetSpent, RecipeError
 
-How = Literal["sequential", "parallel", "sampled", "by person"]
+How = Literal["sequential", "parallel", "sampled", "by person", "concentrated"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,30 @@ class Entry:
     blocks: tuple[str, ...] = ()
     how: How = "sequential"
     """How it adds to its neighbours in the innermost block."""
+    rho: Fraction = Fraction(0)
+    """Its price in ρ, where that is what it was paid in; `price` is then what it would cost alone."""
+
+
+@dataclass
+class Purse:
+    """Questions that are paid for in ρ: how much there is of it, and how much of it is spent.
+
+    `limit` is the (ε, δ) that all of ρ costs. A person with `most_rows` rows pays `most_rows`² times what a row pays.
+    """
+
+    limit: Budget
+    most_rows: int = 1
+    spent: Fraction = Fraction(0)
+
+    @cached_property
+    def rho(self) -> Fraction:
+        """All that may be spent of each row."""
+        return rho_of(self.limit) / self.most_rows**2
+
+    def price(self, rho: Fraction) -> Budget:
+        """Return what some ρ costs; never more than the limit if it is no more than there is."""
+        found = price_of(rho * self.most_rows**2, self.limit.delta)
+        return found if rho > self.rho or self.limit.covers(found) else self.limit
 
 
 @dataclass
@@ -42,9 +69,12 @@ class _Block:
     rate: Fraction = Fraction(1)
     most_rows: int = 1
     spent: Budget = field(default_factory=Budget.nothing)
+    purse: Purse | None = None
 
     def after(self, price: Budget) -> Budget:
-        """Return `spent` after one more question or block inside."""
+        """Return `spent` after one more question or block inside; in ρ, it is told after each question."""
+        if self.purse is not None:
+            return self.spent.larger(price)
         return self.spent.larger(price) if self.how == "parallel" else self.spent + price
 
     def cost(self, inside: Budget) -> Budget:
@@ -88,6 +118,8 @@ class Accountant:
 
     def spend(self, what: str, price: Budget) -> None:
         """Write down a question and its price; call this before asking it."""
+        if self._blocks[-1].purse is not None:
+            raise ValueError("inside of this block, questions are paid for in ρ")
         if not price:
             raise RecipeError(f"'{what}' costs nothing: a question that tells something has an ε above 0.")
         total = self._total_with(price)
@@ -139,6 +171,37 @@ class Accountant:
             yield
 
     @contextmanager
+    def concentrated(self, limit: Budget, most_rows: int = 1) -> Iterator[Purse]:
+        """Open a block of questions that are paid for in ρ; together they cost at most `limit`, which has a δ.
+
+        With `most_rows`, the limit is that of a person who has so many rows.
+        """
+        purse = Purse(limit, most_rows)
+        with self._block(_Block("concentrated", f"ρ = {float(purse.rho):.6g}", purse=purse)):
+            yield purse
+
+    def spend_rho(self, what: str, rho: Fraction) -> None:
+        """Write down a question and its price in ρ; call this before asking it."""
+        purse = self._blocks[-1].purse
+        if purse is None:
+            raise ValueError("only inside of the block `concentrated` questions are paid for in ρ")
+        if rho <= 0:
+            raise RecipeError(f"'{what}' costs nothing: a question that tells something has a ρ above 0.")
+        if purse.spent + rho > purse.rho:
+            raise BudgetSpent(
+                f"'{what}' costs ρ = {float(rho):.6g}, and {float(purse.rho - purse.spent):.6g} of "
+                f"{float(purse.rho):.6g} is left.  Hint: give it less."
+            )
+        total = self._total_with(purse.price(purse.spent + rho))
+        if self.limit is not None and not self.limit.covers(total):
+            raise BudgetSpent(f"with '{what}', {total} would be spent of {self.limit}.  Hint: give it less.")
+        purse.spent += rho
+        block = self._blocks[-1]
+        block.spent = purse.price(purse.spent)
+        names = tuple(each.name for each in self._blocks[1:])
+        self._entries.append(Entry(what, purse.price(rho), names, block.how, rho))
+
+    @contextmanager
     def _block(self, block: _Block) -> Iterator[None]:
         self._blocks.append(block)
         try:
@@ -175,6 +238,7 @@ class Accountant:
                 "adds up": entry.how,
                 "ε": str(entry.price.epsilon),
                 "δ": str(entry.price.delta),
+                **({"ρ": str(entry.rho)} if entry.rho else {}),
             }
             for entry in self._entries
         ]

@@ -22,7 +22,7 @@ from incrowd.errors import RecipeError
 _LARGEST_PART = 2**40
 """Bound of a scale's numerator and denominator. What is drawn stays below 2**63 unless a draw of probability
 exp(−2**22) comes up."""
-_LARGEST_COUNT = 2**62
+LARGEST_COUNT = 2**62
 _DRAWS_AT_ONCE = 1 << 18
 """Draws are made in pieces of this size: they fit the cache, and millions do not fill the memory."""
 
@@ -79,7 +79,7 @@ def noisy_counts(
 
     `sensitivity` is by how much one person changes all of these counts together: 1 if everybody is in one of them.
     """
-    if counts.size and (int(counts.max()) > _LARGEST_COUNT or int(counts.min()) < -_LARGEST_COUNT):
+    if counts.size and (int(counts.max()) > LARGEST_COUNT or int(counts.min()) < -LARGEST_COUNT):
         raise ValueError("counts above 2**62 leave no room for noise")
     noise = discrete_laplace(rng, noise_scale(sensitivity, epsilon), counts.size)
     return np.asarray(counts + noise.reshape(counts.shape), dtype=np.int64)

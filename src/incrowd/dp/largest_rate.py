@@ -1,8 +1,9 @@
-"""The largest sampling rate at which suppression below k gives (ε, δ) (Li, Qardaji & Su 2012, theorem 1).
+"""The largest sampling rate at which suppression below k gives (ε, δ) by theorem 1 of Li, Qardaji & Su (2012).
 
-As a function of the rate, δ is a saw: it rises, and drops wherever a crowd's γn passes a whole number. The search comes
-down from the top, tooth by tooth, and skips only rates at which some crowd shows too easily. Cost: some ten evaluations
-of theorem 1, and a few dozen tails for each.
+By the exact δ it is found by halving (`sdgs_parameters.py`). By theorem 1, as a function of the rate, δ is a saw: it
+rises, and drops wherever a crowd's γn passes a whole number. The search comes down from the top, tooth by tooth, and
+skips only rates at which some crowd shows too easily. Cost: some ten evaluations of theorem 1, and a few dozen tails
+for each.
 """
 
 from __future__ import annotations
@@ -30,17 +31,17 @@ _OWNER = "plan"
 _CLOSE = 1e-12
 
 
-def largest_rate(*, epsilon: Exact, delta: Exact, k: int) -> float:
+def largest_rate_by_theorem(*, epsilon: Exact, delta: Exact, k: int) -> float:
     """Return the largest sampling rate at which k gives (ε, δ); it is at most 1 − e^−ε.
 
     A smaller rate may miss δ by a little: put it into theorem 1 before using it.
 
-    >>> 0.1 <= largest_rate(epsilon=1, delta="4.08e-14", k=20) < 0.101
+    >>> 0.1 <= largest_rate_by_theorem(epsilon=1, delta="4.08e-14", k=20) < 0.101
     True
     """
     require_k(k)
     eps, allowed, log_delta = as_epsilon(epsilon), almost(delta), math.log(as_delta(delta))
-    rate = _top_of_teeth(k, eps, log_delta, _largest_possible(eps))
+    rate = _top_of_teeth(k, eps, log_delta, largest_possible_rate(eps))
     while True:
         worst = worst_case(k, rate, eps)
         if worst.delta <= allowed:
@@ -52,7 +53,7 @@ def largest_rate(*, epsilon: Exact, delta: Exact, k: int) -> float:
             raise RecipeError(f"{_OWNER}: no sampling rate is small enough for that δ with k = {k}.  Hint: raise k.")
 
 
-def _largest_possible(epsilon: Fraction) -> float:
+def largest_possible_rate(epsilon: Fraction) -> float:
     """Return 1 − e^−ε, rounded down."""
     rate = min(-math.expm1(-float(epsilon)), math.nextafter(1.0, 0.0))
     while least_epsilon(rate) > epsilon:

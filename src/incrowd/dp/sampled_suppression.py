@@ -17,7 +17,7 @@ each a sum of at most 60 terms.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -78,20 +78,28 @@ def worst_case(k: int, rate: Exact, epsilon: Exact) -> WorstCase:
     (28, 21, '1.1761e-06')
     """
     beta, eps = checked(k, rate, epsilon)
-    gamma = _gamma(beta, eps)
-    falls_by = chernoff_exponent(beta, eps)
+
+    def peak(seen: int) -> WorstCase:
+        crowd = peak_crowd(seen, beta, eps)
+        return WorstCase(crowd, seen, log_tail(crowd, float(beta), seen))
+
+    return highest_peak(k, beta, eps, peak)
+
+
+def highest_peak(k: int, rate: Fraction, epsilon: Fraction, peak: Callable[[int], WorstCase]) -> WorstCase:
+    """Return the highest of all peaks from k on, of which none at j is above exp(−j·`chernoff_exponent`)."""
+    falls_by = chernoff_exponent(rate, epsilon)
     best = WorstCase(0, 0, -math.inf)
     seen = k
     while -falls_by * seen > best.log_delta * (1 + _STOPPING_MARGIN):
         if seen - k > _MOST_STEPS:
             raise RecipeError(
-                f"{_OWNER}: with k = {k:,}, a sampling rate of {float(beta):g} and ε = {float(eps):g}, the worst case "
-                "is too far to look for.  Hint: choose a larger ε, or sample less."
+                f"{_OWNER}: with k = {k:,}, a sampling rate of {float(rate):g} and ε = {float(epsilon):g}, the worst "
+                "case is too far to look for.  Hint: choose a larger ε, or sample less."
             )
-        crowd = _below(seen / gamma)
-        log_delta = log_tail(crowd, float(beta), seen)
-        if log_delta > best.log_delta:
-            best = WorstCase(crowd, seen, log_delta)
+        found = peak(seen)
+        if found.log_delta > best.log_delta:
+            best = found
         seen += 1
     return best
 

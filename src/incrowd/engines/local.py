@@ -80,8 +80,8 @@ class LocalEngine(Engine):
         return cls(open_table(given, options))
 
     def as_stated(self) -> LocalEngine:
-        """Leave out the ways of writing that were found out."""
-        return self if self.source.stated is None else replace(self, source=self.source.stated)
+        """Read the file again, by what was stated alone."""
+        return self if self.source.stated is None else replace(self, source=self.source.stated())
 
     def distinct(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
         """Count distinct tuples: one group-by, streamed."""

@@ -31,7 +31,7 @@ class RememberingEngine(LocalEngine):
 
     def as_stated(self) -> LocalEngine:
         """Leave out what was found out, and so what was counted of it."""
-        return self if self.source.stated is None else replace(self, source=self.source.stated, memory={})
+        return self if self.source.stated is None else replace(self, source=self.source.stated(), memory={})
 
     def distinct(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
         """Count distinct tuples, once for each set of columns."""

@@ -11,7 +11,7 @@ from incrowd.report.page import recommendation, whole_page
 from incrowd.report.section import named
 
 Found = Mapping[str, Any]
-_KEPT = {True: "kept", False: "not kept", None: "not measured"}
+_KEPT = {True: "kept", False: "not kept", None: "not judged"}
 
 
 def evidence_page(found: Found) -> str:
@@ -104,7 +104,13 @@ def _risk(found: Found) -> list[Child]:
         )
         for one in told["judged"]
     ]
+    beside = told["residual"].get("columns that are not in it", [])
+    warning = (
+        f"These numbers leave out columns that are published beside the labels: {', '.join(beside)}. Whoever knows "
+    )
+    warning += "somebody's values there may find their row. What that comes to is among the attacks."
     return [
+        element("p", warning, class_="note") if beside else None,
         element("p", "The probability that somebody's row is found by whoever knows all quasi-identifiers. A "
                      "journalist does not know who is in the table: the risk is at most a prosecutor's."),
         table(["measure", "before (initial)", "threshold", "after (residual)"], [*rows, *counts], numbers=(1, 2, 3)),

@@ -31,6 +31,7 @@ def measured(found: Check) -> dict[str, Any]:
         "journalist": {"maximum at most": maximum, "average at most": average},
         "marketer": {"average": average},
         "alone in their group": found.unique_rows,
+        "columns that are not in it": list(found.outside),
     }
 
 
@@ -59,15 +60,18 @@ def judged(residual: Mapping[str, Any], limits: Mapping[str, Any]) -> list[dict[
     """Return whether each threshold is kept by the risk that is left."""
     found = []
     risk = residual.get("prosecutor")
+    # Whoever knows values of columns beside the groups may find more: then nothing is said to be kept.
+    beside = residual.get("columns that are not in it", [])
     for name, threshold in limits.items():
         value = None if risk is None else risk[name]
+        exceeded = value is not None and value > threshold["limit"]
         found.append(
             {
                 "measure": f"{name} risk of a prosecutor",
                 "threshold": threshold["limit"],
                 "set by": threshold["set by"],
                 "residual": value,
-                "kept": None if value is None else value <= threshold["limit"],
+                "kept": False if exceeded else None if value is None or beside else True,
             }
         )
     return found

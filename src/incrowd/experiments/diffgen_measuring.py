@@ -1,4 +1,4 @@
-"""What the DiffGen experiment measures: a decision tree on noisy boxes, and what range counts get wrong.
+"""What the DiffGen experiment measures: C4.5 on noisy boxes, and what range counts get wrong.
 
 Everything is in the codes of public trees. A classifier is given random points inside the boxes, with the boxes' class
 counts as weights, and both these and the test rows generalized to the columns' cuts.
@@ -14,18 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats, Ints
-from incrowd.common.extras import needing_extra
 from incrowd.common.progress import silent
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.boxes.box_cuts import Cut
 from incrowd.dp.boxes.coded_rows import People
-from incrowd.dp.boxes.consistency import least_squares, published_counts
+from incrowd.dp.boxes.consistency import algorithm_2, least_squares, published_counts
 from incrowd.dp.boxes.level_tree import grow_by_levels
-from incrowd.dp.boxes.noisy_tree import NoisyTree, leaf_counts
+from incrowd.dp.boxes.noisy_tree import NoisyTree, grow_tree, leaf_counts
 from incrowd.dp.boxes.specializing import Specializer
 from incrowd.dp.boxes.utilities import Utility
 from incrowd.dp.budget import Budget
 from incrowd.errors import Unsatisfiable
+from incrowd.experiments.c45 import C45
+from incrowd.experiments.diffgen_claims import ANY_RANGE
+from incrowd.hierarchies.tree import Tree
 from incrowd.methods.diffgen import ConsistentDiffGen
 from incrowd.methods.marginals import MarginalSynthesis
 from incrowd.methods.private import PublicTable
@@ -33,7 +35,8 @@ from incrowd.methods.private import PublicTable
 POINTS = 8
 _MOST_POINTS = 400_000
 _BOXES_AT_ONCE = 1 << 15
-_SMALLEST_LEAF = 0.002
+_DIVIDE_ALL = -1e12
+"""So many standard deviations below 0 is nobody: every box is divided, as algorithm 2 is printed."""
 _FANOUT, _PATIENCE = ConsistentDiffGen.fanout, ConsistentDiffGen.patience
 
 
@@ -55,7 +58,7 @@ class Split:
         return cls(replace(table, people=training), replace(people, counts=held_out))
 
     def raw_accuracy(self) -> float:
-        """Return the accuracy of a decision tree on raw rows: the paper's baseline BA."""
+        """Return the accuracy of C4.5 on raw rows: the paper's baseline BA."""
         people = self.training.people
         return self._accuracy(people.codes.astype(np.float64), people.classes, people.counts, self.held_out.codes)
 
@@ -66,7 +69,7 @@ class Split:
         return float(self.held_out.counts[self.held_out.classes == largest].sum() / self.held_out.counts.sum())
 
     def accuracy(self, boxes: Boxes, cuts: Sequence[Cut], rng: np.random.Generator) -> float:
-        """Return the accuracy of a decision tree that has seen noisy boxes only."""
+        """Return the accuracy of C4.5 that has seen noisy boxes only."""
         some = boxes.counts.sum(axis=1) > 0
         # Many boxes are small ones: then a point or two says where they are.
         repeats = max(1, min(POINTS, _MOST_POINTS // max(int(some.sum()), 1)))
@@ -85,14 +88,17 @@ class Split:
     def _accuracy(
         self, features: Floats, classes: Ints, weights: NDArray[np.number], test: NDArray[np.number]
     ) -> float:
-        with needing_extra("experiments", "classifiers"):
-            from sklearn.tree import DecisionTreeClassifier
         there = weights > 0
         if len(np.unique(classes[there])) < 2:
             return self.majority_accuracy()
-        tree = DecisionTreeClassifier(min_weight_fraction_leaf=_SMALLEST_LEAF, random_state=0)
-        tree.fit(features[there], classes[there], sample_weight=weights[there])
-        right = tree.predict(test) == self.held_out.classes
+        tree = C45.fit(
+            features[there],
+            classes[there],
+            weights[there].astype(np.float64),
+            numeric=[tree.ordered for tree in self.training.trees],
+            kinds=self.training.people.class_count,
+        )
+        right = tree.predict(test.astype(np.float64)) == self.held_out.classes
         return float(self.held_out.counts[right].sum() / self.held_out.counts.sum())
 
 
@@ -151,11 +157,25 @@ def flat_boxes(table: PublicTable, search: Specializer, epsilon: Fraction, rng: 
     return Boxes.of_leaves(tree, tree.noisy)
 
 
+def printed_boxes(table: PublicTable, search: Specializer, epsilon: Fraction, rng: np.random.Generator) -> Boxes | None:
+    """Return the leaves of algorithm 2 as it is printed: noise on every box of the same tree, then its two passes."""
+    try:
+        tree = grow_tree(
+            table.people, _roots(table), search.steps, search.cuts, epsilon=epsilon, patience=_DIVIDE_ALL, rng=rng
+        )
+    except Unsatisfiable:
+        return None
+    return Boxes.of_leaves(tree, algorithm_2(tree.parents, tree.noisy.astype(np.float64)))
+
+
+def _roots(table: PublicTable) -> list[tuple[int, int]]:
+    return [(0 if missing else 1, tree.size) for tree, missing in zip(table.trees, table.missing, strict=True)]
+
+
 def consistent_tree(table: PublicTable, search: Specializer, epsilon: Fraction, rng: np.random.Generator) -> NoisyTree:
     """Return the tree of Consistent DiffGen, with estimates that agree."""
-    roots = [(0 if missing else 1, tree.size) for tree, missing in zip(table.trees, table.missing, strict=True)]
     tree = grow_by_levels(
-        table.people, roots, search.steps, epsilon=epsilon, fanout=_FANOUT, patience=_PATIENCE, rng=rng
+        table.people, _roots(table), search.steps, epsilon=epsilon, fanout=_FANOUT, patience=_PATIENCE, rng=rng
     )
     return replace(tree, agreed=least_squares(tree.parents, tree.noisy.astype(np.float64), tree.variances))
 
@@ -209,6 +229,26 @@ def draw_queries(
     for size, several in found.items():
         if several:
             yield size, [np.stack(column) for column in zip(*several, strict=True)]
+
+
+def draw_any_ranges(
+    trees: Sequence[Tree], number: int, rng: np.random.Generator
+) -> Iterator[tuple[str, list[NDArray[np.bool_]]]]:
+    """Yield queries with one, two and three conditions, each a range of a column's values wherever boxes are cut."""
+    for conditions in range(1, min(3, len(trees)) + 1):
+        asked = [np.ones((number, tree.size), dtype=bool) for tree in trees]
+        for query in range(number):
+            for column in rng.choice(len(trees), size=conditions, replace=False):
+                low, high = np.sort(rng.integers(1, trees[column].size, size=2))
+                asked[column][query] = False
+                asked[column][query, low : high + 1] = True
+        yield f"{conditions} {ANY_RANGE}", asked
+
+
+def people_boxes(table: PublicTable) -> Boxes:
+    """Return who really has which values."""
+    people = table.people
+    return Boxes(people.codes, people.codes + 1, people.counts[:, None])
 
 
 def synthetic_boxes(table: PublicTable, epsilon: str, rng: np.random.Generator) -> tuple[Boxes, list[Cut]]:

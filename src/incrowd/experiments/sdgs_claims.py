@@ -8,6 +8,7 @@ from itertools import pairwise
 import polars as pl
 
 from incrowd.experiments.claims import NOT_MEASURED, Claim, Verdict, verdict
+from incrowd.experiments.sdgs_algorithms import APART, BAD, SAID, SHARED
 
 PRINTED = {
     "k = 20, β = 0.05": (6.83e-10, 2.50e-14, 3.19e-17, 1.76e-19, 3.97e-22, 2.00e-24),
@@ -23,6 +24,9 @@ _POWERS = 5
 """About five is four to six."""
 _KEEPS_ITS_RATE = 0.5
 """An exponential falls by as many powers of ten in the last third as in the first; z to any power by 0.42 of it."""
+
+_CLOSE = 1e-9
+_DUPLICATES, _FIVE = 5, 5
 
 Curve = list[tuple[float, float]]
 
@@ -214,6 +218,60 @@ def _amplifies(results: pl.DataFrame) -> Verdict:
     return verdict(len(found), near, f"ln 2 at a rate of 0.1 becomes {told}; ln 1.1 is {math.log(1.1):.6f}.")
 
 
+def _tail_is_delta(results: pl.DataFrame) -> Verdict:
+    found = results.filter(pl.col("figure") == "1")
+    tail = found.filter((pl.col("measure") == "probability") & (pl.col("method") == BAD))["value"].to_list()
+    told = found.filter(pl.col("measure") == "δ")["value"].to_list()
+    alike = sum(abs(math.fsum(tail) / delta - 1) < _CLOSE for delta in told)
+    return verdict(len(told), alike, f"The outcomes beyond γn add up to {math.fsum(tail):.4g}.")
+
+
+def _two_add_up(results: pl.DataFrame) -> Verdict:
+    return _sums_hold(results, SHARED)
+
+
+def _two_samples_add_up(results: pl.DataFrame) -> Verdict:
+    return _sums_hold(results, APART)
+
+
+def _sums_hold(results: pl.DataFrame, how: str) -> Verdict:
+    found = results.filter(pl.col("figure") == "theorem 2")
+    by = {name: dict(cells.select("parameter", "value").iter_rows()) for (name,), cells in found.group_by("method")}
+    cases = [(name, cell[how], cell[SAID]) for name, cell in sorted(by.items()) if how in cell and SAID in cell]
+    holds = sum(true <= said * (1 + _CLOSE) for _, true, said in cases)
+    told = "; ".join(f"{name}: {true:.3f} against {said:.3f}" for name, true, said in cases)
+    return verdict(len(cases), holds, f"ε of both together against the sum, {how}: {told}.")
+
+
+def _duplicates_show_people(results: pl.DataFrame) -> Verdict:
+    found = dict(results.filter(pl.col("figure") == "algorithm 1").select("measure", "value").iter_rows())
+    if not found:
+        return NOT_MEASURED
+    groups, alone, smallest = (found[name] for name in ("groups", "groups of one person", "smallest group"))
+    said = f"Its smallest group has {smallest:.0f} rows, and {alone:.0f} of {groups:.0f} groups are one person's row."
+    return verdict(2, (smallest >= _DUPLICATES) + (2 * alone > groups), said)
+
+
+def _delta_sampling(results: pl.DataFrame) -> Verdict:
+    found = results.filter(pl.col("figure") == "algorithm 5")
+    if found.is_empty():
+        return NOT_MEASURED
+    at = found.filter(pl.col("measure") == "δ at ε")["value"].to_list()
+    by = dict(found.filter(pl.col("measure") != "δ at ε").select("measure", "value").iter_rows())
+    rows, somebody = by["rows published on average"], by["probability that somebody is published"]
+    said = (
+        f"δ is {at[0]:g} at every ε, so no f falls; {rows:g} rows are published on average, some with {somebody:.4f}."
+    )
+    return verdict(2, (len(set(at)) == 1) + (abs(rows - _FIVE) < _CLOSE), said)
+
+
+def _theorem_is_a_bound(results: pl.DataFrame) -> Verdict:
+    times = results.filter(pl.col("measure") == "theorem 1 over exact")["value"].to_list()
+    above = sum(each >= 1 - _CLOSE for each in times)
+    most, least = max(times, default=0.0), min(times, default=0.0)
+    return verdict(len(times), above, f"It is {least:.3g} to {most:.3g} times the exact δ.")
+
+
 CLAIMS = (
     Claim("For k = 20, δ is as printed for every β and ε", "Table 1", _table_to_three_digits),
     Claim("δ falls as ε grows", "section 4, figures 2 and 3", _falls_with_epsilon),
@@ -227,5 +285,15 @@ CLAIMS = (
     Claim("The larger ε0, the slower f decays, for ε0 above 0.5", "section 6, figure 7", _slower_decay),
     Claim("For ε0 = 0.25, the curve of f cuts through the others", "section 6, figure 7", _quarter_cuts_through),
     Claim("The smooth bound is above what theorem 1 gives", "theorem 6", _bound_holds),
+    Claim("The outcomes beyond γn add up to δ", "figure 1", _tail_is_delta),
+    Claim(
+        "k-Duplication is k-anonymous, and still shows single people",
+        "section 3.2, algorithm 1",
+        _duplicates_show_people,
+    ),
+    Claim("δ-sampling of 50 million rows publishes five as they are", "section 6, algorithm 5", _delta_sampling),
+    Claim("Two algorithms after one sample cost the sum of both", "theorem 2, definition 4", _two_add_up),
+    Claim("With a sample for each, they cost the sum", "beyond the paper", _two_samples_add_up),
+    Claim("Theorem 1 is never below the exact δ", "theorem 1", _theorem_is_a_bound),
     Claim("An (ln 2)-private algorithm on a sample of 0.1 is (ln 1.1)-private", "section 5", _amplifies),
 )

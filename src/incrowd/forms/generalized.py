@@ -428,7 +428,11 @@ class Generalized(Form):
 
     def lines(self) -> pl.DataFrame:
         """Return the distinct published rows (what they show, and sensitive values) with their counts."""
-        return self._rows_of(np.arange(len(self.counts))).with_columns(pl.Series(COUNT, self.counts))
+        return self.lines_at(np.arange(len(self.counts)))
+
+    def lines_at(self, places: Ints) -> pl.DataFrame:
+        """Return some of them."""
+        return self._rows_of(places).with_columns(pl.Series(COUNT, self.counts[places]))
 
     def written_lines(self) -> pl.DataFrame:
         """Return the same with weights, where there are any: all that is written of what the form counts."""

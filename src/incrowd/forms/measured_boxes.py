@@ -8,23 +8,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
+from incrowd.core.estimate import NoisyCount
 from incrowd.core.query import Query, matching_codes
 from incrowd.core.schema import Schema
 from incrowd.core.tally import group_tuples
-from incrowd.dp.boxes.consistency import pooled_variances
+from incrowd.dp.boxes.consistency import pooled_variances, variances_of_sums
 from incrowd.dp.boxes.noisy_tree import NoisyTree
+from incrowd.dp.boxes.spreading import Spreading
 from incrowd.errors import QueryError, SourceError, did_you_mean
+from incrowd.forms.error_factors import GUESSED, MEASURED, NOISE_ONLY, OF_A_MODEL, ErrorFactors
+from incrowd.forms.margin_files import margins_frame, read_margins
 from incrowd.forms.reading.labels import codes_of_labels, number_labels, runs_of_labels
 from incrowd.forms.verify import COUNT
 from incrowd.hierarchies.naming import name_runs
 from incrowd.hierarchies.tree import Tree
 
+_MODEL = 1000.0
+"""What a model gets wrong is in the order of a thousandth of the squared number of rows, before it is measured."""
+_ONE_ROW = 1.0
+"""What is spread by single columns: next to nothing, but what raking does to their noise is measured."""
 STEPS_OF_ONE = 1024
 """Estimates are written as so many parts of one person: every kind of file holds such a number exactly."""
 
@@ -41,6 +50,8 @@ class MeasuredBoxes:
     trees: Mapping[str, Tree]
     tree: NoisyTree
     class_codes: Codes
+    errors: ErrorFactors = field(default_factory=ErrorFactors)
+    """How wrong it is to spread a box's rows evenly."""
 
     @classmethod
     def of(cls, schema: Schema, trees: Mapping[str, Tree], tree: NoisyTree, class_codes: Codes) -> MeasuredBoxes:
@@ -59,49 +70,140 @@ class MeasuredBoxes:
         return bool(np.isinf(self.tree.variances).all())
 
     def count(self, query: Query) -> float:
-        """Estimate how many rows satisfy every condition, as if a box's rows were spread evenly.
+        """Estimate how many rows satisfy every condition.
 
         Noise above and below 0 cancels out over many boxes, so this adds up what was counted; in the published table no
         count is below 0, and what that adds to empty boxes adds up too. The sum is exact, whatever the order of boxes.
         """
-        shares, classes = self._asked(query)
-        leaves = self.tree.leaves[shares[self.tree.leaves] > 0]
-        found = shares[leaves] * self.tree.estimates[leaves][:, classes].sum(axis=1)
-        return max(0.0, math.fsum(found))
+        return self.sure(self.asked(query)).value
+
+    def estimated(self, query: Query) -> NoisyCount:
+        """Return the same with its error and interval."""
+        return self.sure(self.asked(query))
+
+    def sure(self, asked: Mapping[str, Bools]) -> NoisyCount:
+        """Answer a question that says of each column which codes it is about."""
+        return self.errors.count(*self.parts(asked), len(asked))
+
+    def parts(self, asked: Mapping[str, Bools]) -> tuple[float, float, float]:
+        """Return an answer, the variance of its noise, and how wrong it is if rows were spread by tossing coins."""
+        if self.spreading is not None:
+            return self._parts_of_margins(self.spreading, asked)
+        shares, classes = self._shares(asked)
+        leaves = self._leaves[shares[self._leaves] > 0]
+        parts, counts = shares[leaves], self.tree.estimates[leaves][:, classes].sum(axis=1)
+        center = math.fsum(parts * counts)
+        if self.from_model:
+            return center, 0.0, _of_model(center, float(self.tree.noisy.sum())) if asked else 0.0
+        each = variances_of_sums(self.tree.parents, self.tree.variances, shares[:, None])[0]
+        spread = max(0.0, math.fsum(np.sqrt(parts * (1 - parts)) * counts))
+        return center, float(each) * int(classes.sum()), spread
+
+    def _parts_of_margins(self, spreading: Spreading, asked: Mapping[str, Bools]) -> tuple[float, float, float]:
+        """Return the same where single columns and pairs tell how rows are spread."""
+        classes = self._classes(asked)
+        by_column = {self.columns.index(name): matches for name, matches in asked.items() if name in self.schema.quasi}
+        center = spreading.count(by_column, classes)
+        noise = spreading.noise(by_column)
+        if not classes.all() or not by_column:
+            shares = np.ones((len(self.tree.parents), 1))
+            noise += float(variances_of_sums(self.tree.parents, self.tree.variances, shares)[0]) * int(classes.sum())
+        if not by_column:
+            return center, noise, 0.0
+        alone = len(by_column) == 1 and classes.all()
+        return center, noise, _ONE_ROW if alone else max(_of_model(center, spreading.total), _ONE_ROW)
+
+    @cached_property
+    def spreading(self) -> Spreading | None:
+        """How rows are spread inside of boxes, where single columns and pairs were counted."""
+        margins = self.tree.margins
+        return None if margins is None else Spreading.of_margins(self.tree, self.tree.lows[0].tolist(), margins)
+
+    @property
+    def errors_assume(self) -> str:
+        """What errors rest on, in words."""
+        if not self.from_model and (self.tree.highs - self.tree.lows)[self._leaves].max(initial=1) == 1:
+            return NOISE_ONLY
+        if self.errors.measured:
+            return MEASURED
+        return OF_A_MODEL if self.from_model else GUESSED
+
+    @property
+    def knows_values(self) -> bool:
+        """Whether it tells how frequent single values are: rows come from a model, or columns were counted."""
+        return self.from_model or self.tree.margins is not None
+
+    def single(self, name: str) -> Floats:
+        """Return about how many rows have each code of a column."""
+        if self.spreading is not None and name in self.schema.quasi:
+            return self.spreading.singles[self.columns.index(name)]
+        tree, estimates = self.trees[name], self.tree.estimates[self._leaves]
+        if name in self.schema.sensitive:
+            codes = self.class_codes[:, sorted(self.schema.sensitive).index(name)]
+            return np.asarray(np.bincount(codes, weights=estimates.sum(axis=0), minlength=tree.size), dtype=np.float64)
+        place = self.columns.index(name)
+        lows, highs = self.tree.lows[self._leaves, place], self.tree.highs[self._leaves, place]
+        each = estimates.sum(axis=1) / (highs - lows)
+        opens = np.bincount(lows, weights=each, minlength=tree.size + 1)
+        return np.cumsum(opens - np.bincount(highs, weights=each, minlength=tree.size + 1))[:-1]
 
     def error(self, query: Query) -> float:
         """Return the standard deviation that noise alone gives to an answer, at most.
 
         It is that of the fewest counted boxes, of any size, that cover the question, each with what was counted inside
-        it; the counts around them only lower it. How rows are spread within a box that is only partly asked about adds
-        an error of its own, which nobody can know. Infinite if the boxes were not counted but come from a model.
+        it; the counts around them only lower it. Infinite if the boxes were not counted but come from a model.
         """
-        shares, classes = self._asked(query)
+        shares, classes = self._shares(self.asked(query))
         if self.from_model:
             return np.inf
         covering = covering_boxes(self.tree, shares)
         variances = pooled_variances(self.tree.parents, self.tree.variances)
         return float(np.sqrt((shares[covering] ** 2 * variances[covering]).sum() * classes.sum()))
 
-    def _asked(self, query: Query) -> tuple[Floats, Bools]:
-        """Return the share of each box that a question is about, and which classes."""
-        shares = np.ones(len(self.tree.parents))
-        classes = np.ones(len(self.class_codes), dtype=bool)
+    def asked(self, query: Query) -> dict[str, Bools]:
+        """Return which codes of each column a question is about."""
+        found = {}
         for name, condition in query.items():
             if name not in self.schema.tallied:
                 raise QueryError(
                     f"'{name}' is not a quasi-identifier or sensitive column of the release."
                     + did_you_mean(name, self.schema.tallied)
                 )
-            matches = matching_codes(name, self.trees[name], condition, unknown_names="suggested")
+            found[name] = matching_codes(name, self.trees[name], condition, unknown_names="suggested")
+        return found
+
+    def _shares(self, asked: Mapping[str, Bools]) -> tuple[Floats, Bools]:
+        """Return the share of each box that a question is about, and which classes."""
+        shares = np.ones(len(self.tree.parents))
+        for name, matches in asked.items():
             if name in self.schema.sensitive:
-                classes &= matches[self.class_codes[:, sorted(self.schema.sensitive).index(name)]]
                 continue
             place = self.columns.index(name)
             before = np.concatenate(([0], np.cumsum(matches)))
             lows, highs = self.tree.lows[:, place], self.tree.highs[:, place]
             shares *= (before[highs] - before[lows]) / (highs - lows)
-        return shares, classes
+        return shares, self._classes(asked)
+
+    def _class_of(self, values: Codes) -> Ints:
+        """Return the class of each combination of sensitive codes."""
+        sizes = [self.trees[name].size for name in sorted(self.schema.sensitive)]
+        keys, wanted = np.zeros(len(self.class_codes), dtype=np.int64), np.zeros(len(values), dtype=np.int64)
+        for place, size in enumerate(sizes):
+            keys, wanted = keys * size + self.class_codes[:, place], wanted * size + values[:, place]
+        order = np.argsort(keys)
+        return np.asarray(order[np.searchsorted(keys[order], wanted)])
+
+    def _classes(self, asked: Mapping[str, Bools]) -> Bools:
+        """Return which classes a question is about."""
+        classes = np.ones(len(self.class_codes), dtype=bool)
+        for place, name in enumerate(sorted(self.schema.sensitive)):
+            if name in asked:
+                classes &= asked[name][self.class_codes[:, place]]
+        return classes
+
+    @cached_property
+    def _leaves(self) -> Ints:
+        return self.tree.leaves
 
     def frame(self) -> pl.DataFrame:
         """Return one line for each box and class: what is asked about, which box holds it, estimate and variance."""
@@ -171,6 +273,16 @@ class MeasuredBoxes:
         )
         return cls(schema, trees, tree, first)
 
+    def margins_frame(self) -> pl.DataFrame | None:
+        """Return single columns and pairs that were counted beside the boxes; None where none were."""
+        margins = self.tree.margins
+        return None if margins is None else margins_frame(margins, self.columns, self.trees, len(self.class_codes))
+
+    def with_margins(self, lines: pl.DataFrame) -> MeasuredBoxes:
+        """Return the same with what `margins_frame` returned, from a file."""
+        margins = read_margins(lines, self.columns, self.trees, len(self.class_codes))
+        return replace(self, tree=replace(self.tree, margins=margins))
+
     @classmethod
     def of_rows(
         cls, lines: pl.DataFrame, schema: Schema, trees: Mapping[str, Tree], *, may_be_missing: Collection[str]
@@ -190,9 +302,13 @@ class MeasuredBoxes:
         missing = [name for place, name in enumerate(self.columns) if not self.tree.lows[:, place].all()]
         boxes = _Lines.of(lines, self.schema, self.trees, missing)
         line_of = np.repeat(np.arange(lines.height), boxes.counts)
-        found: dict[str, Codes] = {}
-        for place, name in enumerate(self.columns):
-            found[name] = rng.integers(boxes.lows[line_of, place], boxes.highs[line_of, place]).astype(np.int32)
+        lows, highs = boxes.lows[line_of], boxes.highs[line_of]
+        if self.spreading is None:
+            drawn = [rng.integers(lows[:, place], highs[:, place]) for place in range(len(self.columns))]
+            codes = np.stack(drawn, axis=1).astype(np.int32)
+        else:
+            codes = self.spreading.draw(lows, highs, self._class_of(boxes.values)[line_of], rng)
+        found: dict[str, Codes] = {name: codes[:, place] for place, name in enumerate(self.columns)}
         for place, name in enumerate(sorted(self.schema.sensitive)):
             found[name] = boxes.values[line_of, place]
         return found, np.ones(len(line_of))
@@ -286,6 +402,11 @@ def _read_places(written: pl.Series, schema: Schema, trees: Mapping[str, Tree]) 
     if (lows >= highs).any() or (highs > [trees[name].size for name in sorted(schema.quasi)]).any():
         raise SourceError(_TORN)
     return lows, highs
+
+
+def _of_model(count: float, total: float) -> float:
+    """Return how wrong a count may be that a model answers: it grows with the rows on either side."""
+    return max(math.sqrt(max(count, 0.0) * max(total - count, 0.0) / _MODEL), 1.0)
 
 
 def covering_boxes(tree: NoisyTree, shares: Floats) -> Ints:

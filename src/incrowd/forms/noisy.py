@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
+from incrowd.core.estimate import NoisyCount
 from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.model import Guarantee, Model
 from incrowd.core.people import PlacedPeople
@@ -25,6 +26,7 @@ from incrowd.core.tally import Tally
 from incrowd.core.view import View
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.boxes.noisy_tree import NoisyTree
+from incrowd.forms.error_factors import ErrorFactors
 from incrowd.forms.generalized import Generalized
 from incrowd.forms.measured_boxes import MeasuredBoxes
 from incrowd.forms.reading.labels import tally_of_nobody
@@ -50,7 +52,7 @@ class NoisyCounts(Form):
     """The rows that are published: how many the table has is a secret."""
     name: ClassVar[str] = "noisy counts"
     private: ClassVar[bool] = True
-    other_tables: ClassVar[tuple[str, ...]] = ("counts", "measured")
+    other_tables: ClassVar[tuple[str, ...]] = ("counts", "measured", "margins")
 
     def __post_init__(self) -> None:
         for name, value in (("schema", self.boxes.schema), ("tally", self.boxes.tally), ("rows_in", self.boxes.rows)):
@@ -66,8 +68,12 @@ class NoisyCounts(Form):
         class_codes: Codes,
         accountant: Accountant,
         promise: Guarantee,
+        measured: MeasuredBoxes | None = None,
     ) -> NoisyCounts:
-        """Show the leaves of a tree; `leaf_counts[i]` are the published counts of leaf i by class."""
+        """Show the leaves of a tree; `leaf_counts[i]` are the published counts of leaf i by class.
+
+        `measured` answers questions; without it, what is known of the tree.
+        """
         some = leaf_counts.sum(axis=1) > 0
         leaves, leaf_counts = tree.leaves[some], leaf_counts[some]
         box, kind = np.nonzero(leaf_counts > 0)
@@ -81,7 +87,8 @@ class NoisyCounts(Form):
         order = np.argsort(names)
         lines = Tally(tuple(sorted(names)), codes[:, order], counts, public.trees)
         boxes = Generalized.of(lines, schema, recoding, declared=True)
-        return cls(boxes, MeasuredBoxes.of(schema, public.trees, tree, class_codes), accountant, promise)
+        measured = measured or MeasuredBoxes.of(schema, public.trees, tree, class_codes)
+        return cls(boxes, measured, accountant, promise)
 
     @property
     def rows(self) -> int:
@@ -107,6 +114,15 @@ class NoisyCounts(Form):
     def count(self, query: Query) -> float:
         """Estimate how many rows satisfy every condition, by what was counted."""
         return self.measured.count(query)
+
+    def estimated(self, query: Query) -> NoisyCount:
+        """Return the same with its error and interval."""
+        return self.measured.estimated(query)
+
+    @property
+    def errors_assume(self) -> str:
+        """What errors rest on, in words."""
+        return self.measured.errors_assume
 
     def error(self, query: Query) -> float:
         """Return the standard deviation that noise alone gives to an answer, at most."""
@@ -138,8 +154,11 @@ class NoisyCounts(Form):
 
     @classmethod
     def needed_tables(cls, summary: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return both, or only the counts where the boxes come from a model."""
-        return ("counts",) if summary.get("loss", {}).get("counted") == 0 else cls.other_tables
+        """Return those that it tells of: only the counts where the boxes come from a model."""
+        loss = summary.get("loss", {})
+        if loss.get("counted") == 0:
+            return ("counts",)
+        return cls.other_tables if loss.get("margins") else cls.other_tables[:2]
 
     @classmethod
     def read_back(cls, files: PublishedFiles) -> tuple[Form, list[str]]:
@@ -150,10 +169,14 @@ class NoisyCounts(Form):
         form, notes = NoisyLines.read_back(replace(files, known=known))
         if "measured" in files.others:
             found = MeasuredBoxes.read(files.others["measured"].frame.collect(), files.schema, trees)
+            if "margins" in files.others:
+                found = found.with_margins(files.others["margins"].frame.collect())
         else:
             missing = files.asked.get("missing", ())
             found = MeasuredBoxes.of_rows(form.lines(), files.schema, trees, may_be_missing=missing)
-        return replace(form, measured=found), notes
+        loss = files.summary.get("loss", {})
+        errors = ErrorFactors.read(loss.get("errors") if isinstance(loss, Mapping) else None)
+        return replace(form, measured=replace(found, errors=errors)), notes
 
     @cached_property
     def counts(self) -> pl.DataFrame:
@@ -167,12 +190,16 @@ class NoisyCounts(Form):
     def tables(self) -> Mapping[str, pl.DataFrame]:
         """Return the contingency table, which is shorter than the rows; and what was counted, if anything was."""
         found = {} if self.measured.from_model else {"measured": self.measured.frame()}
-        return {"counts": self.counts, **found}
+        margins = self.measured.margins_frame()
+        return {"counts": self.counts, **found, **({} if margins is None else {"margins": margins})}
 
     def losses(self) -> dict[str, Any]:
         """Return how much there is of what was counted."""
         counted = 0 if self.measured.from_model else len(self.measured.tree.parents)
-        return {"boxes": len(self.boxes.shown), "counted": counted, "budget": self.accountant.as_dict()}
+        found = {"boxes": len(self.boxes.shown), "counted": counted, "errors": self.measured.errors.as_dict()}
+        margins = self.measured.margins_frame()
+        told = {} if margins is None else {"margins": margins.height}
+        return {**found, **told, "budget": self.accountant.as_dict()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,6 +215,17 @@ class NoisyLines(Generalized):
         """Estimate how many rows satisfy every condition, by what was counted."""
         assert self.measured is not None  # only while it is read
         return self.measured.count(query)
+
+    def estimated(self, query: Query) -> NoisyCount:
+        """Return the same with its error and interval."""
+        assert self.measured is not None
+        return self.measured.estimated(query)
+
+    @property
+    def errors_assume(self) -> str:
+        """What errors rest on, in words."""
+        assert self.measured is not None
+        return self.measured.errors_assume
 
     def reconstruct(self, rng: np.random.Generator) -> tuple[dict[str, Codes], Floats]:
         """Return as many rows as the counts say, each value drawn evenly from its box."""

@@ -201,6 +201,12 @@ class Categories(Hierarchy):
 
         return categories_html(self.build("", pl.Series([], dtype=pl.String))[0])
 
+    def placed(self, values: pl.Series) -> pl.Series:
+        """Take what is not in the tree for missing."""
+        text = as_text(values)
+        known = pl.Series(code_names(text, pl.Series([row[0] for row in self.rows], dtype=pl.String)) > 0)
+        return pl.select(pl.when(known).then(text)).to_series()
+
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
         """Number the leaves of the whole tree, also those the table does not have, and find each value among them."""
         leaves, *ancestors = (pl.Series(level, dtype=pl.String) for level in zip(*self._walking_order(), strict=True))

@@ -43,6 +43,12 @@ class Dates(Hierarchy):
         if list(self.units) != sorted(set(self.units), key=UNITS.index):
             raise HierarchyError(f"dates: units go from fine to coarse: {', '.join(UNITS)}.")
 
+    def placed(self, values: pl.Series) -> pl.Series:
+        """Take what is no date for missing."""
+        if values.dtype.is_temporal():
+            return values
+        return values.cast(pl.String).str.strip_chars().str.strptime(pl.Date, "%Y-%m-%d", strict=False)
+
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
         """Put every date into its month, quarter, year and decade."""
         dates = as_dates(values)

@@ -48,6 +48,13 @@ class Hierarchy(Named, Protocol):
         """Return what a node's name hides of a code, where characters of codes are hidden; by default they are not."""
         return None
 
+    def placed(self, values: pl.Series) -> pl.Series:
+        """Return the values with null for those that it has no place for, each judged by itself; by default for none.
+
+        `build` refuses such values, which tells that somebody has one; private methods must not.
+        """
+        return values
+
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
         """Return the tree for a column that holds these values, and the code of each of them."""
         ...

@@ -82,7 +82,7 @@ class Intervals(Hierarchy):
     def declared_values(self, column: str) -> pl.Series:
         """Return the numbers between the bounds, one by one where all bounds are whole, else the bounds."""
         if self.cuts:
-            return _whole_or(column, [float(cut) for cut in self.cuts[0]])
+            return _whole_or([float(cut) for cut in self.cuts[0]], open_below=True)
         if self.lower is None or self.upper is None:
             raise SchemaError(
                 f"column '{column}': differential privacy needs to know where its numbers begin and end, without "
@@ -97,7 +97,16 @@ class Intervals(Hierarchy):
                 f"column '{column}': {last - first:,} intervals are too many.  Hint: make the finest ones wider."
             )
         inner = [origin + width * step for step in range(first, last)]
-        return _whole_or(column, [float(bound) for bound in (lower, *inner, upper)])
+        return _whole_or([float(bound) for bound in (lower, *inner, upper)], open_below=False)
+
+    def placed(self, values: pl.Series) -> pl.Series:
+        """Take what is no number, or one that floats cannot tell from its neighbours, for missing."""
+        if values.dtype.is_numeric():
+            numbers = values
+        else:
+            numbers = values.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False).fill_nan(None)
+        small_enough = numbers.cast(pl.Float64).abs() < _INEXACT_FROM * min(1.0, *self.widths[:1])
+        return pl.select(pl.when(small_enough).then(numbers)).to_series()
 
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
         """Put every value into its interval at every level."""
@@ -227,9 +236,9 @@ def _check_cuts(levels: Sequence[Sequence[float]]) -> None:
             )
 
 
-def _whole_or(column: str, bounds: list[float]) -> pl.Series:
-    """Return the whole numbers between bounds where these are whole, else the bounds; and one below them."""
+def _whole_or(bounds: list[float], *, open_below: bool) -> pl.Series:
+    """Return the whole numbers between bounds where these are whole, else the bounds; and one below, if asked."""
     if all(bound.is_integer() for bound in bounds) and bounds[-1] - bounds[0] <= _MOST_VALUES:
-        return pl.Series(np.arange(int(bounds[0]) - 1, int(bounds[-1]) + 1))
+        return pl.Series(np.arange(int(bounds[0]) - open_below, int(bounds[-1]) + 1))
     step = min((high - low for low, high in pairwise(bounds)), default=1.0)
-    return pl.Series(np.array([bounds[0] - step, *bounds]))
+    return pl.Series(np.array([bounds[0] - step, *bounds] if open_below else bounds))

@@ -51,6 +51,12 @@ class Masking(Hierarchy):
         left = name.rstrip(self.mask) if self.side == "right" else name.lstrip(self.mask)
         return HiddenCharacters(len(name) - len(left), self.side, self.mask) if len(left) < len(name) else None
 
+    def placed(self, values: pl.Series) -> pl.Series:
+        """Take codes for missing that have too few characters for the last step, or hold the mask itself."""
+        text = as_text(values)
+        long_enough = text.str.len_chars() > max(self.steps, default=0)
+        return pl.select(pl.when(long_enough & ~text.str.contains(self.mask, literal=True)).then(text)).to_series()
+
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
         """Mask every distinct value step by step."""
         text = as_text(values)

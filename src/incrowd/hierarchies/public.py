@@ -52,11 +52,25 @@ class UndeclaredIsMissing(Hierarchy):
         return self.declared.build(column, within)
 
 
+@dataclass(frozen=True)
+class EachByItself(Hierarchy):
+    """A declared hierarchy for which a value that it has no place for is missing, whatever other rows hold."""
+
+    declared: Hierarchy
+    name: ClassVar[str] = "each by itself"
+    listed: ClassVar[bool] = False
+
+    def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
+        """Return the tree for a column that holds these values, and the code of each of them."""
+        return self.declared.build(column, self.declared.placed(values))
+
+
 def public_tree(column: str, hierarchy: Hierarchy) -> Tree:
     """Return the tree of all values that a column may have; refuse a hierarchy that only the data can complete.
 
     Numbers from a lower to an upper bound are taken one by one where all bounds of intervals are whole, and else as the
-    finest intervals. One value below the lower bound, and the upper one itself, stand for everything beyond.
+    finest intervals. The two bounds stand for everything beyond them, so that no value outside is ever published. Cuts
+    name no bounds; there, one value below the first stands for everything below.
     """
     if hierarchy.declares_values:
         return hierarchy.build(column, hierarchy.declared_values(column))[0]

@@ -8,6 +8,9 @@ What is worse, Numba would run code that is not this loop's: it lists a file bef
 files again. So a process that ends between the two, after an update, leaves the old code under the new entry; and two
 processes that compile one loop for two types at once may list one file for both. Here a file's name tells its source,
 and what a file holds is compared with what was asked for.
+
+Processes that need one loop at the same time would all compile it, and the last one to write its list would drop what
+the others listed. Here one of them compiles, and the others wait for what it makes.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -22,6 +26,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 from numba.core.sigutils import normalize_signature
 
 from incrowd.errors import CompileCacheWarning
+from incrowd.kernels.turns import Turn
 
 
 def compiled(function: Any) -> Any:
@@ -48,7 +53,20 @@ class _ForgivingCache(FunctionCache):
 
     _impl_class = _NamedBySource
 
+    def __init__(self, function: Any) -> None:
+        super().__init__(function)
+        self._turn = Turn(Path(self._cache_path) / f"{self._impl.filename_base}.lock")
+
     def load_overload(self, signature: Any, target: Any) -> Any:
+        """Return what is cached; if nothing is, wait for a process that is just compiling it, and look again."""
+        found = self._found(signature, target)
+        if found is None and self._turn.take():
+            found = self._found(signature, target)
+            if found is not None:
+                self._turn.end()
+        return found
+
+    def _found(self, signature: Any, target: Any) -> Any:
         """Return what is cached; nothing where it is damaged, and then begin the cache of this function again."""
         try:
             found = super().load_overload(signature, target)
@@ -65,6 +83,8 @@ class _ForgivingCache(FunctionCache):
             super().save_overload(signature, compiled)
         except OSError:
             self._do_without()
+        finally:
+            self._turn.end()
 
     def _begin_again(self) -> None:
         try:

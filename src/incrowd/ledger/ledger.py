@@ -64,6 +64,18 @@ class Ledger:
                 f"{self.key_file} is not the key of the ledger {self.directory}.  Hint: name it with key=."
             )
         self._begun = first
+        self.only_looks = False
+        """Whether releases are held against it and not written down: see `rehearsal`."""
+
+    def rehearsal(self) -> Ledger:
+        """Return the same for releases that are only looked at.
+
+        They are judged with the earlier ones, and refused where their price does not fit the cap. Nothing is spent and
+        nothing written down, and so they cannot be saved.
+        """
+        found = Ledger(self.directory, key=self.key_file)
+        found.only_looks = True
+        return found
 
     @classmethod
     def create(
@@ -164,6 +176,7 @@ class Ledger:
         In the end there is an entry that says what came of it: made, or failed. Where the price does not fit the cap,
         `BudgetSpent` is raised and nothing is written.
         """
+        self._refuse_in_rehearsals()
         token = secrets.token_hex(8)
         with telling(self.directory):
             running = Running(self.directory / _RUNS / token)
@@ -209,7 +222,13 @@ class Ledger:
             f"{total}.  Hint: ask for less, or publish about other people under a ledger of their own."
         )
 
+    def _refuse_in_rehearsals(self) -> None:
+        if self.only_looks:
+            raise LedgerError("nothing is written down in a rehearsal.  Hint: use the ledger itself.")
+
     def _take(self, kind: Kind, told: Mapping[str, Any], price: Budget | None) -> Entry:
+        self._refuse_in_rehearsals()
+
         def decide(entries: list[Entry]) -> tuple[Kind, Mapping[str, Any]]:
             if price is None:
                 return kind, told
@@ -221,6 +240,7 @@ class Ledger:
         return self._store.add(self._key, decide)
 
     def _add(self, kind: Kind, told: Mapping[str, Any]) -> Entry:
+        self._refuse_in_rehearsals()
         return self._store.add(self._key, lambda _: (kind, told))
 
     def _made(
@@ -242,6 +262,8 @@ class Ledger:
 
     def _mark_stopped(self) -> None:
         """Write down which runs were killed before they came to an end. What they cost stays spent."""
+        if self.only_looks:
+            return
         locks = {path.name: path for path in (self.directory / _RUNS).iterdir()}
         entries = self.entries
         for entry in _unended(entries):

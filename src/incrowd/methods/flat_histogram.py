@@ -20,11 +20,13 @@ from incrowd.dp.boxes.noisy_tree import NoisyTree, leaf_counts
 from incrowd.dp.budget import Budget
 from incrowd.hierarchies.public import Undeclared
 from incrowd.methods.fixed_levels import cuts_at_levels, require_levels
+from incrowd.methods.leaf_adjustment import LeafAdjustment, require_adjustment, shown_counts
 from incrowd.methods.private import (
     PrivateMethod,
     PublicTable,
     as_written,
     column_names,
+    require_error_share,
     require_most_rows,
     require_undeclared,
 )
@@ -40,7 +42,11 @@ class FlatHistogram(PrivateMethod):
     levels : the level of each column's hierarchy that is counted (default: 0 for columns that are not named).
     missing : columns that may have missing values (default: none).
     undeclared : "refuse" or "missing": what happens to values that were not declared, as in `DiffGen` (default:
-        "refuse").
+        "missing").
+    adjust : "total" or "as-printed" (default: "total"): published counts add up to what was counted of everybody, or
+        noise below 0 is no count, which leaves too many rows, as in the paper. Questions are answered alike.
+    error_share : the share of ε that tells how wrong counts are which ask for a part of a box, at least 0 and below 1
+        (default: "1/20"); it is spent only where a level above 0 is asked for.
     most_rows : how many rows of each person are counted at most, chosen at random; given where the schema has a person
         column and only then. ε is then promised per person.
 
@@ -57,8 +63,10 @@ class FlatHistogram(PrivateMethod):
     epsilon: Exact
     levels: Mapping[str, int] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
-    undeclared: Undeclared = "refuse"
+    undeclared: Undeclared = "missing"
     most_rows: int | None = None
+    adjust: LeafAdjustment = "total"
+    error_share: Exact = "1/20"
     name: ClassVar[str] = "flat-histogram"
     private: ClassVar[bool] = True
 
@@ -69,6 +77,13 @@ class FlatHistogram(PrivateMethod):
         require_undeclared(self.name, self.undeclared)
         require_most_rows(self.name, self.most_rows)
         require_levels(self.name, self.levels)
+        require_adjustment(self.name, self.adjust)
+        object.__setattr__(self, "error_share", require_error_share(self.name, self.error_share))
+
+    @property
+    def errors_are_measured(self) -> bool:
+        """Where rows are spread inside of nodes."""
+        return any(self.levels.values()) and super().errors_are_measured
 
     @property
     def budget(self) -> Budget:
@@ -78,10 +93,10 @@ class FlatHistogram(PrivateMethod):
     def measure(
         self, table: PublicTable, *, rng: np.random.Generator, progress: Progress, accountant: Accountant
     ) -> tuple[NoisyTree, NDArray[np.int64]]:
-        """Count; return the boxes and what is published of each, noise below 0 being no count."""
+        """Count; return the boxes and what is published of each."""
         cuts = cuts_at_levels(table, self.levels)
         progress("counting", 0.0)
         accountant.spend("counts of all combinations", self.budget)
         tree = leaf_counts(table.people, cuts, epsilon=self.budget.epsilon, rng=rng)
         progress("counting", 1.0)
-        return tree, np.maximum(tree.noisy, 0)
+        return tree, shown_counts(tree.noisy, self.adjust)

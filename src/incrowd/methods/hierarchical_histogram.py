@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -18,14 +17,13 @@ from incrowd.common.exact import Exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
 from incrowd.dp.accountant import Accountant
-from incrowd.dp.boxes.box_cuts import Run
 from incrowd.dp.boxes.consistency import Generations, least_squares, published_counts
+from incrowd.dp.boxes.interval_tree import interval_tree
 from incrowd.dp.boxes.noisy_tree import NoisyTree
 from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
 from incrowd.errors import SchemaError
 from incrowd.hierarchies.public import Undeclared
-from incrowd.hierarchies.tree import MISSING
 from incrowd.methods.private import (
     PrivateMethod,
     PublicTable,
@@ -46,7 +44,7 @@ class HierarchicalHistogram(PrivateMethod):
     branches : into how many smaller intervals each interval is cut; at least 2 (default: 4).
     missing : columns that may have missing values (default: none).
     undeclared : "refuse" or "missing": what happens to values that were not declared, as in `DiffGen` (default:
-        "refuse").
+        "missing").
     most_rows : how many rows of each person are counted at most, chosen at random; given where the schema has a person
         column and only then. ε is then promised per person.
 
@@ -65,7 +63,7 @@ class HierarchicalHistogram(PrivateMethod):
     epsilon: Exact
     branches: int = 4
     missing: tuple[str, ...] = ()
-    undeclared: Undeclared = "refuse"
+    undeclared: Undeclared = "missing"
     most_rows: int | None = None
     name: ClassVar[str] = "hierarchical-histogram"
     private: ClassVar[bool] = True
@@ -92,7 +90,7 @@ class HierarchicalHistogram(PrivateMethod):
                 f"{self.name} needs exactly one quasi-identifier, a column of numbers.  "
                 "Hint: drop the others, or use consistent-diffgen or flat-histogram."
             )
-        parents, runs = _intervals(table.trees[0].size, self.branches, missing=table.missing[0])
+        parents, runs = interval_tree(table.trees[0].size, self.branches, missing=table.missing[0])
         progress("counting", 0.0)
         accountant.spend("counts of all intervals", self.budget)
         # Everybody is in one interval of each generation.
@@ -105,21 +103,3 @@ class HierarchicalHistogram(PrivateMethod):
         tree = NoisyTree(parents, runs[:, :1].astype(np.int32), runs[:, 1:].astype(np.int32), noisy, spread, agreed)
         progress("counting", 1.0)
         return tree, published_counts(tree)[tree.leaves]
-
-
-def _intervals(size: int, branches: int, *, missing: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the parent of each interval and its run of codes, from all values down to single ones."""
-    runs: list[Run] = [(MISSING if missing else 1, size)]
-    parents = [-1]
-    place = 0
-    while place < len(runs):
-        low, high = runs[place]
-        if low == MISSING and high > 1:
-            parts = [(MISSING, 1), (1, high)]
-        else:
-            ends = np.unique(low + np.arange(branches + 1) * (high - low) // branches).tolist()
-            parts = list(pairwise(ends)) if high - low > 1 else []
-        runs.extend(parts)
-        parents.extend([place] * len(parts))
-        place += 1
-    return np.array(parents, dtype=np.int64), np.array(runs, dtype=np.int64)

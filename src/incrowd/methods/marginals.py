@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Floats, Ints
 from incrowd.common.exact import Exact
 from incrowd.common.progress import Progress
-from incrowd.core.tally import group_tuples
 from incrowd.dp.accountant import Accountant
-from incrowd.dp.boxes.box_cuts import Cut
+from incrowd.dp.boxes.made_rows import as_boxes, cells_of, require_rows
 from incrowd.dp.boxes.noisy_tree import NoisyTree, require_room
 from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
@@ -30,7 +29,7 @@ from incrowd.dp.marginals.agreement import Agreement, Marginals
 from incrowd.dp.marginals.cells import Column, WideCells, not_negative, share_out, total_rows
 from incrowd.dp.marginals.generating import generate
 from incrowd.dp.marginals.spanning import Pair, choose_tree, pair_counts
-from incrowd.errors import RecipeError, Unsatisfiable
+from incrowd.errors import RecipeError
 from incrowd.hierarchies.public import Undeclared
 from incrowd.methods.fixed_levels import cuts_at_levels, require_levels
 from incrowd.methods.private import (
@@ -38,6 +37,7 @@ from incrowd.methods.private import (
     PublicTable,
     as_written,
     column_names,
+    require_error_share,
     require_most_rows,
     require_undeclared,
 )
@@ -46,7 +46,6 @@ _SINGLES, _CHOICES = Fraction(1, 3), Fraction(1, 3)
 """Shares of ε for single columns and for choosing pairs; the rest is for counting these. Thirds, as in MST."""
 _PEOPLE_PER_NOISE = 4
 """A cell of a pair should hold so many times the scale of its noise, on average."""
-_MOST_ROWS = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,9 @@ class MarginalSynthesis(PrivateMethod):
     levels : the level of each column's hierarchy that is counted (default: the values themselves).
     missing : columns that may have missing values (default: none).
     undeclared : "refuse" or "missing": what happens to values that were not declared, as in `DiffGen` (default:
-        "refuse").
+        "missing").
+    error_share : the share of ε that tells how wrong counts are, at least 0 and below 1
+        (default: "1/20").
     most_rows : how many rows of each person are counted at most, chosen at random; given where the schema has a person
         column and only then. ε is then promised per person.
 
@@ -84,8 +85,9 @@ class MarginalSynthesis(PrivateMethod):
     by_class: bool = True
     levels: Mapping[str, int] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
-    undeclared: Undeclared = "refuse"
+    undeclared: Undeclared = "missing"
     most_rows: int | None = None
+    error_share: Exact = "1/20"
     name: ClassVar[str] = "marginals"
     private: ClassVar[bool] = True
 
@@ -98,6 +100,7 @@ class MarginalSynthesis(PrivateMethod):
         if not isinstance(self.by_class, bool):
             raise RecipeError(f"{self.name}: by_class is true or false, not {self.by_class!r}.")
         require_levels(self.name, self.levels)
+        object.__setattr__(self, "error_share", require_error_share(self.name, self.error_share))
 
     @property
     def budget(self) -> Budget:
@@ -111,7 +114,7 @@ class MarginalSynthesis(PrivateMethod):
         cuts = cuts_at_levels(table, self.levels)
         people = table.people
         names, sizes = list(table.columns), [len(cut.runs) for cut in cuts]
-        cell_of = [_cells(cut, people.codes[:, place]) for place, cut in enumerate(cuts)]
+        cell_of = [cells_of(cut, people.codes[:, place]) for place, cut in enumerate(cuts)]
         classes, class_count = people.classes, people.class_count
         if not self.by_class and class_count > 1:
             names, sizes, cell_of = [*names, "class"], [*sizes, class_count], [*cell_of, classes]
@@ -125,7 +128,7 @@ class MarginalSynthesis(PrivateMethod):
         progress("making rows", 1.0)
         if len(made) > len(cuts):
             made, made_classes = made[:-1], made[-1]
-        return _as_boxes(made, made_classes, cuts, people.class_count)
+        return as_boxes(made, made_classes, cuts, people.class_count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,31 +195,3 @@ class _Run:
         counted = Marginals([one.noisy for one in wide], pairs)
         rows = not_negative(agreement.nearest(counted).singles[0].sum(axis=0))
         return wide, tree, agreement.nearest_not_negative(counted), rows
-
-
-def require_rows(rows: float) -> None:
-    """Refuse to make more rows than fit the memory; how many they are is a noisy count."""
-    if rows > _MOST_ROWS:
-        raise Unsatisfiable(
-            f"about {rows:,.0f} synthetic rows are more than fit the memory.  Hint: publish a sample, or spend more ε."
-        )
-
-
-def _cells(cut: Cut, codes: NDArray[np.int32]) -> Ints:
-    """Return which run of a cut each code is in."""
-    starts = np.array([low for low, _ in cut.runs])
-    return np.asarray(np.searchsorted(starts, codes, side="right") - 1, dtype=np.int64)
-
-
-def _as_boxes(
-    made: list[Ints], classes: Ints, cuts: list[Cut], class_count: int
-) -> tuple[NoisyTree, NDArray[np.int64]]:
-    """Return the distinct combinations of quasi-identifiers as boxes that nobody counted, and their rows by class."""
-    cells = np.stack(made, axis=1).astype(np.int32)
-    box_of, first = group_tuples(cells, [len(cut.runs) for cut in cuts])
-    counts = np.bincount(box_of * class_count + classes, minlength=len(first) * class_count)
-    counts = counts.astype(np.int64).reshape(len(first), class_count)
-    runs = [np.array(cut.runs, dtype=np.int32)[cells[first, place]] for place, cut in enumerate(cuts)]
-    lows, highs = (np.stack([run[:, end] for run in runs], axis=1) for end in (0, 1))
-    nowhere, unknown = np.full(len(first), -1, dtype=np.int64), np.full(len(first), np.inf)
-    return NoisyTree(nowhere, lows, highs, counts, unknown), counts

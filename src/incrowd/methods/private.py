@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -11,7 +12,7 @@ from typing import Any, ClassVar, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.common.exact import Exact
+from incrowd.common.exact import Exact, as_exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
 from incrowd.common.surface import option
@@ -23,7 +24,7 @@ from incrowd.dp.boxes.coded_rows import People
 from incrowd.dp.boxes.noisy_tree import NoisyTree
 from incrowd.dp.budget import Budget
 from incrowd.dp.group_privacy import share_of_row
-from incrowd.errors import RecipeError, SchemaError
+from incrowd.errors import RecipeError, SchemaError, UndeclaredWarning
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.public import UNDECLARED, Undeclared, UndeclaredIsMissing, public_codes, public_tree
 from incrowd.hierarchies.tree import MISSING, Tree
@@ -70,6 +71,13 @@ class PrivateMethod(AnyMethod, Protocol):
     """Columns that may have missing values."""
     undeclared: Undeclared
     """What becomes of values that were not declared, and of missing ones that were not announced."""
+    error_share: Exact = 0
+    """The share of ε that tells how wrong counts are."""
+
+    @property
+    def errors_are_measured(self) -> bool:
+        """Whether a share of ε tells how wrong counts are; where all boxes are single values, only noise is."""
+        return as_exact(self.error_share, "error_share") > 0
 
     @property
     def budget(self) -> Budget:
@@ -84,6 +92,10 @@ class PrivateMethod(AnyMethod, Protocol):
         made: Any = self  # a dataclass, with an ε
         return cast("PrivateMethod", replace(made, epsilon=_share(self.budget, self.most_rows), most_rows=None))
 
+    def prices_people(self, rate: Fraction) -> bool:
+        """Whether `measure` itself spends what a person with `most_rows` rows pays, of a sample at some rate."""
+        return self.most_rows is None
+
     @property
     def allows_empty(self) -> bool:
         """Where nobody is refused, a refusal would tell the first person's presence from their absence."""
@@ -92,6 +104,15 @@ class PrivateMethod(AnyMethod, Protocol):
     def counted_as(self, schema: Schema) -> Schema:
         """Where nobody is refused, what was not declared counts as missing."""
         return tolerant(schema) if self.undeclared == "missing" else schema
+
+    def for_counting(self) -> tuple[PrivateMethod, Budget]:
+        """Return the method without what tells how wrong its counts are, and that budget."""
+        if not self.errors_are_measured:
+            return self, Budget.nothing()
+        share = as_exact(self.error_share, "error_share")
+        made: Any = self
+        counting = replace(made, epsilon=str(self.budget.epsilon * (1 - share)))
+        return cast("PrivateMethod", counting), self.budget * share
 
     def measure(
         self, table: PublicTable, *, rng: np.random.Generator, progress: Progress, accountant: Accountant
@@ -129,6 +150,13 @@ def require_steps(owner: str, steps: object) -> None:
     require_whole(owner, "steps", steps, at_least=1)
 
 
+def require_error_share(owner: str, share: Exact) -> int | float | str:
+    """Return a share of ε as files can hold it; refuse anything else."""
+    if not 0 <= as_exact(share, "error_share") < 1:
+        raise RecipeError(f"{owner}: error_share is a share of ε, at least 0 and below 1, not {share}.")
+    return as_written(share)
+
+
 def as_written(number: Exact) -> int | float | str:
     """Return a number as recipes and summaries can hold it."""
     return str(number) if isinstance(number, (Fraction, Decimal)) else number
@@ -148,7 +176,7 @@ def require_undeclared(owner: str, undeclared: object) -> None:
 
 
 def public_table(
-    tally: Tally, schema: Schema, missing: Sequence[str], undeclared: Undeclared = "refuse"
+    tally: Tally, schema: Schema, missing: Sequence[str], undeclared: Undeclared = "missing"
 ) -> PublicTable:
     """Write a tally in public codes; columns whose values only the data can tell are refused.
 
@@ -188,7 +216,15 @@ def _without_missing(tally: Tally, columns: Sequence[str]) -> Tally:
     """Leave out rows with missing values in these columns: each by itself, whoever else is there."""
     there = np.ones(len(tally), dtype=bool)
     for name in columns:
-        there &= tally.column(name) != MISSING
+        missing = tally.column(name) == MISSING
+        if missing.any():
+            warnings.warn(
+                f"rows are left out: column '{name}' holds missing values, or values that were not declared. (This is "
+                "told to you alone; the release does not show it.)",
+                UndeclaredWarning,
+                stacklevel=2,
+            )
+        there &= ~missing
     return replace(tally, codes=tally.codes[there], counts=tally.counts[there])
 
 

@@ -1,7 +1,8 @@
 """(k,β)-SDGS: sample every row with probability β, generalize by fixed levels, withhold what is not seen k times.
 
 Li, Qardaji & Su (2012), theorem 1: this is (ε, δ)-differentially private for every ε ≥ −ln(1−β), with a δ that follows
-from k and β (`dp/sampled_suppression.py`), although nothing is noisy. Publishing samples (`sample=`), k-DGS does the
+from k and β, although nothing is noisy. What is promised is the exact δ (`dp/exact_suppression.py`), several times
+smaller than theorem 1's bound, which is told beside it. Publishing samples (`sample=`), k-DGS does the
 rest. What is shown must not depend on the table, so every hierarchy is declared; how many rows there are, were sampled
 or withheld is not told.
 
@@ -22,7 +23,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -39,6 +40,7 @@ from incrowd.core.tally import Tally
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.budget import Budget
 from incrowd.dp.exact import round_digits
+from incrowd.dp.exact_suppression import exact_delta
 from incrowd.dp.expected_rows import ExpectedRows
 from incrowd.dp.group_privacy import price_of_person, share_of_row
 from incrowd.dp.promise import PrivacyPromise
@@ -49,6 +51,7 @@ from incrowd.hierarchies.categories import Categories
 from incrowd.hierarchies.dates import Dates
 from incrowd.hierarchies.flat import AsWritten
 from incrowd.hierarchies.masking import Masking
+from incrowd.hierarchies.public import EachByItself
 from incrowd.methods.k_dgs import KDGS
 from incrowd.methods.private import require_most_rows
 from incrowd.methods.schemes import choose_levels
@@ -60,8 +63,8 @@ EPSILONS = ("0.1", "0.25", "0.5", "0.75", "1", "1.5", "2", "3", "4", "6", "8")
 """Where the curve of ε and δ is told, as far as the sampling rate allows."""
 _USUAL = 1
 _DIGITS = 6
-_TWELVE_DIGITS = 1 + Fraction(1, 10**11)
-"""δ is computed to about twelve digits."""
+_ELEVEN_DIGITS = 1 + Fraction(1, 10**10)
+"""δ is computed to about eleven digits."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ class SDGS(Method):
     ... )
     >>> release = ic.publish(table, method=SDGS(20, levels={"age": 3}), sample=0.2)
     >>> print(release.guarantees[-1])
-    differential privacy (ε = 1, δ = 6.03e-09) (by construction)
+    differential privacy (ε = 1, δ = 2.77e-10) (by construction)
 
     Reference: Li, Qardaji & Su (2012), theorem 1.
     """
@@ -135,12 +138,15 @@ class SDGS(Method):
         return self.most_rows or 1
 
     def counted_as(self, schema: Schema) -> Schema:
-        """No row changes how another one's sensitive values are spelled or ordered."""
-        kept = {name: one if isinstance(one, Categories) else AsWritten() for name, one in schema.sensitive.items()}
-        return replace(schema, sensitive=kept)
+        """No row changes how another one is spelled, ordered or refused: what has no place counts as missing."""
+        kept = {
+            name: EachByItself(one) if isinstance(one, Categories) else AsWritten()
+            for name, one in schema.sensitive.items()
+        }
+        return replace(schema, quasi={name: EachByItself(one) for name, one in schema.quasi.items()}, sensitive=kept)
 
     def promise(self, rate: Fraction, *, note: str = "") -> PrivacyPromise:
-        """Return what publishing a sample at this rate promises, by theorem 1; refuse rates it says nothing about."""
+        """Return what publishing a sample at this rate promises, or refuse rates that nothing is known about."""
         epsilon = self._promised(rate)
         accountant = Accountant()
         if self.scheme_epsilon is not None:
@@ -160,8 +166,9 @@ class SDGS(Method):
             )
         total = accountant.total()
         model = DifferentialPrivacy(str(total.epsilon), str(total.delta), self.most_rows)
-        told = {"budget": accountant.as_dict(), "ε and δ": self.curve(rate)}
+        told: dict[str, Any] = {"budget": accountant.as_dict(), "ε and δ": self.curve(rate)}
         if self._rows_are_people:
+            told["δ by theorem 1"] = delta_of(self.k, rate, epsilon)
             bound = SmoothBound.of(self.k, rate=rate, epsilon=epsilon)
             smooth = {"ε0": float(epsilon), "δ0": bound.delta, "δ at 2·ε0": bound.delta_at(2)}
             told["smooth bound of suppression"] = smooth
@@ -212,8 +219,8 @@ class SDGS(Method):
         return price_of_person(Budget.computed(row, self._row_delta(rate, row)), self._most_rows).delta
 
     def _row_delta(self, rate: Fraction, epsilon: Fraction) -> Fraction:
-        """Return the δ of theorem 1, which is about one row."""
-        return round_digits(Fraction(delta_of(self.k, rate, epsilon)) * _TWELVE_DIGITS, _DIGITS, ROUND_CEILING)
+        """Return the least δ of one row, rounded up."""
+        return round_digits(Fraction(exact_delta(self.k, rate, epsilon)) * _ELEVEN_DIGITS, _DIGITS, ROUND_CEILING)
 
     def search(
         self,

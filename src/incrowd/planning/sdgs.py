@@ -21,6 +21,7 @@ from incrowd.common.progress import Progress, silent
 from incrowd.common.randomness import randomness
 from incrowd.common.surface import as_role
 from incrowd.core.tally import Tally
+from incrowd.dp.exact_suppression import exact_delta
 from incrowd.dp.expected_rows import ExpectedRows
 from incrowd.dp.sampled_suppression import as_epsilon, as_rate, delta_of, least_epsilon
 from incrowd.dp.sdgs_parameters import Plan, smallest_k
@@ -45,12 +46,16 @@ def curve_around(plan: Plan) -> list[dict[str, float]]:
 
     >>> from incrowd.dp.sdgs_parameters import plan
     >>> [f"{point['epsilon']:g}: {point['delta']:.2g}" for point in curve_around(plan(epsilon=1, k=20, rate="0.2"))]
-    ['0.25: 0.0022', '0.5: 8e-06', '0.75: 1.9e-07', '1: 6e-09', '1.5: 4.8e-11', '2: 1.6e-12', '4: 1e-14']
+    ['0.25: 5.1e-05', '0.5: 3.1e-07', '0.75: 6.4e-09', '1: 2.8e-10', '1.5: 3.7e-12', '2: 2.7e-13', '4: 1e-14']
     """
     least = least_epsilon(plan.rate)
     asked = {float(Fraction(str(plan.epsilon)) * Fraction(times)) for times in _AROUND} | {plan.epsilon}
     return [
-        {"epsilon": epsilon, "delta": delta_of(plan.k, plan.rate, epsilon)}
+        {
+            "epsilon": epsilon,
+            "delta": exact_delta(plan.k, plan.rate, epsilon),
+            "delta by theorem 1": delta_of(plan.k, plan.rate, epsilon),
+        }
         for epsilon in sorted(asked)
         if epsilon >= least
     ]

@@ -85,7 +85,7 @@ def publish_separately(
     ...     table, [["age", "race"], ["sex"]], method=SDGS(20, levels={"age": 1}, epsilon=2), sample=0.2
     ... )
     >>> parts.columns, str(parts.guarantee.model)
-    ((('age', 'race'), ('sex',)), 'differential privacy (ε = 2, δ = 1.21e-08)')
+    ((('age', 'race'), ('sex',)), 'differential privacy (ε = 2, δ = 5.54e-10)')
     """
     given = tuple(columns)
     if any(isinstance(names, str) for names in given):

@@ -34,8 +34,14 @@ def recorded(
     *,
     seeded: bool,
 ) -> Iterator[OpenEntry | None]:
-    """Write down that a release is being made, and take its price; None where there is no ledger."""
+    """Write down that a release is being made, and take its price; None where there is no ledger, or it only looks."""
     if ledger is None:
+        yield None
+        return
+    price = _price(method, rate, promise)
+    if ledger.only_looks:
+        if price is not None:
+            ledger.require_room([price])
         yield None
         return
     told = {
@@ -48,7 +54,7 @@ def recorded(
         "sample": str(rate),
         "seeded": seeded,
     }
-    with ledger.start(told, _price(method, rate, promise)) as entry:
+    with ledger.start(told, price) as entry:
         yield entry
 
 

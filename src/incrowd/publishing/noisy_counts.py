@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -23,9 +24,11 @@ from incrowd.dp.amplification import amplified
 from incrowd.dp.budget import Budget
 from incrowd.dp.group_privacy import price_of_person
 from incrowd.errors import RecipeError, SchemaError
+from incrowd.forms.measured_boxes import MeasuredBoxes
 from incrowd.forms.noisy import NoisyCounts
 from incrowd.methods.private import PrivateMethod, public_table
 from incrowd.models.differential_privacy import DifferentialPrivacy
+from incrowd.publishing.measuring_errors import measure_errors
 
 MOST_ROWS = 1_000_000_000
 """Noisy counts that add up to more are not published as rows, unless `INCROWD_MAX_NOISY_ROWS` says so."""
@@ -50,9 +53,10 @@ def refuse_for_noisy_counts(method: AnyMethod, require: Sequence[Model], form: S
 
 def promised_price(method: PrivateMethod, rate: Fraction) -> Budget:
     """Return what is promised before anybody looks; what a run comes to spend of it may depend on the table."""
-    budget = method.for_rows.budget
-    per_row = amplified(budget, rate) if rate < 1 else budget
-    return per_row if method.most_rows is None else price_of_person(per_row, method.most_rows)
+    by_itself = method.prices_people(rate)
+    budget = method.budget if by_itself else method.for_rows.budget
+    price = amplified(budget, rate) if rate < 1 else budget
+    return price if by_itself or method.most_rows is None else price_of_person(price, method.most_rows)
 
 
 def noisy_counts_of(
@@ -65,8 +69,16 @@ def noisy_counts_of(
     public = public_table(tally, schema, method.missing, method.undeclared)
     promised = promised_price(method, rate)
     accountant = Accountant(limit=promised)
-    with accountant.by_person(method.most_rows), accountant.sampled(rate) if rate < 1 else nullcontext():
-        tree, counts = method.for_rows.measure(public, rng=rng, progress=progress, accountant=accountant)
+    by_itself = method.prices_people(rate)
+    run, most_rows = (method, None) if by_itself else (method.for_rows, method.most_rows)
+    with accountant.by_person(most_rows), accountant.sampled(rate) if rate < 1 else nullcontext():
+        counting, for_errors = run.for_counting()
+        tree, counts = counting.measure(public, rng=rng, progress=progress, accountant=accountant)
+        measured = MeasuredBoxes.of(schema, public.public.trees, tree, public.class_codes)
+        if for_errors:
+            accountant.spend("how wrong counts are", for_errors)
+            errors = measure_errors(measured, public.people, epsilon=for_errors.epsilon, rng=rng)
+            measured = replace(measured, errors=errors)
     _refuse_too_many_rows(method, counts)
     promise = Guarantee(
         DifferentialPrivacy(str(promised.epsilon), str(promised.delta), method.most_rows),
@@ -74,7 +86,7 @@ def noisy_counts_of(
         float(promised.epsilon),
         note="" if is_secure(rng) else SEEDED,
     )
-    return NoisyCounts.of(public.public, schema, tree, counts, public.class_codes, accountant, promise)
+    return NoisyCounts.of(public.public, schema, tree, counts, public.class_codes, accountant, promise, measured)
 
 
 def _refuse_too_many_rows(method: PrivateMethod, counts: NDArray[np.int64]) -> None:

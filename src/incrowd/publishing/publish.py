@@ -171,6 +171,7 @@ def publish(
             event_tables=table.engine.events if isinstance(table.engine, LinkedEngine) else {},
             split=table.engine.split if isinstance(table.engine, LinkedEngine) else None,
             entry=entry,
+            rehearsed=ledger is not None and entry is None,
             changes=changes,
             method_numbers=made.numbers,
             solutions=None if made.explored is None else made.explored.table(),

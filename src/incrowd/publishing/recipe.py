@@ -52,6 +52,7 @@ class Recipe(RecipeFields):
             changes=self.changes,
             population=population,
             each_row_a_person=self.each_row_a_person,
+            private=self.method.promises_privacy,
             **options,
         )
         if self.split is not None:

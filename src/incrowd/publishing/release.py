@@ -22,7 +22,7 @@ from incrowd.common.surface import option
 from incrowd.core.changed import ChangeFacts
 from incrowd.core.dated import DateFacts
 from incrowd.core.engine import LinkedRows, PublishedRows
-from incrowd.core.estimate import CountEstimate
+from incrowd.core.estimate import CountEstimate, SureCount
 from incrowd.core.form import Form, FormOutline
 from incrowd.core.groups import Groups
 from incrowd.core.households import HouseholdFacts
@@ -36,13 +36,14 @@ from incrowd.core.people_memory import PeopleMemory
 from incrowd.core.query import Query
 from incrowd.core.reader import Reader
 from incrowd.core.recoding import Recoding, Showing
+from incrowd.core.risk import Risk
 from incrowd.core.rows_beside import KeptTable
 from incrowd.core.schema import Schema
 from incrowd.core.set_method import SetMethod
 from incrowd.core.source import OpenedTable, Origin, ReadOptions
 from incrowd.core.tally import Tally
 from incrowd.engines.changing import without_chance
-from incrowd.errors import ConformanceError, QueryError, did_you_mean, escaped
+from incrowd.errors import ConformanceError, OutputError, QueryError, did_you_mean, escaped
 from incrowd.forms.label_meanings import describe_items, describe_labels
 from incrowd.forms.label_reader import LabelReader
 from incrowd.forms.told_scheme import told_scheme
@@ -170,6 +171,8 @@ class Release:
     """What the rows of each tuple of the table before weigh, where it was read from files and that table was given."""
     entry: OpenEntry | None = None
     """Its entry in a ledger, where it was made under one."""
+    rehearsed: bool = False
+    """Whether it was made to be looked at, beside the releases of a ledger that knows nothing of it."""
     reopen: Callable[..., Release] | None = None
     """Reads its files again, where it was read from files."""
     files: tuple[Path, ...] = ()
@@ -484,13 +487,14 @@ class Release:
         True
         """
         reader = self._reader_of(query, weighted=weighted)
-        if reader is None:
-            raise QueryError(
-                "intervals of noisy counts are not told here.  Hint: `release.form.error(query)` is the error that "
-                "noise gives to an answer, where the release was made in this session."
-            )
-        found = reader.bounded(query, weighted=weighted is not False)
-        return CountEstimate.of(found, rate=float(self.rate), confidence=confidence, assumes=reader.assumes)
+        if reader is not None:
+            found: SureCount | None = reader.bounded(query, weighted=weighted is not False)
+            assumes = reader.assumes
+        else:
+            found, assumes = self.form.estimated(query), self.form.errors_assume
+        if found is None:
+            raise QueryError("the files of this release do not tell how sure its counts are.")
+        return CountEstimate.of(found, rate=float(self.rate), confidence=confidence, assumes=assumes)
 
     def _reader_of(self, query: Query, *, weighted: bool | None) -> Reader | None:
         if weighted is not None and not isinstance(weighted, bool):
@@ -834,6 +838,10 @@ class Release:
 
         Rows that are on a cluster are written by it: the data are then a directory of parts.
         """
+        if self.rehearsed:
+            raise OutputError(
+                "this release was a rehearsal: its ledger knows nothing of it.  Hint: publish it under the ledger."
+            )
         data = save(self, directory, format=format, force=force, spreadsheet_safe=spreadsheet_safe, progress=progress)
         if self.entry is not None:
             record_saved(self.entry, data)
@@ -878,6 +886,7 @@ class Release:
         remedies: bool = True,
         seed: int = 0,
         progress: Progress = silent,
+        finished: Callable[[Risk], None] | None = None,
     ) -> Audit:
         """Attack the release in every way and measure what it is still good for; see `incrowd.audit`."""
         from incrowd.auditing import audit  # which is of no use to those who only publish
@@ -892,6 +901,7 @@ class Release:
             remedies=remedies,
             seed=seed,
             progress=progress,
+            finished=finished,
         )
 
     def _repr_html_(self) -> str:

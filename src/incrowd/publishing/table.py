@@ -35,6 +35,8 @@ class Table:
         assert isinstance(found, Mapping)
         assert isinstance(told, Mapping)
         ways = {name: way for name, way in found.items() if name not in told}
+        if not ways:
+            return replace(self, engine=engine)
         warnings.warn(
             "under differential privacy a file is read only by what is stated: the values of some columns stay as they "
             f"are written.  Hint: {option('written', ways, section='source')}.",
@@ -85,6 +87,7 @@ def read(
     population: object = None,
     each_row_a_person: bool = False,
     weight: str | None = None,
+    private: bool = False,
     **keywords: Unpack[Reading],
 ) -> Table:
     """Open a table and give its columns their roles. Rows are read when they are needed, not here.
@@ -129,6 +132,9 @@ def read(
         table in which they do is not published unless `person` tells whose a row is).
     weight : the column of survey weights: how many people of the population each person of the table stands for. It is
         published beside the labels, so that it singles nobody out, and used by counts and risks of a population.
+    private : read a CSV file by what is stated and by its header alone, so that no row decides how another one is read,
+        or whether the file is: what methods under differential privacy need (default: False; recipes with such a
+        method do it). A line that cannot be read is a row without values.
 
     header : False, or the columns' names, where the first line of a CSV file is a row; True where it holds names
         (default: it holds names, and a file in which it looks like a row is refused).
@@ -141,7 +147,7 @@ def read(
     Table(quasi=['age'], sensitive=['flu'])
     """
     items = tuple(items) if not isinstance(items, str) else items
-    options = ReadOptions.of(keywords, lists=tuple(items))
+    options = ReadOptions.of(keywords, lists=tuple(items), only_stated=private)
     engine = open_engine(source, options)
     for note in engine.source.notes:
         warnings.warn(note, ReadingWarning, stacklevel=2)

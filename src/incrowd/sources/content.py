@@ -74,7 +74,7 @@ class Content:
         """Return all bytes, or raise `SourceError` where they would take too much of the machine's memory."""
         if isinstance(self.target, bytes):
             return self.target
-        _require_memory(self.length, f"{where}: a file that is not UTF-8, or oddly quoted, must be held in memory")
+        require_memory(self.length, f"{where}: a file that is not UTF-8, or oddly quoted, must be held in memory")
         with self.open() as file:
             return file.read(self.length)
 
@@ -151,14 +151,15 @@ def _unpacked(path: Path, pieces: Iterable[bytes]) -> bytes:
     """Unpack piece by piece: a small file may become an enormous one."""
     unpacked = BytesIO()
     for piece in pieces:
-        _require_memory(unpacked.tell() + len(piece), f"{path}: unpacked, the file must be held in memory")
+        require_memory(unpacked.tell() + len(piece), f"{path}: unpacked, the file must be held in memory")
         unpacked.write(piece)
     if not unpacked.tell():
         raise EmptyTable(f"{path}: the file is empty.")
     return unpacked.getvalue()
 
 
-def _require_memory(size: int, what: str) -> None:
+def require_memory(size: int, what: str) -> None:
+    """Refuse what would take more than half of the memory."""
     most = int(_MEMORY_SHARE * memory_limit())
     if size > most:
         raise SourceError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import ClassVar, cast
 
@@ -30,6 +31,7 @@ from incrowd.sources.normalize import null_where, opened_file
 from incrowd.sources.quotes import open_fields
 from incrowd.sources.reading import reading
 from incrowd.sources.stamps import watch
+from incrowd.sources.stated_csv import open_as_stated
 from incrowd.sources.ways_of_writing import find_ways, respelled
 from incrowd.sources.written import Decimal, require_columns, stated_way
 
@@ -62,12 +64,21 @@ class CsvFile(Source):
         path = location.path
         assert path is not None
         options.refuse_all_but((*options.dialect, "header", "decimal", "written"), f"{path}: this is a file")
+        if options.only_stated:
+            return open_as_stated(path, options)
         unchanged = watch(path)
         text = open_csv(path, **options.dialect, header=options.header)
         opened = opened_file(
             text.frame, path, options, in_memory=text.in_memory, found=text.dialect, unchanged=unchanged
         )
-        return with_ways_of_writing(opened, options, commas=text.commas)
+        read = with_ways_of_writing(opened, options, commas=text.commas)
+        return replace(read, stated=partial(_again_as_stated, read, path, options))
+
+
+def _again_as_stated(opened: OpenedTable, path: Path, options: ReadOptions) -> OpenedTable:
+    """Open the file of a table again, unless it is another one by now."""
+    opened.require_unchanged()
+    return replace(open_as_stated(path, options), notes=opened.notes, texts=opened.texts)
 
 
 @dataclass(frozen=True)
@@ -146,8 +157,7 @@ def _scan(content: Content, dialect: Dialect, header: Header, layout: Layout) ->
 def with_ways_of_writing(opened: OpenedTable, options: ReadOptions, *, commas: bool) -> OpenedTable:
     """Return the table without columns that have no name, and with one spelling for numbers and dates.
 
-    Ways of writing that are stated are applied as they are. Others are found out; beside the table stays what it would
-    be without these, for readers that must not depend on what the rows hold.
+    Ways of writing that are stated are applied as they are. Others are found out.
     """
     where = str(opened.description["path"])
     opened = _without_unnamed(opened, where)
@@ -172,7 +182,6 @@ def with_ways_of_writing(opened: OpenedTable, options: ReadOptions, *, commas: b
         frame=respelled(opened.frame, {**ways, **found.written}),
         description={**described, "written": everything},
         notes=notes,
-        stated=replace(stated, notes=notes),
     )
 
 

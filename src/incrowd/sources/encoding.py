@@ -60,7 +60,7 @@ class _Look:
 def as_utf8(content: Content, *, stated: str | None, where: str) -> Text:
     """Return the content in UTF-8; raises `SourceError` where its bytes are not in the encoding."""
     marked, fitting = _marked(content)
-    encoding = _known(stated, where) if stated else marked
+    encoding = stated_encoding(stated, where) if stated else marked
     if stated and marked and encoding not in fitting:
         raise SourceError(
             f"{where}: the file begins with the mark of {marked.upper()}, but the encoding is stated as {stated}.  "
@@ -78,7 +78,8 @@ def as_utf8(content: Content, *, stated: str | None, where: str) -> Text:
     return _with_newlines(decoded, _look(decoded), encoding, where)
 
 
-def _known(stated: str, where: str) -> str:
+def stated_encoding(stated: str, where: str) -> str:
+    """Return Python's name of a stated encoding; refuse what is none."""
     try:
         "".encode(stated)
         name = codecs.lookup(stated).name
@@ -89,6 +90,11 @@ def _known(stated: str, where: str) -> str:
             f"{where}: there is no text encoding {_shown(stated)}.  Hint: try 'utf-8', 'cp1252' or 'utf-16'."
         )
     return name
+
+
+def marked_encoding(content: Content) -> str | None:
+    """Return the encoding that a byte order mark at the beginning tells."""
+    return _marked(content)[0]
 
 
 def _shown(stated: str) -> str:

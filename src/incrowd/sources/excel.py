@@ -20,6 +20,7 @@ from incrowd.common.extras import needing_extra
 from incrowd.common.surface import option
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import EmptyTable, SourceError, did_you_mean
+from incrowd.sources.content import require_memory
 from incrowd.sources.normalize import opened_file, refuse_duplicates, require_readable_name
 from incrowd.sources.stamps import watch
 from incrowd.sources.whole_numbers import as_whole
@@ -53,6 +54,8 @@ class ExcelWorkbook(Source):
         options.refuse_all_but(_USED, f"{path}: this is a workbook")
         require_readable_name(path)
         unchanged = watch(path)
+        if location.head.startswith(_ZIP):
+            require_memory(_unpacked_size(path), f"{path}: unpacked, the workbook must be held in memory")
         with needing_extra("excel", "Excel workbooks"):
             import fastexcel
         # Otherwise it writes to the terminal about each column without a cell.
@@ -74,6 +77,12 @@ def _is_workbook(path: Path) -> bool:
             return not _PARTS.isdisjoint(archive.namelist())
     except (zipfile.BadZipFile, OSError):
         return False
+
+
+def _unpacked_size(path: Path) -> int:
+    """Return how large the parts of a workbook say that they are: a small archive may hold an enormous one."""
+    with zipfile.ZipFile(path) as archive:
+        return sum(part.file_size for part in archive.infolist())
 
 
 def _chosen(book: Any, asked: str | int | None, path: Path) -> str:

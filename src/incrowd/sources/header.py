@@ -80,7 +80,7 @@ def read_header(
                 f"says so, {option('header', ['age', 'sex', '…'], section='source', typed='age,sex,…')} names the "
                 f"columns, {option('header', True, section='source', typed='yes')} says that these are names."
             )
-        names = _named(names, where)
+        names = named_columns(names, where)
         count, offset = lines.count, lines.offset
         for line in lines:
             if line.startswith("\ufeff"):  # Polars would drop it
@@ -122,7 +122,7 @@ def _without_header(content: Content, width: int, stated: bool | Sequence[str], 
     return Header(tuple(names), count, offset)
 
 
-def _named(names: list[str], where: str) -> list[str]:
+def named_columns(names: list[str], where: str) -> list[str]:
     """Return the names, with stand-ins for those that programs leave out."""
     named = list(names)
     if len(named) > 1 and not named[0] and any(named):

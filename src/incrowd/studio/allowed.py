@@ -19,8 +19,11 @@ from incrowd.publishing.recipe_format import SQLITE, is_remote
 from incrowd.studio.refusing import Refused
 
 DATABASES = ("sqlite", "postgresql", "postgres", "duckdb")
+_IN_FILES = (SQLITE, "duckdb:///")
+"""Databases that are files: what follows is a path."""
 UPLOAD_LIMIT = 2 << 30
-_FILE_KEYS = {"path", "file", "directory", "key"}
+_FILE_KEYS = {"path", "file", "directory", "key", "url", "ledger", "last", "release"}
+_KEY_OF_LEDGER = ".key"
 _MEMORY = Path("/dev/shm")
 
 
@@ -50,8 +53,8 @@ class Folders:
         if folder.resolve() not in self.folders:
             self.folders.append(folder.resolve())
 
-    def require_location(self, url: str) -> str:
-        """Return the address of a database, or refuse it."""
+    def require_location(self, url: str, base: Path | None = None) -> str:
+        """Return the address of a database, or refuse it; one that is a file is held to the folders."""
         scheme = url.partition("://")[0].lower()
         if scheme not in DATABASES:
             raise Refused(
@@ -60,8 +63,12 @@ class Folders:
                 hint="sqlite:///path or postgresql://…",
                 kind="PathError",
             )
-        if url.startswith(SQLITE):
-            return SQLITE + str(self.require(url.removeprefix(SQLITE)))
+        for prefix in _IN_FILES:
+            if url.lower().startswith(prefix):
+                path = url[len(prefix) :]
+                return prefix + str(self.require(path if base is None else base / path))
+        if scheme in (prefix.partition("://")[0] for prefix in _IN_FILES):
+            raise Refused(400, "the address of this database is no path.", hint="sqlite:///path", kind="PathError")
         return url
 
     def require_recipe(self, recipe: Mapping[str, Any], base: Path, own: Path | None = None) -> None:
@@ -71,54 +78,48 @@ class Folders:
             return
         for text in _named_files(recipe):
             if "://" in text:
-                if text.startswith(SQLITE):
-                    self.require(base / text.removeprefix(SQLITE))
-                else:
-                    self.require_location(text)
+                self.require_location(text, base)
             elif is_remote(text):
                 raise Refused(403, "what is piped in cannot be opened here.", kind="PathError")
             else:
                 self.require(base / text)
+        if isinstance(recipe.get("ledger"), str):
+            ledger = self.require(base / recipe["ledger"])
+            self.require(ledger.with_name(ledger.name + _KEY_OF_LEDGER))  # where it lies by itself
 
 
 def _named_files(recipe: Mapping[str, Any]) -> Iterator[str]:
-    """Yield every text of a recipe that names a file: by its key, or as a parameter of a method or a model."""
-    parts = [recipe.get("method"), recipe.get("form"), recipe.get("items"), *_as_list(recipe.get("models"))]
-    for part in parts:
-        if isinstance(part, Mapping):
-            for key, value in part.items():
-                if key != "name" and isinstance(value, str) and re.search(r"[/\\]|^\.\.?$", value):
-                    yield value
-    if isinstance(recipe.get("ledger"), str):
-        yield recipe["ledger"]
-    for section in ("source", "population", "output", "pseudonyms"):
-        yield from _by_key(recipe.get(section))
-    for table in _values(recipe.get("tables")):
-        yield from _by_key(table)
-        yield from _of_columns(table)
-    yield from _of_columns(recipe)
+    """Yield every text of a recipe that may name a file: by its key, wherever it is, or as a parameter of a part."""
+    yield from _by_key(recipe)
+    # What is compared replaces these parts, with what a grid lists in their places.
+    for part in ("method", "form", "items", "models", "compare"):
+        yield from _like_paths(recipe.get(part))
 
 
-def _of_columns(table: Any) -> Iterator[str]:
-    columns = table.get("columns") if isinstance(table, Mapping) else None
-    for column in _values(columns):
-        if isinstance(column, Mapping):
-            yield from _by_key(column.get("hierarchy"))
+def _by_key(node: Any) -> Iterator[str]:
+    """Yield what stands under keys that name files. Keys of a tree are categories, and name none."""
+    if isinstance(node, Mapping):
+        for key, value in node.items():
+            if isinstance(value, str) and key in _FILE_KEYS:
+                yield value
+            elif key != "tree":
+                yield from _by_key(value)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _by_key(item)
 
 
-def _by_key(section: Any) -> Iterator[str]:
-    if isinstance(section, Mapping):
-        yield from (
-            str(value) for key, value in section.items() if key in (*_FILE_KEYS, "url") and isinstance(value, str)
-        )
-
-
-def _values(table: Any) -> list[Any]:
-    return list(table.values()) if isinstance(table, Mapping) else []
-
-
-def _as_list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+def _like_paths(node: Any) -> Iterator[str]:
+    """Yield all texts that lead somewhere."""
+    if isinstance(node, str):
+        if re.search(r"[/\\]|^\.\.?$", node):
+            yield node
+    elif isinstance(node, Mapping):
+        for value in node.values():
+            yield from _like_paths(value)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _like_paths(item)
 
 
 class PrivatePlace:

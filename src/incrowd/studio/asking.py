@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 MOST_BYTES = 16 << 20
 """A body of JSON may be so large: recipes can list many categories."""
 
+DEEPEST = 40
+"""Tables and lists stand in one another so deep at most, in a body and in a recipe: hierarchies have less."""
+LARGEST = 10**15
+"""No row, and no page of rows, has a larger number."""
+
 _KINDS: dict[str, tuple[type, ...]] = {
     "integer": (int,),
     "number": (int, float),
@@ -88,6 +93,7 @@ async def read_json(request: Request, expected: dict[str, Field]) -> dict[str, A
         raise Refused(400, "the body is no JSON.") from None
     if not isinstance(found, dict):
         raise Refused(400, "the body is an object.")
+    require_shallow(found)
     for name, one in expected.items():
         if name in found:
             one.require(name, found[name])
@@ -99,6 +105,28 @@ async def read_json(request: Request, expected: dict[str, Field]) -> dict[str, A
             400, f"the body has keys that mean nothing here: {len(unknown)}.", hint=f"known: {', '.join(expected)}"
         )
     return found
+
+
+def require_shallow(found: Any) -> None:
+    """Refuse tables in tables without end: whoever walks through them would run out of stack."""
+    level = [found]
+    for _ in range(DEEPEST):
+        level = [
+            item
+            for node in level
+            if isinstance(node, dict | list)
+            for item in (node.values() if isinstance(node, dict) else node)
+        ]
+        if not level:
+            return
+    raise Refused(400, f"tables and lists stand in one another deeper than {DEEPEST} times.")
+
+
+def whole_number(text: str, name: str) -> int:
+    """Return a number of an address."""
+    if not (text.isascii() and text.isdecimal() and len(text) <= 15):
+        raise Refused(400, f"{name} is a whole number below {LARGEST:,}.")
+    return int(text)
 
 
 async def read_bytes(request: Request, most: int) -> bytes:
@@ -115,7 +143,7 @@ async def read_bytes(request: Request, most: int) -> bytes:
 def require_length(request: Request, most: int) -> None:
     """Refuse a body that says that it is too large, before it comes."""
     told = request.headers.get("content-length", "0")
-    if not told.isdigit() or int(told) > most:
+    if not told.isascii() or not told.isdecimal() or len(told) > 15 or int(told) > most:
         raise too_large(most)
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from incrowd.common.registry import members
 from incrowd.core.describing import described
 from incrowd.core.families import registered
 from incrowd.core.show import SHOWS
+from incrowd.methods.mondrian import Mondrian
 from incrowd.planning.compare.comparison import LOSS_MEANING, RISK_MEANING
+from incrowd.planning.rules import RULES
 from incrowd.publishing.recipe_format import ROLES
 from incrowd.studio.source_options import OPTIONS
 
@@ -37,6 +40,38 @@ _SHOWS = {
     "bounds": "its two ends, in two columns",
     "mean": "the mean of the people of the group",
 }
+_COMMON = (
+    "k-anonymity", "distinct-l-diversity", "t-closeness", "mondrian", "full-domain", "local-recoding",
+)  # fmt: skip
+"""What most people ask for: a list of choices begins with these."""
+
+
+def _value(name: str, kind: str, default: Any, about: str, choices: tuple[str, ...] | None = None) -> dict[str, Any]:
+    listed = None if choices is None else list(choices)
+    return {
+        "name": name,
+        "kind": kind,
+        "choices": listed,
+        "needed": False,
+        "default": default,
+        "about": about,
+        "empty": True,
+    }
+
+
+_RECIPE = [
+    _value("sample", "number", 1, "the share of the rows that chance draws, and that alone is published: 0.5 is half"),
+    _value("show", "choice", None, "what columns of numbers show in place of labels, unless one says more", SHOWS),
+    _value("seed", "whole", None, "makes chance repeatable, for tests. Whoever knows it can undo what chance hides"),
+    _value(
+        "if_unsafe",
+        "choice",
+        "refuse",
+        "what becomes of a release that would tell too much together with earlier ones of its ledger",
+        ("refuse", "withhold"),
+    ),
+]
+"""What a recipe says of the whole release by single values."""
 
 
 @cache
@@ -46,6 +81,8 @@ def catalogue() -> dict[str, Any]:
         **{family: [_part(family, cls) for cls in registered(family).values()] for family in FAMILIES},
         "roles": [{"name": role, "plain_name": _ROLES[role][0], "about": _ROLES[role][1]} for role in ROLES],
         "shows": [{"name": show, "about": _SHOWS[show]} for show in SHOWS],
+        "rules": [{**described(cls), "title": cls.title} for cls in members(RULES).values()],
+        "recipe": _RECIPE,
         "source_options": [{"name": name, **told} for name, told in OPTIONS.items()],
         "risks": [{"name": name, "about": about} for name, about in RISK_MEANING.items()],
         "losses": [{"name": name, "about": about} for name, about in LOSS_MEANING.items()],
@@ -53,7 +90,11 @@ def catalogue() -> dict[str, Any]:
 
 
 def _part(family: str, cls: Any) -> dict[str, Any]:
-    told = described(cls)
+    told = {**described(cls), "common": cls.name in _COMMON}
     if family == "methods":
-        return {**told, "private": cls.promises_privacy, "form": None}
+        return {**told, "private": cls.promises_privacy, "form": None, "usual": cls is Mondrian}
+    if family == "dates":
+        return {**told, "needs_person": cls.needs_person}
+    if family == "changes":
+        return {**told, "uses_hierarchy": cls.uses_hierarchy}
     return told

@@ -63,7 +63,14 @@ def as_event(event: str, data: Any) -> bytes:
 
 def as_json(data: Any) -> str:
     """Return JSON on one line; numbers that JSON does not have are null."""
-    return json.dumps(_finite(data), ensure_ascii=False, default=str, allow_nan=False, separators=(",", ":"))
+    try:
+        return _written(data)
+    except ValueError:  # a number that JSON does not have: to look at each of them takes much longer than to write them
+        return _written(_finite(data))
+
+
+def _written(data: Any) -> str:
+    return json.dumps(data, ensure_ascii=False, default=str, allow_nan=False, separators=(",", ":"))
 
 
 def _finite(value: Any) -> Any:

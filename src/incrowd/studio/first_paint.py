@@ -29,7 +29,7 @@ def first_paint(state: Mapping[str, Any]) -> str:
         [
             element("a", "Skip to the work", class_="skip", href="#main"),
             element("studio-top", _top(state["name"], project)),
-            element("studio-steps", _steps(project, now)),
+            element("studio-steps", _steps(project, now, state.get("room", ""))),
             element(
                 "div",
                 element(
@@ -56,7 +56,7 @@ def _top(name: str, project: Mapping[str, Any] | None) -> Raw:
     )
 
 
-def _steps(project: Mapping[str, Any] | None, now: str) -> Raw:
+def _steps(project: Mapping[str, Any] | None, now: str, room: str) -> Raw:
     place = list(STEPS).index(now)
     items: list[Child] = []
     for number, (name, title) in enumerate(STEPS.items()):
@@ -64,7 +64,7 @@ def _steps(project: Mapping[str, Any] | None, now: str) -> Raw:
             "a",
             element("span", "✓" if number < place else str(number + 1), class_="dot", aria_hidden="true"),
             element("span", title, class_="name"),
-            href=f"/project/{project['id']}/{name}" if project else "/",
+            href=f"{room}/project/{project['id']}/{name}" if project else f"{room}/",
             class_="done" if number < place else None,
             aria_current="step" if name == now else None,
         )

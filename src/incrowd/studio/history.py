@@ -27,6 +27,10 @@ Recipe = dict[str, Any]
 _COLUMNS = "columns"
 
 
+_OF_COLUMNS = ("role", "hierarchy", "date", "show", "change")
+"""What a recipe says of a column, where it says more than the role."""
+
+
 @dataclass(frozen=True)
 class Step:
     """A recipe, and what made it so."""
@@ -216,7 +220,7 @@ def _set(node: Any, path: list[Any], value: Any) -> Any:
     if not isinstance(key, str):
         raise Refused(400, "a path is a list of keys and places.")
     if isinstance(node, str):  # a part may be written as its name alone
-        node = {"role" if key in ("hierarchy", "date", "show") else "name": node}
+        node = {"role" if key in _OF_COLUMNS else "name": node}
     table = dict(node) if isinstance(node, Mapping) else {}
     return {**table, key: _set(table.get(key), rest, value)}
 

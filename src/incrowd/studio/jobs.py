@@ -32,6 +32,8 @@ class Job:
     ended: float | None = None
     error: dict[str, Any] | None = None
     found: dict[str, Any] = field(default_factory=dict)
+    told: int = 0
+    """How often a part came: one that comes again holds more."""
     result: Any = None
     page: str | None = None
     task: asyncio.Task[None] | None = None
@@ -55,6 +57,7 @@ class Job:
             "seconds": round((self.ended or time.time()) - self.began, 3),
             "error": self.error,
             "parts": list(self.found),
+            "told": self.told,
             "asked": self.asked,
             "has_page": self.page is not None,
         }
@@ -124,6 +127,7 @@ class Jobs:
 
         def note(name: str, found: Any) -> None:
             job.found[name] = found
+            job.told += 1
             self.tell(job)
 
         return note
@@ -138,7 +142,7 @@ class Jobs:
             job.state = "cancelled"
         except TaskFailed as failed:
             job.state, job.error = "failed", failed.error
-        except Exception as error:
+        except Exception as error:  # whatever it is, nobody else hears of it: a job that ended says so
             job.state, job.error = "failed", error_of(error)
         finally:
             job.ended = time.time()

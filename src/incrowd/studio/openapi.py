@@ -52,9 +52,11 @@ def openapi(endpoints: list[Endpoint]) -> dict[str, Any]:
         "info": {
             "title": "incrowd studio",
             "version": __version__,
-            "description": "The API of a studio that runs on this machine. A token of its link is exchanged for a "
-            "cookie at GET /?token=…; requests that change anything carry the studio's own Origin.",
+            "description": "The API of a studio that runs on this machine. GET /?token=… of its link is answered with "
+            "a cookie and with the address of the page, /page/KEY/: both are needed for everything, so that paths are "
+            "asked for under /page/KEY. Requests that change anything carry the studio's own Origin.",
         },
+        "servers": [{"url": "/page/{key}", "variables": {"key": {"default": "KEY", "description": "of the page"}}}],
         "paths": paths,
         "components": {
             "schemas": {"Error": _ERROR},

@@ -57,6 +57,8 @@ def _split(part: str, mark: str, content: str) -> list[str]:
 
 def static_file(name: str) -> tuple[bytes, str] | None:
     """Return a file of the page and its type; None where there is none."""
+    if "\0" in name:
+        return None
     path = (STATIC / name).resolve()
     if not path.is_relative_to(STATIC) or path.suffix not in _TYPES or not path.is_file():
         return None

@@ -19,6 +19,8 @@ from incrowd.studio.refusing import Refused, error_of
 from incrowd.studio.worker import Worker
 
 PARTS = ("models", "method", "form", "sample")
+BENCH = 2
+"""How nice processes that try and publish are to the server, and to the process that shows the table."""
 
 
 class Project:
@@ -36,7 +38,9 @@ class Project:
         self.profile: dict[str, Any] | None = None
         self.tries: list[dict[str, Any]] = []
         self.published: list[dict[str, Any]] = []
-        self.desk, self.bench = Worker(), Worker()
+        self.desk, self.bench = Worker(), Worker(nice=BENCH)
+        self.opened_by: int | None = None
+        """Which of the desk's processes has the table; None while it is read."""
         self._number = 0
         self._problems: tuple[int, list[dict[str, Any]]] = (-1, [])
 
@@ -201,3 +205,5 @@ def recipe_of_toml(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise Refused(422, f"this is not TOML: {error}.", kind="RecipeError") from None
+    except RecursionError:
+        raise Refused(422, "tables stand in one another without end.", kind="RecipeError") from None

@@ -68,7 +68,7 @@ def status_of(error: BaseException) -> int:
 def _disk_is_full(error: BaseException) -> bool:
     cause: BaseException | None = error
     while cause is not None:
-        if isinstance(cause, OSError) and cause.errno in (28, 122):  # no space left, quota exceeded
+        if isinstance(cause, OSError) and cause.errno in (27, 28, 122):  # file too large, no space left, quota
             return True
         cause = cause.__cause__
     return False

@@ -51,7 +51,7 @@ def _answering(studio: Studio, endpoint: Endpoint) -> Callable[[Request], Awaita
                 found = await endpoint.handle(studio, request, body)
         except (Refused, IncrowdError, OSError, MemoryError) as error:
             return _failed(error)
-        except Exception as error:
+        except Exception as error:  # a fault of incrowd, whose own words may quote the table
             if os.environ.get("INCROWD_DEBUG"):
                 raise
             return _failed(error)

@@ -1,6 +1,10 @@
 """Who may ask: the browser that was given the link, on this machine, from the studio's own page.
 
-- A token of the link is exchanged once for a cookie that no script can read and no other site can send.
+- A token of the link is exchanged once for two secrets: a cookie that no script can read and no other site can send,
+  and a key in the page's address. Everything but the page's own files asks for both. Browsers send a cookie of
+  127.0.0.1 to every program that listens there, on whatever port: this one only to addresses that have the key, which
+  nobody else knows; and who gets hold of the cookie still lacks the key. An address is seen in the history of the
+  browser and by whoever looks at the screen: they lack the cookie.
 - Host must be the loopback's own name: a name that an attacker lets point here is refused (DNS rebinding).
 - Origin, where a browser sends one, must be the studio's own, and every request that changes anything must have one.
 - Every answer forbids scripts, frames and requests of any other place, and to be kept.
@@ -36,10 +40,16 @@ _HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 _SAFE = ("GET", "HEAD")
+ROOM = "/page/"
+"""Addresses of a page begin with this and its key."""
+_PUBLIC = ("/static/", "/favicon.ico")
+"""Files of the page, as everybody can read them in the package."""
 _CLOSED = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>incrowd studio</title></head>
 <body><h1>incrowd studio</h1><p>This page is closed. Open the link that the terminal shows.
-A link works once: a page that has it can make another one for another browser.</p></body></html>
+A link works once: a page that has it can make another one for another browser.</p>
+<p>If you did not use the link and it is said to be used, somebody else did: end the studio in its terminal.</p>
+<script type="module" src="/static/api.js"></script></body></html>
 """
 
 
@@ -50,7 +60,7 @@ class Access:
         self.port = port
         self.cookie = f"incrowd_studio_{port}"  # cookies of one host are seen on all its ports
         self._tokens: set[str] = set()
-        self._sessions: set[str] = set()
+        self._sessions: dict[str, str] = {}
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -63,20 +73,28 @@ class Access:
         self._tokens.add(token)
         return f"http://127.0.0.1:{self.port}/?token={token}"
 
-    def exchange(self, token: str) -> str | None:
-        """Return the cookie's value for a token that was not used yet."""
-        found = next((known for known in self._tokens if secrets.compare_digest(known.encode(), token.encode())), None)
+    def exchange(self, token: str) -> tuple[str, str] | None:
+        """Return the cookie's value and the key of a page for a token that was not used yet."""
+        found = next((known for known in self._tokens if _same(known, token)), None)
         if found is None:
             return None
         self._tokens.discard(found)
-        session = secrets.token_urlsafe(32)
-        self._sessions.add(session)
-        return session
+        session, key = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+        self._sessions[session] = key
+        return session, key
 
-    def is_open_to(self, cookie: str | None) -> bool:
-        """Whether a browser has exchanged a token."""
-        given = (cookie or "").encode()
-        return any(secrets.compare_digest(known.encode(), given) for known in self._sessions)
+    def is_open_to(self, cookies: list[str], key: str) -> bool:
+        """Whether a browser has exchanged a token: it has the cookie, and the key that was given with it.
+
+        Another program of this machine may have set a cookie of the same name: one that is right is enough.
+        """
+        return any(
+            _same(session, given) and _same(own, key) for session, own in self._sessions.items() for given in cookies
+        )
+
+
+def _same(known: str, given: str) -> bool:
+    return secrets.compare_digest(known.encode(), given.encode())
 
 
 class Guard:
@@ -103,12 +121,17 @@ class Guard:
             return
         query = _query(scope)
         if scope["path"] == "/" and "token" in query and scope["method"] == "GET":
-            await self._exchange(send, query["token"], headers)
+            await self._exchange(send, query["token"])
             return
-        if not self._access.is_open_to(_cookie(headers, self._access.cookie)):
-            await _close(send, scope["path"])
+        if scope["path"].startswith(_PUBLIC):
+            await self._app(scope, receive, _adding_headers(send))
             return
-        await self._app(scope, receive, _adding_headers(send))
+        key, path = _key_and_path(scope["path"])
+        if not self._access.is_open_to(_cookies(headers, self._access.cookie), key):
+            await _close(send, path)
+            return
+        inside = {**scope, "path": path, "raw_path": path.encode(), "room": f"{ROOM}{key}"}
+        await self._app(inside, receive, _adding_headers(send))
 
     def _from_here(self, method: str, headers: dict[str, str], host: str) -> bool:
         """Whether a request comes from the studio's page, or from no page at all where it changes nothing."""
@@ -120,15 +143,14 @@ class Guard:
             return method in _SAFE and headers.get("sec-fetch-mode") == "navigate" and origin is None
         return method in _SAFE or origin is not None
 
-    async def _exchange(self, send: Send, token: str, headers: dict[str, str]) -> None:
-        session = self._access.exchange(token)
-        if session is None and not self._access.is_open_to(_cookie(headers, self._access.cookie)):
+    async def _exchange(self, send: Send, token: str) -> None:
+        found = self._access.exchange(token)
+        if found is None:
             await _close(send, "/")
             return
-        more = {"location": "/"}
-        if session is not None:
-            more["set-cookie"] = f"{self._access.cookie}={session}; HttpOnly; SameSite=Strict; Path=/"
-        await _answer(send, 303, b"", "text/plain", more)
+        session, key = found
+        kept = f"{self._access.cookie}={session}; HttpOnly; SameSite=Strict; Path={ROOM}{key}"
+        await _answer(send, 303, b"", "text/plain", {"location": f"{ROOM}{key}/", "set-cookie": kept})
 
 
 def _adding_headers(send: Send) -> Send:
@@ -187,9 +209,15 @@ def _query(scope: Scope) -> dict[str, str]:
     return dict(parse_qsl(scope.get("query_string", b"").decode("latin-1")))
 
 
-def _cookie(headers: dict[str, str], name: str) -> str | None:
-    for part in headers.get("cookie", "").split(";"):
-        key, _, value = part.strip().partition("=")
-        if key == name:
-            return value
-    return None
+def _key_and_path(path: str) -> tuple[str, str]:
+    """Return the key that an address holds, and what is asked for under it."""
+    if not path.startswith(ROOM):
+        return "", path
+    key, slash, rest = path.removeprefix(ROOM).partition("/")
+    return key, slash + rest or "/"
+
+
+def _cookies(headers: dict[str, str], name: str) -> list[str]:
+    """Return all cookies of one name: browsers send one for each path that fits."""
+    pairs = (part.strip().partition("=") for part in headers.get("cookie", "").split(";"))
+    return [value for key, _, value in pairs if key == name]

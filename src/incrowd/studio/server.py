@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -10,7 +11,9 @@ from typing import Any
 
 import uvicorn
 
+from incrowd.core.families import registered
 from incrowd.errors import OutputError
+from incrowd.studio.catalogue import catalogue
 from incrowd.studio.routes import application
 from incrowd.studio.security import Access, App, Guard
 from incrowd.studio.studio import Studio
@@ -37,11 +40,19 @@ def guarded(studio: Studio, access: Access, first: Path | None = None) -> App:
     async def lifespan(_: Any) -> AsyncIterator[None]:
         if first is not None:
             studio.open(str(first), {})
+        if studio.eager:
+            # All parts are imported now: that would hold up whoever is answered meanwhile.
+            await asyncio.to_thread(_import_parts)
         yield
         await studio.end()
 
     studio.new_link = access.new_link
     return Guard(application(studio, lifespan), access)
+
+
+def _import_parts() -> None:
+    catalogue()
+    registered("sources")
 
 
 def settings(app: App) -> uvicorn.Config:

@@ -10,6 +10,7 @@ import secrets
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,15 @@ from incrowd.studio.allowed import UPLOAD_LIMIT, Folders, PrivatePlace
 from incrowd.studio.events import Events
 from incrowd.studio.history import History
 from incrowd.studio.jobs import Job, Jobs
-from incrowd.studio.projects import PARTS, Project, project_id, shown_location
-from incrowd.studio.refusing import Refused
-from incrowd.studio.worker import TaskFailed, Worker
+from incrowd.studio.projects import BENCH, PARTS, Project, project_id, shown_location
+from incrowd.studio.refusing import Cancelled, Refused
+from incrowd.studio.worker import TaskFailed, Worker, WorkerDied
 
 SCREENS = ("open", "roles", "hierarchies", "try", "compare", "attack", "publish")
 _ID = re.compile(r"[0-9a-f]{16}")
+ALONE = 5
+"""How nice processes are to all others that measure and attack for long."""
+_WRITING = ("publish", "evidence")
 
 
 def state_folder() -> Path:
@@ -133,7 +137,9 @@ class Studio:
 
         asked = {"location": project.location, "options": options, "recipe": str(project.recipe_path)}
         try:
+            project.opened_by = None
             found = await project.desk.do("open", asked, self.jobs.progress(job), part)
+            project.opened_by = project.desk.restarted
             if project.history.recipe is None or label != "opened":
                 project.with_source(found["recipe"], label)
             project.state = "ready"
@@ -153,10 +159,8 @@ class Studio:
         """Do something that nobody waits for."""
 
         async def quietly() -> None:
-            try:
+            with suppress(TaskFailed, Cancelled):  # whoever needs it will do it again, and be told
                 await work
-            except Exception:
-                return  # whoever needs it will do it again, and be told
 
         task = asyncio.get_running_loop().create_task(quietly())
         self._background.add(task)
@@ -166,11 +170,32 @@ class Studio:
         """Ask the process that looks at the table."""
         if project.state != "ready":
             raise Refused(409, "the table is not open yet.", hint="wait until it is", kind="NotOpen")
-        return await _answered(project.desk.do(task, asked))
+        try:
+            if project.desk.is_alive and project.opened_by == project.desk.restarted:
+                return await _answered(project.desk.do(task, asked))
+        except WorkerDied:
+            pass
+        # The process that had the table is gone, or was called off while it read it in another way.
+        self.begin_open(project, project.read_options)
+        raise Refused(409, "the table must be read again.", hint="wait until it is", kind="NotOpen")
 
     async def on_bench(self, project: Project, task: str, asked: dict[str, Any]) -> Any:
         """Ask the process that holds the last try."""
-        return await _answered(project.bench.do(task, asked))
+        try:
+            return await _answered(project.bench.do(task, asked))
+        except WorkerDied as died:
+            self._forget_rows(project)
+            raise _refused(died) from None
+        except Refused as refused:
+            if refused.status == 410:  # another process, which does not know of them
+                self._forget_rows(project)
+            raise
+
+    def _forget_rows(self, project: Project) -> None:
+        """Note that no try's rows can be shown any more."""
+        for other in project.tries:
+            other["rows_here"] = False
+        self.tell(project)
 
     def begin(self, project: Project, kind: str, asked: dict[str, Any]) -> Job:
         """Begin long work on a project."""
@@ -195,6 +220,8 @@ class Studio:
             _require_axes(asked)
         if kind == "evidence" or (kind == "audit" and asked.get("published")):
             project.one_published(str(asked.get("published")))
+        # Folders may be others than when this recipe was written, and links may lead elsewhere by now.
+        self.folders.require_recipe(project.recipe, project.base, project.own_folder)
         task, needed = kinds[kind], project.asked()
         return self.jobs.begin(project.id, kind, project.history.version, asked, lambda job: task(project, job, needed))
 
@@ -225,9 +252,8 @@ class Studio:
             "rows_here": False,
         }
         part("sample", sample)
+        self._forget_rows(project)  # the next release takes the place of the last one
         released = await project.bench.do("try", {**needed, "try": name}, progress)
-        for other in project.tries:
-            other["rows_here"] = False
         tried["released"] = released
         project.tries.append(tried)
         part("exact", {**released, "try": name})
@@ -267,8 +293,7 @@ class Studio:
         same = last is not None and project.one_try(last)["version"] == job.version
         asked = {**needed, "try": last if same else f"ladder of {job.version}", "seed": secrets.randbits(32)}
         if not same:
-            for other in project.tries:
-                other["rows_here"] = False
+            self._forget_rows(project)
         found: dict[str, Any] = await project.bench.do("ladder", asked, self.jobs.progress(job))
         return found
 
@@ -301,7 +326,7 @@ class Studio:
 
     async def _alone(self, task: str, asked: dict[str, Any], job: Job) -> dict[str, Any]:
         """Do a task in a process that is there for it alone."""
-        worker = Worker()
+        worker = Worker("writes", nice=BENCH) if task in _WRITING else Worker("computes", nice=ALONE)
         try:
             found: dict[str, Any] = await worker.do(task, asked, self.jobs.progress(job), self.jobs.part(job))
             return found
@@ -314,19 +339,18 @@ class Studio:
         await self.jobs.end()
         for task in list(self._background):
             task.cancel()
-        for project in self.projects.values():
-            await asyncio.to_thread(project.end)
+        await asyncio.gather(*(asyncio.to_thread(project.end) for project in self.projects.values()))
         self.place.close()
 
-    def forget(self, project: Project) -> None:
+    async def forget(self, project: Project) -> None:
         """Close a project and remove its history; the table stays as it is."""
         for job in self.jobs.of(project.id):
             self.jobs.cancel(job)
+        del self.projects[project.id]
         project.history.forget()
-        project.end()
+        await asyncio.to_thread(project.end)
         if project.uploaded:
             self.place.remove(Path(project.location))
-        del self.projects[project.id]
 
     def _history(self, id: str) -> History:
         return History(None if self.store is None else self.store / f"{id}.jsonl")
@@ -399,7 +423,13 @@ def _about(file: Path) -> dict[str, Any] | None:
 async def _answered(work: Any) -> Any:
     try:
         return await work
+    except WorkerDied:
+        raise
     except TaskFailed as failed:
-        refused = Refused(failed.status, failed.error["message"])
-        refused.error = failed.error
-        raise refused from None
+        raise _refused(failed) from None
+
+
+def _refused(failed: TaskFailed) -> Refused:
+    refused = Refused(failed.status, failed.error["message"])
+    refused.error = failed.error
+    return refused

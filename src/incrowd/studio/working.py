@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
 import time
 import warnings
@@ -53,8 +52,10 @@ Task = Callable[[dict[str, Any], dict[str, Any], Teller], Any]
 """Takes what the process remembers, what is asked, and whom to tell."""
 
 
-def work(pipe: Connection, life: Connection, cancelled: Event) -> None:
+def work(pipe: Connection, life: Connection, cancelled: Event, nice: int = 0) -> None:
     """Do tasks until the server is gone."""
+    if nice and hasattr(os, "nice"):
+        os.nice(nice)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _terminate)
     _be_quiet()
@@ -80,7 +81,7 @@ def work(pipe: Connection, life: Connection, cancelled: Event) -> None:
             answer = ("cancelled",)
         except KeyboardInterrupt:
             return
-        except Exception as error:
+        except Exception as error:  # whatever it is, somebody waits for an answer, and other tasks for their turn
             answer = ("failed", error_of(error), status_of(error))
         try:
             send(answer)
@@ -92,10 +93,11 @@ def _be_quiet() -> None:
     """Say nothing on the terminal: a panic of another library may quote a row."""
     warnings.simplefilter("ignore")
     if not os.environ.get("INCROWD_DEBUG"):
+        # By their numbers, under whatever Python has put on top of them: Rust and C write there, too.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (1, 2):
             os.dup2(nowhere, stream)
-        sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+        os.close(nowhere)
 
 
 def _terminate(number: int, frame: Any) -> None:

@@ -27,7 +27,7 @@ NOISELESS = 10**6
 PLACES = Categories.from_tree({"Asia": ["China", "Korea"], "America": ["Canada", "USA"], "Europe": ["Italy"]})
 TREES: tuple[Tree, ...] = (
     public_tree("place", PLACES),
-    public_tree("age", Intervals(widths=(1,), lower=1, upper=4)),
+    public_tree("age", Intervals(widths=(1,), lower=0, upper=4)),
 )
 
 

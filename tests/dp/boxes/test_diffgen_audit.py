@@ -35,7 +35,7 @@ from tests.dp.boxes.private_cases import Row, people_of
 pytestmark = pytest.mark.slow
 
 SEXES = public_tree("sex", Categories.from_tree(["F", "M"]))
-AGES = public_tree("age", Intervals(widths=(1,), lower=1, upper=3))
+AGES = public_tree("age", Intervals(widths=(1,), lower=0, upper=3))
 TARGET: Row = (2, 3, 1)
 OTHERS: list[Row] = [(1, 1, 0), (2, 3, 0), (1, 3, 1)]
 RUNS = 800
@@ -90,10 +90,10 @@ def audited(run: Callable[[bool, np.random.Generator], object], seed: int, runs:
     [
         DiffGen(EPSILON, steps=1, structure_share="1/20"),
         DiffGen(EPSILON, steps=2, utility="gini"),
-        ConsistentDiffGen(EPSILON, steps=1, structure_share="1/20", patience=0),
-        ConsistentDiffGen(EPSILON, steps=1, utility="infogain", structure_share="1/20", patience=0),
-        ConsistentDiffGen(EPSILON, steps=3, structure_share="1/20", fanout=2, patience=1),
-        ConsistentDiffGen(EPSILON, steps=3, structure_share="1/20", adjust="algorithm-2"),
+        ConsistentDiffGen(EPSILON, margins_share=0, steps=1, structure_share="1/20", patience=0),
+        ConsistentDiffGen(EPSILON, margins_share=0, steps=1, utility="infogain", structure_share="1/20", patience=0),
+        ConsistentDiffGen(EPSILON, margins_share=0, steps=3, structure_share="1/20", fanout=2, patience=1),
+        ConsistentDiffGen(EPSILON, margins_share=0, steps=3, structure_share="1/20", adjust="algorithm-2"),
         FlatHistogram(EPSILON),
     ],
     ids=lambda method: f"{method.name} {getattr(method, 'utility', '')}",

@@ -15,27 +15,35 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from numpy.typing import NDArray
 
+import incrowd as ic
 from incrowd.common.progress import silent
 from incrowd.common.randomness import randomness
 from incrowd.core.tally import Tally
 from incrowd.dp.accountant import Accountant
-from incrowd.dp.boxes import level_tree, noisy_tree, specializing
+from incrowd.dp.boxes import level_tree, margins, noisy_tree, specializing
 from incrowd.dp.discrete_laplace import noisy_counts
 from incrowd.dp.marginals import spanning
 from incrowd.dp.selection import exponential_mechanism, permute_and_flip, weight_per_unit
+from incrowd.dp.synthesis import paying
+from incrowd.forms.measured_boxes import MeasuredBoxes
 from incrowd.methods import marginals
+from incrowd.methods.adaptive import AdaptiveSynthesis
 from incrowd.methods.diffgen import ConsistentDiffGen, DiffGen
 from incrowd.methods.flat_histogram import FlatHistogram
 from incrowd.methods.marginals import MarginalSynthesis
-from incrowd.methods.private import PrivateMethod, PublicTable
+from incrowd.methods.private import PrivateMethod, PublicTable, public_table
+from incrowd.publishing import measuring_errors
+from incrowd.publishing.measuring_errors import measure_errors
 from tests.dp.boxes.private_cases import TREES, Row, people_of, random_rows
 
 Question = tuple[str, tuple[int, ...], Fraction]
 CLASSES = 2
 PAIRS = 25
+ONE = Fraction(1)
 
 
 @dataclass
@@ -58,12 +66,14 @@ class Transcript:
         self.losses.append(loss(other))
         return given
 
-    def count(self, rng: np.random.Generator, counts: NDArray[np.int64], *, epsilon: Fraction) -> Any:
+    def count(
+        self, rng: np.random.Generator, counts: NDArray[np.int64], *, epsilon: Fraction, sensitivity: Fraction = ONE
+    ) -> Any:
         noisy = self.ask(
             ("count", counts.shape, epsilon),
             counts.copy(),
-            lambda: noisy_counts(self.rng, counts, epsilon=epsilon),
-            lambda other: float(epsilon) * int(np.abs(other - counts).sum()),
+            lambda: noisy_counts(self.rng, counts, epsilon=epsilon, sensitivity=sensitivity),
+            lambda other: float(epsilon / sensitivity) * int(np.abs(other - counts).sum()),
         )
         return noisy.copy()
 
@@ -85,10 +95,11 @@ class Transcript:
         return ask
 
     def listen(self, patch: pytest.MonkeyPatch) -> None:
-        for module in (level_tree, noisy_tree, marginals):
+        for module in (level_tree, noisy_tree, margins, marginals, paying, measuring_errors):
             patch.setattr(module, "noisy_counts", self.count)
         patch.setattr(specializing, "exponential_mechanism", self.chooser(exponential_mechanism, in_proportion))
-        patch.setattr(spanning, "permute_and_flip", self.chooser(permute_and_flip, first_that_stands))
+        for module in (spanning, margins, paying):
+            patch.setattr(module, "permute_and_flip", self.chooser(permute_and_flip, first_that_stands))
 
 
 def in_proportion(kept: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -118,7 +129,10 @@ def table_of(rows: list[Row], missing: tuple[bool, ...]) -> PublicTable:
 def measured(method: PrivateMethod, table: PublicTable) -> tuple[list[Any], Accountant]:
     accountant = Accountant(limit=method.budget)
     tree, counts = method.measure(table, rng=randomness(5), progress=silent, accountant=accountant)
-    return [tree.parents, tree.lows, tree.highs, tree.noisy, tree.variances, tree.estimates, counts], accountant
+    told = [tree.parents, tree.lows, tree.highs, tree.noisy, tree.variances, tree.estimates, counts]
+    if tree.margins is not None:
+        told += [part.counts for part in (*tree.margins.singles, *tree.margins.pairs)]
+    return told, accountant
 
 
 def largest_loss(method: PrivateMethod, seed: int, patch: pytest.MonkeyPatch) -> float:
@@ -155,6 +169,8 @@ METHODS: list[PrivateMethod] = [
     MarginalSynthesis(60),
     MarginalSynthesis(60, by_class=False),
     FlatHistogram(1),
+    AdaptiveSynthesis(1),
+    AdaptiveSynthesis(60),
 ]
 
 
@@ -163,6 +179,47 @@ def test_no_run_loses_more_than_was_promised(method: PrivateMethod, monkeypatch:
     losses = largest_losses(method, monkeypatch)
     assert max(losses) <= 1 + 1e-9
     assert max(losses) > 0.6  # whoever is counted pays for it
+
+
+KNOWN = {
+    "age": ic.Intervals(widths=(5, 20), lower=0, upper=60),
+    "sex": ic.Categories.from_tree(["F", "M"]),
+    "ill": ic.Categories.from_tree(["flu", "cold"]),
+}
+
+
+def measured_errors(method: PrivateMethod, frame: pl.DataFrame, epsilon: Fraction) -> Any:
+    """Return what is told of the errors of a release that is the same for both tables."""
+    table = ic.read(frame, quasi=["age", "sex"], sensitive=["ill"], hierarchies=KNOWN)
+    counted = public_table(table.engine.count(table.schema).tally, table.schema, ())
+    tree, _ = method.measure(counted, rng=randomness(5), progress=silent, accountant=Accountant())
+    boxes = MeasuredBoxes.of(table.schema, counted.public.trees, tree, counted.class_codes)
+    return measure_errors(boxes, counted.people, epsilon=epsilon, rng=randomness(6))
+
+
+@pytest.mark.parametrize(
+    "method", [DiffGen(2, steps=3), FlatHistogram(2, levels={"age": 1}), ConsistentDiffGen(4)], ids=str
+)
+def test_what_is_told_of_errors_loses_no_more_than_its_share(
+    method: PrivateMethod, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The boxes of both tables are the same: what remains is what the true answers change of the factors."""
+    most = 0.0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        rows = int(rng.choice([5, 40, 300]))
+        columns = {"age": rng.integers(0, 60, rows), "sex": rng.choice(["F", "M"], rows)}
+        frame = pl.DataFrame({**columns, "ill": rng.choice(["flu", "cold"], rows)})
+        transcript = Transcript(rng)
+        transcript.listen(monkeypatch)
+        epsilon = Fraction(1, 2)
+        first = measured_errors(method, frame, epsilon)
+        transcript.losses = []
+        assert measured_errors(method, frame[1:], epsilon) == first
+        of_boxes = float(method.budget.epsilon)
+        assert math.fsum(transcript.losses) <= (of_boxes + float(epsilon)) * (1 + 1e-9)
+        most = max(most, math.fsum(transcript.losses) / (of_boxes + float(epsilon)))
+    assert most > 0.5
 
 
 def test_a_sensitivity_that_is_too_small_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:

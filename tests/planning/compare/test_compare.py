@@ -155,3 +155,27 @@ def test_files_and_candidates_may_be_mixed_but_not_named_alike(candidates: list[
         compare([candidates[0], tmp_path / "compare.toml"])
     with pytest.raises(RecipeError, match="is one of mean"):
         compare(candidates, risk="most")
+
+
+def test_the_numbers_are_those_of_the_audit(candidates: list[Candidate]) -> None:
+    """Only what is compared is worked out, with the same chance as in an audit of everything."""
+    from incrowd.planning.compare.compare import try_candidate
+    from incrowd.planning.compare.comparison import threats_of
+
+    for candidate in candidates[:3]:
+        found = try_candidate(candidate, 4, False)
+        asked = {key: value for key, value in candidate.recipe.items() if key != "compare"}
+        release = ic.Recipe.from_dict(asked, base=candidate.base).run(seed=4)
+        audit = release.audit(learn=False, remedies=False, seed=4).to_dict()
+        useful = audit["usefulness"]
+        assert dict(found.risks) == threats_of(audit["attacks"])
+        assert found.promises == tuple(audit["verdict"]["guaranteed"])
+        strongest = audit["verdict"]["strongest attack"]
+        assert found.strongest == ("" if strongest is None else strongest["attack"])
+        assert (found.rows, found.withheld) == tuple(audit["release"]["rows"][key] for key in ("published", "withheld"))
+        means = {
+            name: sum(line["total variation"] for line in useful[name]) / len(useful[name])
+            for name in ("columns", "pairs")
+        }
+        queries = {line["queries"]: line["median error"] for line in useful["queries"]}
+        assert dict(found.losses) == {"queries": queries["unbounded"], **means}

@@ -168,6 +168,7 @@ PRIVATE: dict[str, tuple[Any, list[str]]] = {
     "flat": (ic.FlatHistogram(2, missing=("age",), levels={"age": 2}), ["age", "city", "sex"]),
     "hierarchical": (ic.HierarchicalHistogram(2, missing=("age",)), ["age"]),
     "marginals": (ic.MarginalSynthesis(2, missing=("age",), levels={"city": 2}), ["age", "city", "sex"]),
+    "adaptive": (ic.AdaptiveSynthesis(2, "1e-6", missing=("age",), levels={"city": 2}), ["age", "city", "sex"]),
 }
 
 
@@ -185,6 +186,8 @@ def test_noisy_counts_are_the_same(name: str, format: str, tmp_path: Path) -> No
         ours = answer(release, query)
         assert answer(again, query) == ours, query
         answered += not isinstance(ours, str)
+        if not isinstance(ours, str) and answered % 20 == 0:
+            assert again.estimate(query) == release.estimate(query)
     assert answered > 150
     assert again.warnings == release.warnings
     ours, theirs = release.training_set("ill", seed=3), again.training_set("ill", seed=3)
@@ -195,9 +198,9 @@ def test_noisy_counts_are_the_same(name: str, format: str, tmp_path: Path) -> No
 
 
 def test_noisy_counts_answer_by_what_was_counted_and_not_by_what_is_left_of_it(tmp_path: Path) -> None:
-    """Rows are never fewer than none, so that they are too many: the files tell what was counted, too."""
+    """Rows as the paper prints them are never fewer than none, so that they are too many: the files tell more."""
     before = people(200).select("age", "city", "sex", "ill").drop_nulls()
-    method = ic.FlatHistogram(1)
+    method = ic.FlatHistogram(1, adjust="as-printed")
     table = ic.read(before, quasi=["age", "city", "sex"], sensitive=["ill"], hierarchies=DECLARED)
     release = ic.publish(table, method=method, seed=1)
     release.save(tmp_path / "out")
@@ -392,8 +395,8 @@ def test_noisy_counts_refuse_names_that_were_not_declared(tmp_path: Path) -> Non
     assert release.count({"city": "Bern"}) >= 0
     with pytest.raises(QueryError, match=r"has no value 'Olso'.*'Oslo'"):
         release.count({"city": "Olso"})
-    with pytest.raises(QueryError, match="noisy"):
-        release.estimate({"city": "Oslo"})
+    found = release.estimate({"city": "Oslo"})
+    assert found.low <= found.value <= found.high
 
 
 def test_a_column_that_shows_nothing_cannot_be_asked() -> None:

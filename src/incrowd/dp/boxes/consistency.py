@@ -89,6 +89,33 @@ def pooled_variances(parents: Ints, variances: Floats) -> Floats:
     return _pool(Generations.of(parents), np.zeros((len(parents), 1)), variances)[1]
 
 
+def variances_of_sums(parents: Ints, variances: Floats, amounts: Floats) -> Floats:
+    """Return the variance of sums over the leaves' least-squares estimates, exactly.
+
+    `amounts[b]` is how much of leaf b each sum takes, one column for each sum; other boxes take no part. From the
+    leaves up, what a sum has of the boxes inside one is a share of that one's count, and noise that depends on nothing
+    above it: given their sum, the children's errors have the covariance diag(V) − V·Vᵀ/ΣV.
+    """
+    generations = Generations.of(parents)
+    _, spread = _pool(generations, np.zeros((len(parents), 1)), variances)
+    leaf = np.ones(len(parents), dtype=bool)
+    leaf[parents[parents >= 0]] = False
+    share, apart = np.where(leaf[:, None], amounts, 0.0), np.zeros(amounts.shape)
+    for children in generations.up():
+        spread_below = spread[children][:, None]
+        total = generations.sum_children(children, spread[children])[:, None]
+        weighted = generations.sum_children(children, share[children] * spread_below)
+        squared = generations.sum_children(children, share[children] ** 2 * spread_below)
+        below = generations.sum_children(children, apart[children])
+        boxes = np.unique(parents[children])
+        some = np.maximum(total[boxes], 1e-300)
+        share[boxes] = weighted[boxes] / some
+        apart[boxes] = below[boxes] + squared[boxes] - weighted[boxes] ** 2 / some
+    roots = parents < 0
+    found = (share[roots] ** 2 * spread[roots][:, None] + apart[roots]).sum(axis=0)
+    return np.asarray(np.maximum(found, 0.0))
+
+
 def _pool(generations: Generations, noisy: Floats, variances: Floats) -> tuple[Floats, Floats]:
     """Go from the leaves up: weigh each box's own count and the sum of its children by how sure they are."""
     estimate, spread = noisy.astype(np.float64).copy(), variances.astype(np.float64).copy()
@@ -200,3 +227,17 @@ def published_counts(tree: NoisyTree) -> Ints:
     """Return whole counts of all boxes, none of them negative, that agree as the estimates do."""
     spread = pooled_variances(tree.parents, tree.variances)
     return whole(tree.parents, non_negative(tree.parents, tree.estimates, spread))
+
+
+def agreeing_with_total(noisy: Ints) -> Ints:
+    """Return whole counts of boxes by class, none negative, that add up to what was counted of everybody.
+
+    Noise above and below 0 cancels out in the sum of all boxes; cutting off what is below 0 leaves the rest of it.
+    """
+    boxes, classes = noisy.shape
+    parents = np.concatenate([[-1], np.zeros(classes, dtype=np.int64), 1 + np.tile(np.arange(classes), boxes)])
+    cells = noisy.astype(np.float64)
+    by_class = cells.sum(axis=0)
+    estimate = np.concatenate([[by_class.sum()], by_class, cells.ravel()])[:, None]
+    counts = whole(parents, non_negative(parents, estimate, np.ones(len(parents))))
+    return counts[1 + classes :, 0].reshape(boxes, classes)

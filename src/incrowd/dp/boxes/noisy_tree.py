@@ -17,6 +17,7 @@ import numpy as np
 from incrowd.common.arrays import Codes, Floats, Ints
 from incrowd.dp.boxes.box_cuts import Cut, Specialization
 from incrowd.dp.boxes.coded_rows import People
+from incrowd.dp.boxes.margins import Margins
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
 from incrowd.errors import Unsatisfiable
 
@@ -30,7 +31,8 @@ class NoisyTree:
 
     `parents[b]` is the box above (-1 for the root), `lows[b]`/`highs[b]` the runs of its columns, `noisy[b]` the noisy
     count of each class, and `variances[b]` that of the noise, infinite where nothing was counted. `agreed[b]` are the
-    counts after they were made to agree, which may still be negative; nothing where they are what they were.
+    counts after they were made to agree, which may still be negative; nothing where they are what they were. `margins`
+    are single columns and pairs that were counted beside the boxes.
     """
 
     parents: Ints
@@ -39,6 +41,7 @@ class NoisyTree:
     noisy: Ints
     variances: Floats
     agreed: Floats | None = None
+    margins: Margins | None = None
 
     @property
     def estimates(self) -> Floats:

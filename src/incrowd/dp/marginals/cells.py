@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.common.arrays import Floats, Ints
+from incrowd.common.arrays import Bools, Floats, Ints
 from incrowd.dp.boxes.consistency import non_negative
 
 _TINY = 1e-12
@@ -40,12 +40,7 @@ class WideCells:
         """Join cells until each is about one part of `most` of all rows; larger ones stay alone."""
         total = float(rows.sum())
         shared = share_out(column.noisy.sum(axis=1, keepdims=True).astype(np.float64), np.array([total]))[:, 0]
-        enough = max(total, 1.0) / most
-        before = np.floor((np.cumsum(shared) - shared) / enough)
-        alone = shared >= enough
-        opens = np.ones(len(shared), dtype=bool)
-        opens[1:] = (before[1:] != before[:-1]) | alone[1:] | alone[:-1]
-        return cls(column, np.cumsum(opens) - 1)
+        return cls(column, np.cumsum(group_starts(shared, most)) - 1)
 
     def __len__(self) -> int:
         return int(self.wide_of[-1]) + 1
@@ -65,6 +60,16 @@ class WideCells:
     def variances(self) -> Floats:
         """The variance of those."""
         return np.asarray(np.bincount(self.wide_of, minlength=len(self)) * self.column.variance, dtype=np.float64)
+
+
+def group_starts(shares: Floats, most: float) -> Bools:
+    """Return which cells begin a group: each is about one part of `most` of all, and larger cells stay alone."""
+    enough = max(float(shares.sum()), 1.0) / most
+    before = np.floor((np.cumsum(shares) - shares) / enough)
+    alone = shares >= enough
+    opens = np.ones(len(shares), dtype=bool)
+    opens[1:] = (before[1:] != before[:-1]) | alone[1:] | alone[:-1]
+    return opens
 
 
 def share_out(noisy: Floats, totals: Floats) -> Floats:

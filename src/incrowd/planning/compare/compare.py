@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -16,12 +16,15 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.auditing.learnt import headline
+from incrowd.auditing.run import brief_audit
 from incrowd.common.progress import Progress, silent
 from incrowd.common.writing import write_text
 from incrowd.errors import IncrowdError
+from incrowd.ledger import Ledger
 from incrowd.planning.compare.candidates import Candidate, candidates_of, refuse_same_names
 from incrowd.planning.compare.comparison import Comparison, Outcome, threats_of
 from incrowd.publishing.recipe import Recipe
+from incrowd.publishing.release import Release
 
 
 def compare(
@@ -70,42 +73,69 @@ def compare(
 
 
 def try_candidate(
-    candidate: Candidate, seed: int, learn: bool, *, rows: object = None, progress: Progress = silent
+    candidate: Candidate,
+    seed: int,
+    learn: bool,
+    *,
+    rows: object = None,
+    ledger: Ledger | None = None,
+    progress: Progress = silent,
 ) -> Outcome:
     """Publish, audit, and keep the numbers alone; a candidate that cannot be had says why.
 
-    With `rows`, a frame or anything that `read` takes, these are tried in place of the recipe's source.
+    With `rows`, a frame or anything that `read` takes, these are tried in place of the recipe's source. The rehearsal
+    of a `ledger` holds the release against the earlier ones.
     """
     started = time.perf_counter()
-    nothing = Outcome(candidate.name, "", "", (), 0, None, {}, {}, "", 0.0)
     try:
         # Nothing of it is published, so that a ledger has nothing to write down, and nothing is spent.
         asked = {key: value for key, value in candidate.recipe.items() if key not in ("ledger", "if_unsafe")}
         recipe = Recipe.from_dict(asked, base=candidate.base)
         table = recipe.table(rows=rows)
-        release = recipe.run(seed=seed, table=table, progress=progress)
+        unsafe = None if ledger is None else candidate.recipe.get("if_unsafe")
+        release = recipe.run(seed=seed, table=table, ledger=ledger, if_unsafe=unsafe, progress=progress)
         made = time.perf_counter() - started
         original = table.engine.source if release.hides_rows else None
-        audit = release.audit(original=original, learn=learn, remedies=False, seed=seed, progress=progress)
-        found = audit.to_dict()
+        return outcome_of(
+            candidate.name, release, seconds=made, original=original, learn=learn, seed=seed, progress=progress
+        )
     except IncrowdError as error:
-        return replace(nothing, failed=str(error), seconds=round(time.perf_counter() - started, 3))
-    numbers, strongest = found["release"]["rows"], found["verdict"]["strongest attack"]
+        return failed(candidate.name, error, time.perf_counter() - started)
+
+
+def failed(name: str, error: IncrowdError, seconds: float) -> Outcome:
+    """Return what is said of a way that cannot be had."""
+    return Outcome(name, "", "", (), 0, None, {}, {}, "", round(seconds, 3), failed=str(error))
+
+
+def outcome_of(
+    name: str,
+    release: Release,
+    *,
+    seconds: float,
+    original: object = None,
+    learn: bool = False,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Outcome:
+    """Audit a release, and keep the numbers that are compared; `seconds` is how long it took to make."""
+    found = brief_audit(release, original=original, learn=learn, seed=seed, progress=progress)
+    numbers, strongest = found.about["rows"], found.strongest
     return Outcome(
-        name=candidate.name,
+        name=name,
         method=release.method.name,
         form=release.form.name,
-        promises=tuple(found["verdict"]["guaranteed"]),
+        promises=tuple(found.guaranteed),
         rows=numbers["published"],
         withheld=numbers.get("withheld"),
-        risks=threats_of(found["attacks"]),
-        losses=_losses(found["usefulness"]),
-        strongest="" if strongest is None else strongest["attack"],
-        seconds=round(made, 3),
+        risks=threats_of([risk.to_dict() for risk in found.attacks]),
+        losses=_losses(found.usefulness),
+        strongest="" if strongest is None else strongest.attack,
+        seconds=round(seconds, 3),
     )
 
 
-def _losses(useful: dict[str, Any]) -> dict[str, float]:
+def _losses(useful: Mapping[str, Any]) -> dict[str, float]:
     """Return what is lost, each from 0 on."""
     found: dict[str, float] = {}
     by_size = {line["queries"]: line["median error"] for line in useful.get("queries", [])}

@@ -7,7 +7,7 @@ take the places of their kind in the order in which they are read. Cost: one pas
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.arrays import Bools, Codes, Ints
+from incrowd.core.groups import Regions
 from incrowd.core.labelled import Labelled
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.source import OpenedTable
@@ -47,11 +48,17 @@ class RowsBeside:
     """The tuple of the table's counts that each row is one of."""
     group_of: Ints
     sure: Bools
+    _written: dict[str, pl.Series] = field(default_factory=dict, repr=False)
 
     @cached_property
     def withheld(self) -> Bools:
         """Rows that are not published."""
         return np.equal(self.group_of, WITHHELD)
+
+    @cached_property
+    def regions(self) -> Regions:
+        """What the labels of each group stand for."""
+        return self.labelled.group_regions()
 
     def before(self, name: str, places: Ints | None = None) -> pl.Series:
         """Return a column of some rows, or of all, as text."""
@@ -63,17 +70,21 @@ class RowsBeside:
         schema = self.release.schema
         groups = self.group_of if places is None else self.group_of[places]
         if name in schema.quasi:
-            labels = _written(self.labelled.shown.written([name]))
-            # One label more, for rows that are in no group.
-            return pl.concat([labels, pl.Series([None], dtype=pl.String)]).gather(
-                np.where(groups == WITHHELD, len(labels), groups)
-            )
+            labels = self._labels(name)
+            return labels.gather(np.where(groups == WITHHELD, len(labels) - 1, groups))
         if name in schema.weights and self.labelled.weights is not None:
             return self._shown_weights(groups, self.tuple_of if places is None else self.tuple_of[places])
         if name not in (*schema.sensitive, *schema.kept):
             return None
         text = self.before(name, places)
         return pl.select(pl.when(pl.Series(groups != WITHHELD)).then(text)).to_series()
+
+    def _labels(self, name: str) -> pl.Series:
+        """Return what each group shows in a column, written out once; and one label more, for rows in no group."""
+        if name not in self._written:
+            labels = _written(self.labelled.shown.written([name]))
+            self._written[name] = pl.concat([labels, pl.Series([None], dtype=pl.String)])
+        return self._written[name]
 
     def _shown_weights(self, groups: Ints, tuples: Ints) -> pl.Series:
         """Return the weights that are written: those of their class, not people's own."""

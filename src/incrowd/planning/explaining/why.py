@@ -64,14 +64,13 @@ def _alike(beside: RowsBeside, row: int) -> Bools:
 def _of_group(beside: RowsBeside, group: int) -> list[Told]:
     """Judge the group that a row is published in, by what is written of it."""
     form, schema = beside.labelled, beside.release.schema
-    mine = form.groups == group
-    lines = form.lines().filter(pl.Series(mine))
+    mine = np.flatnonzero(form.groups == group)
     found = groups_of(
-        lines,
+        form.lines_at(mine),
         schema.written_quasi,
         tuple(schema.sensitive),
         before=form.tally,
-        stands_for=form.stands_for().of(np.flatnonzero(mine)),
+        stands_for=beside.regions.of(np.full(len(mine), group)),
     )
     return _judged(beside, found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 from pathlib import Path
@@ -18,12 +19,17 @@ from incrowd.studio.studio import Studio
 
 Body = dict[str, Any]
 _MOST_LISTED = 1000
+_MOST_WAITING = 4
+"""So many dropped files are held that were not opened yet."""
 
 
 async def files(studio: Studio, request: Request, body: Body) -> Body:
     """List a folder."""
     asked = request.query_params.get("folder") or str(studio.folders.folders[0])
-    folder = studio.folders.require(asked)
+    return await asyncio.to_thread(_listed, studio, studio.folders.require(asked))
+
+
+def _listed(studio: Studio, folder: Path) -> Body:
     if not folder.is_dir():
         raise Refused(404, "there is no such folder.")
     suffixes = {suffix: name for name, kind in registered("sources").items() for suffix in kind.suffixes}
@@ -49,6 +55,8 @@ async def files(studio: Studio, request: Request, body: Body) -> Body:
 async def upload(studio: Studio, request: Request, body: Body) -> Response:
     """Take a file that was dropped into the page."""
     path = await _taken(studio, request)
+    while len(studio.uploads) >= _MOST_WAITING:  # dropped, and never opened
+        studio.place.remove(studio.uploads.pop(next(iter(studio.uploads))))
     name = secrets.token_hex(8)
     studio.uploads[name] = path
     told = {"upload": name, "name": path.name, "size": path.stat().st_size}
@@ -116,7 +124,7 @@ async def project_now(studio: Studio, request: Request, body: Body) -> Body:
 
 async def forget(studio: Studio, request: Request, body: Body) -> Body:
     """Close a project, and remove what is remembered of it."""
-    studio.forget(studio.project(request.path_params["project"]))
+    await studio.forget(studio.project(request.path_params["project"]))
     return {}
 
 

@@ -24,7 +24,7 @@ async def shell(studio: Studio, request: Request, body: Body) -> Response:
         state = studio.state(wanted.get("project"), wanted.get("screen"))
     except Refused:
         state = studio.state()
-    return HTMLResponse(page(studio.with_text(state)))
+    return HTMLResponse(page(studio.with_text({**state, "room": request.scope.get("room", "")})))
 
 
 async def file(studio: Studio, request: Request, body: Body) -> Response:

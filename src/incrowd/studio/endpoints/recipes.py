@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import tomli_w
 from starlette.requests import Request
@@ -10,7 +11,7 @@ from starlette.responses import Response
 
 from incrowd.common.writing import write_text
 from incrowd.errors import OutputError
-from incrowd.studio.asking import VERSION, Endpoint, Field
+from incrowd.studio.asking import DEEPEST, VERSION, Endpoint, Field, require_shallow
 from incrowd.studio.history import at_path, without_path
 from incrowd.studio.projects import Project, recipe_of_toml
 from incrowd.studio.refusing import Refused
@@ -25,6 +26,7 @@ def change(studio: Studio, project: Project, body: Body, recipe: Any, label: str
     _require_now(studio, project, body)
     if not isinstance(recipe, dict) or not isinstance(recipe.get("columns", {}), dict):
         raise Refused(422, "a recipe is a table of tables.", kind="RecipeError")
+    require_shallow(recipe)
     try:
         tomli_w.dumps(recipe)
     except (TypeError, ValueError, AttributeError):
@@ -71,14 +73,18 @@ async def patch(studio: Studio, request: Request, body: Body) -> Body:
     _require_now(studio, project, body)
     recipe = project.recipe
     for pair in body.get("set", []):
-        if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], list) or not pair[0]:
+        if not isinstance(pair, list) or len(pair) != 2 or not _is_path(pair[0]):
             raise Refused(400, "set is a list of pairs: a path and a value.")
         recipe = at_path(recipe, pair[0], pair[1])
     for path in body.get("remove", []):
-        if not isinstance(path, list):
+        if not _is_path(path):
             raise Refused(400, "remove is a list of paths.")
         recipe = without_path(recipe, path)
     return change(studio, project, body, recipe, body.get("label", ""))
+
+
+def _is_path(given: Any) -> bool:
+    return isinstance(given, list) and 0 < len(given) <= DEEPEST
 
 
 def _walk(studio: Studio, request: Request, body: Body, place: Any) -> Body:
@@ -151,11 +157,12 @@ async def load(studio: Studio, request: Request, body: Body) -> Body:
 
 def download(content: bytes, name: str, kind: str) -> Response:
     """Return a file to be saved."""
-    from urllib.parse import quote
+    return Response(content, media_type=kind, headers=as_download(name))
 
-    return Response(
-        content, media_type=kind, headers={"content-disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
-    )
+
+def as_download(name: str) -> dict[str, str]:
+    """Return what tells a browser to save an answer under a name, whatever characters it has."""
+    return {"content-disposition": f"attachment; filename*=UTF-8''{quote(name)}"}
 
 
 P = "/api/projects/{project}"

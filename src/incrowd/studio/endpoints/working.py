@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response, StreamingResponse
 
 from incrowd.core.describing import described
 from incrowd.core.families import registered
-from incrowd.studio.asking import VERSION, Endpoint, Field
-from incrowd.studio.endpoints.recipes import download
+from incrowd.studio.asking import VERSION, Endpoint, Field, whole_number
+from incrowd.studio.endpoints.recipes import as_download, download
 from incrowd.studio.projects import Project
 from incrowd.studio.refusing import Refused
 from incrowd.studio.security import REPORT_POLICY
@@ -21,6 +22,7 @@ from incrowd.studio.studio import Studio, on_other_axes, tries_on
 
 Body = dict[str, Any]
 _MOST_ROWS = 500
+_PIECE = 1 << 20
 _SHOWN = ("all", "changed", "withheld")
 
 
@@ -90,10 +92,8 @@ def _tried(studio: Studio, request: Request) -> tuple[Project, Body]:
 
 
 def _whole(request: Request, name: str, usual: int, most: int | None = None) -> int:
-    text = request.query_params.get(name, str(usual))
-    if not text.isdigit():
-        raise Refused(400, f"{name} is a whole number.")
-    return int(text) if most is None else min(int(text), most)
+    found = whole_number(request.query_params.get(name, str(usual)), name)
+    return found if most is None else min(found, most)
 
 
 async def rows(studio: Studio, request: Request, body: Body) -> Body:
@@ -154,11 +154,42 @@ async def as_zip(studio: Studio, request: Request, body: Body) -> Response:
     project = studio.project(request.path_params["project"])
     release = project.one_published(request.path_params["one"])
     folder = _folder(release)
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in release["files"]:
-            archive.write(folder / file["name"], f"{folder.name}/{file['name']}")
-    return download(content.getvalue(), f"{folder.name}.zip", "application/zip")
+    pieces = _zipped(folder, [file["name"] for file in release["files"]])
+    return StreamingResponse(pieces, media_type="application/zip", headers=as_download(f"{folder.name}.zip"))
+
+
+class _Pieces(io.RawIOBase):
+    """Takes what an archive writes, until somebody fetches it."""
+
+    def __init__(self) -> None:
+        self._written = bytearray()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, piece: Any) -> int:
+        self._written += piece
+        return len(piece)
+
+    def taken(self) -> bytes:
+        """Return what was written since it was last asked for."""
+        found = bytes(self._written)
+        self._written.clear()
+        return found
+
+
+def _zipped(folder: Path, names: list[str]) -> Iterator[bytes]:
+    """Yield an archive piece by piece, as fast as it is fetched: a release may be larger than the memory."""
+    pieces = _Pieces()
+    with zipfile.ZipFile(pieces, "w") as archive:
+        for name in names:
+            about = zipfile.ZipInfo.from_file(folder / name, f"{folder.name}/{name}")
+            about.compress_type = zipfile.ZIP_DEFLATED
+            with (folder / name).open("rb") as source, archive.open(about, "w") as target:
+                while piece := source.read(_PIECE):
+                    target.write(piece)
+                    yield pieces.taken()
+    yield pieces.taken()
 
 
 async def one_file(studio: Studio, request: Request, body: Body) -> Response:

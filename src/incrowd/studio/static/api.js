@@ -1,5 +1,27 @@
 /** Asking the server. */
 
+/** Where this page is: all of the studio is answered under the key in its address, and nowhere else. */
+export const room = /^\/page\/[^/]+/.exec(location.pathname)?.[0] ?? "";
+
+/** The whole address of something in the studio. @param {string} path */
+export const inRoom = (path) => room + path;
+
+// A tab without the key, or with that of an earlier run, asks those that have it. Only pages of this server hear that.
+const tabs = new BroadcastChannel("incrowd studio");
+let lost = !document.getElementById("state");
+tabs.addEventListener("message", ({ data }) => {
+  if (!lost && data === "where?") tabs.postMessage({ room });
+  else if (lost && data.room !== room && /^\/page\/[^/]+$/.test(data.room)) {
+    location.replace(data.room + location.pathname.slice(room.length));
+  }
+});
+
+/** The key of this page is no longer good: go where the studio is now, once another tab knows it. */
+export function seek() {
+  lost = true;
+  tabs.postMessage("where?");
+}
+if (lost) seek(); // on the page that is shown where the key is missing
 
 /** What went wrong, in words for the person, with what to do about it. */
 export class ApiError extends Error {
@@ -28,7 +50,7 @@ export async function ask(method, path, body, type) {
   }
   let answer;
   try {
-    answer = await fetch(path, options);
+    answer = await fetch(inRoom(path), options);
   } catch {
     throw new ApiError(0, {
       kind: "NotConnected",

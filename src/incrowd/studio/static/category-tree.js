@@ -6,29 +6,17 @@
 import { h } from "./dom.js";
 import { counted, number } from "./format.js";
 import { Part } from "./part.js";
-import { valueOf } from "./widgets.js";
-
-/**
- * @typedef {{level: number, node: number, name: string, count: number, values: number, children: Branch[]}} Branch
- * @typedef {{found: Api.Hierarchy, edit: (edits: Record<string, any>[], label: string) => void}} Given
- */
+import { choice, option, valueOf } from "./widgets.js";
 
 const NEW = "\u0000new";
 const TOP = "\u0000top";
 
-/**
- * The levels as a tree, from what stands under the root. A group that holds only one of its own name is left out.
- * @param {Api.Hierarchy} found
- * @returns {Branch[]}
- */
+/** The levels as a tree, without groups that hold only one of their name. @param {Api.Hierarchy} found @returns {Page.Branch[]} */
 export function branches(found) {
-  /** @type {Map<number, Branch[]>} */
-  let below = new Map();
-  /** @type {Branch[]} */
-  let all = [];
+  let below = /** @type {Map<number, Page.Branch[]>} */ (new Map());
+  let all = /** @type {Page.Branch[]} */ ([]);
   for (const level of found.levels.slice(0, -1)) {
-    /** @type {Map<number, Branch[]>} */
-    const next = new Map();
+    const next = /** @type {Map<number, Page.Branch[]>} */ (new Map());
     all = level.listed.map((one) => {
       const children = below.get(one.node) ?? [];
       const [only] = children;
@@ -42,22 +30,21 @@ export function branches(found) {
   return all;
 }
 
-/** @param {Branch[]} list @returns {Branch[]} groups, from the top */
+/** @param {Page.Branch[]} list @returns {Page.Branch[]} groups, from the top */
 function groupsOf(list) {
   return list.flatMap((one) => (one.level > 0 ? [one, ...groupsOf(one.children)] : []));
 }
 
 class CategoryTree extends Part {
-  /** Ticked things, by level and name. @type {Map<string, Branch>} */
+  /** Ticked things, by level and name. @type {Map<string, Page.Branch>} */
   #ticked = new Map();
   #target = NEW;
   #name = "";
   #wrong = "";
   #filter = "";
-  /** @type {Branch | null} */
-  #dragged = null;
+  #dragged = /** @type {Page.Branch | null} */ (null);
 
-  /** @param {Branch[]} nodes @param {string} target */
+  /** @param {Page.Branch[]} nodes @param {string} target */
   #move(nodes, target) {
     const levels = new Set(nodes.map((one) => one.level));
     const level = nodes[0]?.level ?? 0;
@@ -70,6 +57,7 @@ class CategoryTree extends Part {
     const names = nodes.map((one) => one.name);
     this.#ticked = new Map();
     this.#name = "";
+    /** @param {string[]} members @param {string} title */
     const group = (members, title) => ({ action: "group", level, nodes: members, name: title });
     // What stands for itself is in a group of its own name.
     if (target === TOP) this.given.edit(names.map((one) => group([one], one)), `${counted(names.length, "item")} ungrouped`);
@@ -77,7 +65,7 @@ class CategoryTree extends Part {
   }
 
   view() {
-    const { found } = /** @type {Given} */ (this.given);
+    const { found } = /** @type {Page.TreeGiven} */ (this.given);
     const tree = branches(found);
     const groups = groupsOf(tree);
     const known = new Set(groups.map((one) => one.name));
@@ -86,14 +74,9 @@ class CategoryTree extends Part {
     const ticked = [...this.#ticked.values()];
     return [
       h("div.row.mover", null,
-        h("label", null, "Put what is ticked into ", h("select", {
-            value: this.#target,
-            onchange: this.redrawn((event) => (this.#target = valueOf(event))),
-          },
-          h("option", { value: NEW }, "a new group"),
-          [...known].map((name) => h("option", { value: name }, name)),
-          h("option", { value: TOP }, "no group"),
-        )),
+        choice("Put what is ticked into", this.#target,
+          [option(NEW, "a new group"), [...known].map((name) => option(name)), option(TOP, "no group")],
+          this.redrawn((name) => (this.#target = name))),
         this.#target === NEW && h("label", null, "called ", h("input", {
           type: "text", value: this.#name, size: 16,
           oninput: this.redrawn((event) => (this.#name = valueOf(event))),
@@ -114,26 +97,22 @@ class CategoryTree extends Part {
     ];
   }
 
-  /** @param {Branch[]} list @param {string} label @returns {import("./dom.js").Child} */
+  /** @param {Page.Branch[]} list @param {string} label @returns {import("./dom.js").Child} */
   #list(list, label) {
     const wanted = list.filter((one) => one.level > 0 || one.name.toLowerCase().includes(this.#filter));
     return h("ul.tree", { "aria-label": label }, wanted.map((one) => (one.level > 0 ? this.#group(one) : this.#leaf(one))));
   }
 
-  /** @param {Branch} one */
+  /** @param {Page.Branch} one */
   #box(one) {
     const key = `${one.level} ${one.name}`;
     return h("input", {
       type: "checkbox", checked: this.#ticked.has(key), "aria-label": one.level ? `Tick group ${one.name}` : `Tick ${one.name}`,
-      onchange: (event) => {
-        if (event.target.checked) this.#ticked.set(key, one);
-        else this.#ticked.delete(key);
-        this.redraw();
-      },
+      onchange: this.redrawn((event) => (event.target.checked ? this.#ticked.set(key, one) : this.#ticked.delete(key))),
     });
   }
 
-  /** @param {Branch} one */
+  /** @param {Page.Branch} one @returns {Api.Props} */
   #draggable(one) {
     return {
       key: `${one.level} ${one.name}`,
@@ -147,13 +126,13 @@ class CategoryTree extends Part {
     };
   }
 
-  /** @param {Branch} one */
+  /** @param {Page.Branch} one */
   #leaf(one) {
     return h("li.leaf", this.#draggable(one), h("label", null, this.#box(one), h("span.value", null, one.name)),
       h("span.faint.count", null, number(one.count)));
   }
 
-  /** @param {Branch} one */
+  /** @param {Page.Branch} one */
   #group(one) {
     return h("li.group", {
         ...this.#draggable(one),

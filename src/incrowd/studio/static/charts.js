@@ -2,59 +2,60 @@
 
 import { h } from "./dom.js";
 import { number, percent } from "./format.js";
+import { signal } from "./reactive.js";
 
-/**
- * Bars with names, the largest as long as the place.
- * @param {{name: string, value: number, text?: string, class?: string}[]} list
- * @param {number} [most] what a full bar stands for
- */
+const narrow = signal(innerWidth < 640);
+addEventListener("resize", () => narrow.set(innerWidth < 640));
+
+/** Bars with names; `most` is what a full bar stands for. @param {Api.Bar[]} list @param {number} [most] */
 export function bars(list, most = Math.max(...list.map((bar) => bar.value), 0)) {
-  return h("div.bars", { role: "list" },
-    list.map((bar) =>
-      h("div.bar-row", { role: "listitem" },
-        h("span.bar-name", { title: bar.name }, bar.name),
-        h("span.bar-track", { "aria-hidden": "true" },
-          h(`span.bar.${bar.class ?? "a"}`, { style: { width: `${most > 0 ? (100 * bar.value) / most : 0}%` } }),
-        ),
-        h("span.bar-text", null, bar.text ?? number(bar.value)),
-      ),
-    ),
-  );
+  /** @param {number} value */
+  const width = (value) => `${most > 0 ? Math.min(100, (100 * value) / most) : 0}%`;
+  return h("div.bars", { role: "list" }, list.map((bar) =>
+    h("div.bar-row", { role: "listitem" },
+      h("span.bar-name", { title: bar.name }, bar.name),
+      h("span.bar-track", { "aria-hidden": "true" }, h(`span.bar.${bar.class ?? "a"}`, { style: { width: width(bar.value) } })),
+      h("span.bar-text", null, bar.text ?? number(bar.value)))));
 }
 
 /**
  * The bars of a histogram, in a drawing of a given size.
- * @param {{low: number, high: number, count: number}[]} bins
+ * @param {Api.Bin[]} bins
  * @param {{x: (value: number) => number, top: number, bottom: number}} place
  */
 export function histogramBars(bins, { x, top, bottom }) {
   const most = Math.max(...bins.map((bin) => bin.count), 1);
   return bins.map((bin) => {
     const height = ((bottom - top) * bin.count) / most;
-    const [left, right] = [x(bin.low), x(bin.high)];
+    const [left, right] = [x(bin.from), x(bin.to)];
     return h("rect.bin", { x: left, y: bottom - height, width: Math.max(right - left - 1, 0.8), height },
-      h("title", null, `${number(bin.low)} to ${number(bin.high)}: ${number(bin.count)}`),
-    );
+      h("title", null, `${number(bin.from)} to ${number(bin.to)}: ${number(bin.count)}`));
   });
 }
 
-/**
- * A histogram of numbers.
- * @param {{low: number, high: number, count: number}[]} bins
- * @param {string} label for those who do not see it
- */
+/** A histogram of numbers; `label` is for those who do not see it. @param {Api.Bin[]} bins @param {string} label */
 export function histogram(bins, label) {
-  const first = bins[0];
-  const last = bins[bins.length - 1];
-  if (!first || !last) return h("p.faint", null, "No numbers.");
-  const width = 300;
-  const span = last.high - first.low || 1;
-  const x = (value) => ((value - first.low) / span) * width;
+  const [low, high, width] = [bins[0]?.from ?? 0, bins.at(-1)?.to ?? 0, 300];
+  /** @param {number} value */
+  const x = (value) => ((value - low) / (high - low || 1)) * width;
   return h("svg.histogram", { viewBox: `0 0 ${width} 84`, role: "img", "aria-label": label },
     histogramBars(bins, { x, top: 4, bottom: 64 }),
     h("line.axis", { x1: 0, x2: width, y1: 64.5, y2: 64.5 }),
-    h("text", { x: 0, y: 80 }, number(first.low)),
-    h("text", { x: width, y: 80, "text-anchor": "end" }, number(last.high)),
+    h("text", { x: 0, y: 80 }, number(low)),
+    h("text", { x: width, y: 80, "text-anchor": "end" }, number(high)),
+  );
+}
+
+/** How often an attack is right, with its interval, and a mark where guessing is. @param {Api.Risk} risk @param {string} kind */
+export function rate({ value, interval, baseline }, kind) {
+  const [low, high] = interval;
+  /** @param {number} share */
+  const x = (share) => 6 + 288 * share;
+  return h("svg.rate", { viewBox: "0 0 300 30", role: "img", "aria-label": `right ${percent(value)}, against ${percent(baseline)}` },
+    h("rect.track", { x: 6, y: 4, width: 288, height: 12, rx: 3 }),
+    h(`rect.part.${kind}`, { x: 6, y: 4, width: 288 * value, height: 12, rx: 3 }),
+    h("path.whisker", { d: `M${x(low)} 6v8M${x(low)} 10H${x(high)}M${x(high)} 6v8` }),
+    h("path.guess", { d: `M${x(baseline)} 4v13l-5 9h10l-5-9` }),
   );
 }
 
@@ -68,8 +69,7 @@ function axis(largest) {
   return [20 * power, 4];
 }
 
-/** @typedef {{key: string, name: string, x: number, y: number, kind: keyof typeof SHAPES, mark: string}} Dot */
-
+/** @type {Record<Page.Shape, (x: number, y: number) => import("./dom.js").Child>} */
 const SHAPES = {
   way: (x, y) => h("circle.dot", { cx: x, cy: y, r: 6 }),
   best: (x, y) => h("rect.dot", { x: x - 6, y: y - 6, width: 12, height: 12, transform: `rotate(45 ${x} ${y})` }),
@@ -82,26 +82,26 @@ export const LEGEND = /** @type {const} */ ([
   ["best", "nothing else is better on both"], ["way", "another way"], ["try", "your try"], ["now", "what you have now"],
 ]);
 
-/** @param {keyof typeof SHAPES} kind */
+/** @param {Page.Shape} kind */
 export function shape(kind) {
   return h(`svg.key.${kind}`, { viewBox: "0 0 28 28", "aria-hidden": "true" }, SHAPES[kind](14, 14));
 }
 
 /**
  * Points by two numbers. Each can be clicked, or reached with Tab and taken with Enter.
- * @param {Dot[]} dots
+ * @param {Page.Dot[]} dots
  * @param {{x: string, y: string, taken: (key: string) => void, chosen?: string | null}} options
  */
 export function scatter(dots, options) {
-  const [width, height, left, right, top, bottom] = innerWidth < 640 ? [360, 340, 66, 16, 18, 54] : [720, 420, 72, 26, 18, 54];
-  const tick = (share) => `${number(100 * share)} %`;
+  const [width, height, left, right, top, bottom] = narrow.get() ? [360, 340, 66, 16, 18, 54] : [720, 420, 72, 26, 18, 54];
   const [xTop, xSteps] = axis(Math.max(...dots.map((dot) => dot.x), 0));
   const [yTop, ySteps] = axis(Math.max(...dots.map((dot) => dot.y), 0));
+  /** @param {number} value */
   const x = (value) => left + (value / xTop) * (width - left - right);
+  /** @param {number} value */
   const y = (value) => height - bottom - (value / yTop) * (height - top - bottom);
-  const best = dots.filter((dot) => dot.kind === "best").toSorted((a, b) => a.x - b.x || b.y - a.y);
-  /** @type {string[]} */
-  const steps = [];
+  const best = dots.filter((dot) => dot.best).toSorted((a, b) => a.x - b.x || b.y - a.y);
+  const steps = /** @type {string[]} */ ([]);
   best.forEach((dot, at) => {
     const before = best[at - 1];
     if (before) steps.push(`${x(dot.x)},${y(before.y)}`);
@@ -109,14 +109,11 @@ export function scatter(dots, options) {
   });
   const middle = (top + height - bottom) / 2;
   return h("svg.scatter", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `${options.y} by ${options.x}` },
-    ticks(xSteps).map((step) =>
-      h("text", { x: x((xTop * step) / xSteps), y: height - bottom + 20, "text-anchor": "middle" },
-        tick((xTop * step) / xSteps)),
-    ),
-    ticks(ySteps).map((step) => [
-      h("line.grid", { x1: left, x2: width - right, y1: y((yTop * step) / ySteps), y2: y((yTop * step) / ySteps) }),
-      h("text", { x: left - 8, y: y((yTop * step) / ySteps) + 4, "text-anchor": "end" },
-        tick((yTop * step) / ySteps)),
+    ticks(xTop, xSteps).map((at) =>
+      h("text", { x: x(at), y: height - bottom + 20, "text-anchor": "middle" }, `${number(100 * at)} %`)),
+    ticks(yTop, ySteps).map((at) => [
+      h("line.grid", { x1: left, x2: width - right, y1: y(at), y2: y(at) }),
+      h("text", { x: left - 8, y: y(at) + 4, "text-anchor": "end" }, `${number(100 * at)} %`),
     ]),
     h("text", { x: (left + width - right) / 2, y: height - 10, "text-anchor": "middle" }, `${options.x} →`),
     h("text", { x: 14, y: middle, "text-anchor": "middle", transform: `rotate(-90 14 ${middle})` }, `${options.y} →`),
@@ -149,5 +146,5 @@ export function scatter(dots, options) {
   );
 }
 
-/** @param {number} steps */
-const ticks = (steps) => Array.from({ length: steps + 1 }, (_, step) => step);
+/** @param {number} top @param {number} steps */
+const ticks = (top, steps) => Array.from({ length: steps + 1 }, (_, step) => (top * step) / steps);

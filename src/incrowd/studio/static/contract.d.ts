@@ -2,9 +2,11 @@
 declare namespace Api {
   type Fault = {kind: string, message: string, hint: string | null, column?: string | null, values?: string[]};
   type Recipe = Record<string, any>;
+  /** What an element is made with: `on…` are handlers. */
+  type Props = {[event: `on${string}`]: ((event: any) => unknown) | undefined, [name: string]: any};
   type Job = {id: string, project: string, kind: string, version: number, stage: string, done: number | null,
     state: "waiting" | "running" | "done" | "failed" | "cancelled", began: number, seconds: number,
-    error: Fault | null, parts: string[], result?: any, found?: Record<string, any>};
+    error: Fault | null, parts: string[], told: number, result?: any, found?: Record<string, any>};
   type Point = {basis: string, rows: number, risk: number | null, loss: number | null, risks: Record<string, number>,
     losses: Record<string, number>, strongest: string, withheld: number | null, published: number,
     failed: string};
@@ -24,20 +26,30 @@ declare namespace Api {
     projects: {id: string, name: string, changed: number, state: string}[], current: Project | null,
     recent?: {id: string, name: string, path: string}[]};
   type Parameter = {name: string, choices: string[] | null, needed: boolean, default: any, about: string,
-    kind: "whole" | "number" | "truth" | "text" | "choice" | "column" | "columns" | "list" | "table"};
+    kind: "whole" | "number" | "truth" | "text" | "choice" | "column" | "columns" | "list" | "texts" | "table"};
   type PartKind = {name: string, plain_name?: string, about: string, more?: string, parameters: Parameter[],
-    private?: boolean, needs_models?: boolean};
+    common?: boolean, private?: boolean, usual?: boolean, needs_person?: boolean, uses_hierarchy?: boolean,
+    title?: string};
   type Word = {name: string, plain_name?: string, about: string};
   type Catalogue = {models: PartKind[], methods: PartKind[], forms: PartKind[], hierarchies: PartKind[], dates: PartKind[],
-    roles: Word[], risks: Word[], losses: Word[]};
+    changes: PartKind[], attacks: PartKind[], set_models: PartKind[], set_methods: PartKind[], rules: PartKind[],
+    recipe: Parameter[], roles: Word[], shows: Word[], risks: Word[], losses: Word[]};
   type SourceOption = {name: string, value: any, found_out: boolean, kind: string, choices: string[] | null, about: string,
     free?: boolean};
   type Opened = {source: Record<string, any>, found_out: string[], kind: string, notes: string[], options: SourceOption[],
     columns: {name: string, type: string, written: string | null}[],
     first: {columns: string[], rows: (string | null)[][]}};
+  type ByRule = {recipe: Recipe, not_established: string[], questions: string[]};
+  type Ledger = {ledger: string, spent: string, cap: string | null, keeps_people: boolean,
+    entries: {number: number, time: string, kind: string, about: number, method: string | null, price: string | null}[]};
+  type Risk = {attack: string, "plain name"?: string, column?: string, value: number, interval: [number, number],
+    baseline: number, "baseline is": string, advantage: number, "got through": boolean, people: number, level: string,
+    says: string};
   type Separation = {columns: string[], rows: number, groups: number, unique_rows: number, unique_share: number, k: number,
     separation: number};
-  type Distribution = {kind: "numbers", bins: {from: number, to: number, count: number}[], missing: number}
+  type Bin = {from: number, to: number, count: number};
+  type Bar = {name: string, value: number, text?: string, class?: string};
+  type Distribution = {kind: "numbers", bins: Bin[], missing: number}
     | {kind: "values", values: {value: string, count: number}[], missing: number,
     others: {values: number, count: number} | null}
     | {kind: "none", why: string};

@@ -3,6 +3,8 @@
  * alone what is the same already: focus, selection and what somebody is typing stay.
  */
 
+import { inRoom } from "./api.js";
+
 /**
  * @typedef {{tag: string, props: Record<string, any>, children: Node_[], key: string | undefined}} Described
  * @typedef {Described | string} Node_
@@ -12,30 +14,28 @@
 const SVG = "http://www.w3.org/2000/svg";
 /** Set as properties of elements, since their attributes are only where they start. */
 const LIVE = new Set(["value", "checked", "open", "selected", "indeterminate", "disabled", "readOnly"]);
-/** @type {WeakMap<Node, {key: string | undefined, props: Record<string, any>}>} */
-const made = new WeakMap();
-/** @type {WeakSet<Node>} */
-const own = new WeakSet();
+const made = /** @type {WeakMap<Node, {key: string | undefined, props: Record<string, any>}>} */ (new WeakMap());
+const own = /** @type {WeakSet<Node>} */ (new WeakSet());
 
 /**
  * Describe an element. `key` tells it from its siblings, `style` is an object, `on…` are functions, other objects and
  * functions become properties, and everything else attributes.
  * @param {string} tag with classes: `p.faint`
- * @param {Record<string, any> | null} [props]
+ * @param {Api.Props | null} [props]
  * @param {...Child} children
  * @returns {Described}
  */
 export function h(tag, props, ...children) {
   const [name = "div", ...classes] = tag.split(".");
   const { key, ...given } = props ?? {};
+  if (given["href"]?.startsWith("/")) given["href"] = inRoom(given["href"]);
   if (classes.length) given["class"] = [...classes, given["class"]].filter(Boolean).join(" ");
   return { tag: name, props: given, children: flat(children), key: key === undefined ? undefined : String(key) };
 }
 
 /** @param {Child[]} children @returns {Node_[]} */
 function flat(children) {
-  /** @type {Node_[]} */
-  const nodes = [];
+  const nodes = /** @type {Node_[]} */ ([]);
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
     if (Array.isArray(child)) nodes.push(...flat(child));
@@ -53,12 +53,18 @@ export function render(place, children) {
   reconcile(place, flat([children]));
 }
 
+/** Show again what is described, where somebody has changed a field and it was refused. */
+export function restore() {
+  for (const node of document.querySelectorAll("input, select")) {
+    const props = made.get(node)?.props ?? {};
+    for (const name of ["value", "checked"]) if (name in props) assign(node, name, props[name], undefined);
+  }
+}
+
 /** @param {Element} parent @param {Node_[]} wanted */
 function reconcile(parent, wanted) {
-  /** @type {Map<string, ChildNode>} */
-  const keyed = new Map();
-  /** @type {ChildNode[]} */
-  const loose = [];
+  const keyed = /** @type {Map<string, ChildNode>} */ (new Map());
+  const loose = /** @type {ChildNode[]} */ ([]);
   for (const node of parent.childNodes) {
     const key = made.get(node)?.key;
     if (key === undefined) loose.push(node);

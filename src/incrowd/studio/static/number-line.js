@@ -10,19 +10,14 @@ import { histogramBars } from "./charts.js";
 import { h } from "./dom.js";
 import { number } from "./format.js";
 import { Part } from "./part.js";
+import { choice, more, option } from "./widgets.js";
 
-/**
- * @typedef {{at: number, level: number}} Cut
- * @typedef {{low: number, high: number, count: number}} Bin
- * @typedef {{bins: Bin[], whole: boolean, cuts: number[][], changed: (cuts: number[][]) => void}} Given level by level
- */
-
-/** @param {number[][]} levels @returns {Cut[]} */
+/** @param {number[][]} levels @returns {Page.Cut[]} */
 export function cutsOf(levels) {
   return (levels[0] ?? []).map((at) => ({ at, level: levels.filter((level) => level.includes(at)).length }));
 }
 
-/** @param {Cut[]} cuts @returns {number[][]} levels, without those that have no cut */
+/** @param {Page.Cut[]} cuts @returns {number[][]} levels, without those that have no cut */
 export function levelsOf(cuts) {
   const most = Math.max(0, ...cuts.map((cut) => cut.level));
   const sorted = cuts.toSorted((a, b) => a.at - b.at);
@@ -39,10 +34,8 @@ export function roundStep(span, whole) {
 }
 
 class NumberLine extends Part {
-  /** @type {Cut[]} */
-  #cuts = [];
-  /** @type {number[][] | null} */
-  #shown = null;
+  #cuts = /** @type {Page.Cut[]} */ ([]);
+  #shown = /** @type {number[][] | null} */ (null);
   #levels = 1;
   #width = 600;
   #dragged = -1;
@@ -64,9 +57,9 @@ class NumberLine extends Part {
   }
 
   get #range() {
-    const bins = /** @type {Bin[]} */ (this.given.bins);
-    const low = bins[0]?.low ?? 0;
-    const high = bins[bins.length - 1]?.high ?? 1;
+    const bins = /** @type {Api.Bin[]} */ (this.given.bins);
+    const low = bins[0]?.from ?? 0;
+    const high = bins.at(-1)?.to ?? 1;
     return { low, high, step: roundStep(high - low || 1, this.given.whole) };
   }
 
@@ -75,12 +68,6 @@ class NumberLine extends Part {
     const { low, high } = this.#range;
     return 14 + ((value - low) / (high - low || 1)) * (this.#width - 28);
   };
-
-  /** @param {number} x */
-  #value(x) {
-    const { low, high, step } = this.#range;
-    return this.#round(low + ((x - 14) / (this.#width - 28)) * (high - low), step);
-  }
 
   /** @param {number} value @param {number} step */
   #round(value, step) {
@@ -94,7 +81,7 @@ class NumberLine extends Part {
     this.redraw();
   }
 
-  /** @param {number} place @param {Partial<Cut>} change */
+  /** @param {number} place @param {Partial<Page.Cut>} change */
   #change(place, change) {
     const { low, high, step } = this.#range;
     const least = (this.#cuts[place - 1]?.at ?? low - step) + step;
@@ -115,20 +102,16 @@ class NumberLine extends Part {
   /** Put a cut into the middle of the range with the most people. */
   #add() {
     const { low, high, step } = this.#range;
-    const ends = [low, ...this.#cuts.map((cut) => cut.at).toSorted((a, b) => a - b), high];
-    const bins = /** @type {Bin[]} */ (this.given.bins);
-    let most = -1;
-    let best = (low + high) / 2;
-    for (let place = 1; place < ends.length; place += 1) {
-      const [from, to] = [ends[place - 1] ?? low, ends[place] ?? high];
-      const people = bins.filter((bin) => bin.low < to && bin.high > from).reduce((sum, bin) => sum + bin.count, 0);
-      const middle = this.#round((from + to) / 2, step);
-      if (people > most && middle > from && middle < to) [most, best] = [people, middle];
-    }
-    if (most >= 0) {
-      this.#cuts = [...this.#cuts, { at: this.#round(best, step), level: 1 }].toSorted((a, b) => a.at - b.at);
-      this.#tell();
-    }
+    const starts = [low, ...this.#cuts.map((cut) => cut.at)];
+    const bins = /** @type {Api.Bin[]} */ (this.given.bins);
+    const [best] = starts.map((from, place) => {
+      const to = starts[place + 1] ?? high;
+      const inside = bins.filter((bin) => bin.from < to && bin.to > from);
+      return { from, to, at: this.#round((from + to) / 2, step), people: inside.reduce((sum, bin) => sum + bin.count, 0) };
+    }).filter(({ from, to, at }) => from < at && at < to).toSorted((a, b) => b.people - a.people);
+    if (!best) return;
+    this.#cuts = [...this.#cuts, { at: best.at, level: 1 }].toSorted((a, b) => a.at - b.at);
+    this.#tell();
   }
 
   /** @param {KeyboardEvent} event @param {number} place */
@@ -150,27 +133,37 @@ class NumberLine extends Part {
 
   /** @param {PointerEvent} event */
   #drag(event) {
-    if (this.#dragged < 0) return;
     const box = this.querySelector("svg")?.getBoundingClientRect();
-    if (box) this.#change(this.#dragged, { at: this.#value(event.clientX - box.left) });
+    if (this.#dragged < 0 || !box) return;
+    const { low, high, step } = this.#range;
+    const at = low + ((event.clientX - box.left - 14) / (this.#width - 28)) * (high - low);
+    this.#change(this.#dragged, { at: this.#round(at, step) });
   }
 
   #settle() {
+    this.#dragged = -1;
     if (JSON.stringify(levelsOf(this.#cuts)) !== JSON.stringify(this.#shown)) this.#tell();
   }
 
   view() {
-    const given = /** @type {Given} */ (this.given);
+    const given = /** @type {Page.LineGiven} */ (this.given);
     if (!given.bins?.length) return h("p.faint", null, "This column has no numbers to draw.");
     if (this.#dragged < 0 && JSON.stringify(given.cuts) !== JSON.stringify(this.#shown)) {
       this.#cuts = cutsOf(given.cuts);
       this.#shown = given.cuts;
       this.#levels = Math.max(1, given.cuts.length);
     }
-    return [this.#line(given), this.#buttons(), this.#list()];
+    return [
+      this.#line(given),
+      h("div.row", null,
+        h("button", { onclick: () => this.#add() }, "Add a cut"),
+        h("button", { onclick: this.redrawn(() => (this.#levels += 1)) }, "Add a level"),
+        h("span.faint", null, "Drag a cut, or move it with the arrow keys ← →. Up and down: at how many levels it stays.")),
+      this.#list(),
+    ];
   }
 
-  /** @param {Given} given */
+  /** @param {Page.LineGiven} given */
   #line(given) {
     const { low, high } = this.#range;
     const [top, bottom] = [22, 132];
@@ -180,10 +173,7 @@ class NumberLine extends Part {
         width: this.#width, height: 160, viewBox: `0 0 ${this.#width} 160`, role: "group",
         "aria-label": "Number line with cuts",
         onpointermove: (event) => this.#drag(event),
-        onpointerup: () => {
-          this.#dragged = -1;
-          this.#settle();
-        },
+        onpointerup: () => this.#settle(),
       },
       histogramBars(given.bins, { x: this.#x, top, bottom }),
       h("line.axis", { x1: 14, x2: this.#width - 14, y1: bottom + 0.5, y2: bottom + 0.5 }),
@@ -195,7 +185,7 @@ class NumberLine extends Part {
     );
   }
 
-  /** @param {Cut} cut @param {number} place @param {number} top @param {number} bottom */
+  /** @param {Page.Cut} cut @param {number} place @param {number} top @param {number} bottom */
   #handle(cut, place, top, bottom) {
     const x = this.#x(cut.at);
     const { low, high } = this.#range;
@@ -219,41 +209,24 @@ class NumberLine extends Part {
     );
   }
 
-  #buttons() {
-    return h("div.row", null,
-      h("button", { onclick: () => this.#add() }, "Add a cut"),
-      h("button", { onclick: this.redrawn(() => (this.#levels += 1)) }, "Add a level"),
-      h("span.faint", null, "Drag a cut, or move it with the arrow keys ← →. Up and down: at how many levels it stays."),
-    );
-  }
-
   #list() {
     if (!this.#cuts.length) return h("p.faint", null, "No cuts yet: all numbers are one range.");
     const { step } = this.#range;
-    return h("details.cuts", null,
-      h("summary", null, `The ${this.#cuts.length === 1 ? "cut" : `${this.#cuts.length} cuts`} as numbers`),
-      h("ul.plain", null,
-        this.#cuts.map((cut, place) =>
-          h("li.row", null,
-            h("label", null, `Cut ${place + 1} `, h("input", {
-              type: "number", step: "any", value: String(cut.at),
-              onchange: (event) => {
-                const value = Number(event.target.value);
-                if (Number.isFinite(value)) this.#change(place, { at: this.#round(value, Math.min(step, 1e-6)) });
-                this.#settle();
-              },
-            })),
-            h("label", null, "kept up to level ", h("select", {
-              value: String(cut.level),
-              onchange: (event) => {
-                this.#change(place, { level: Number(event.target.value) });
-                this.#settle();
-              },
-            }, Array.from({ length: this.#levels }, (_, level) => h("option", { value: level + 1 }, level + 1)))),
-            h("button.small", { onclick: () => this.#remove(place) }, `Remove cut ${place + 1}`),
-          ),
-        ),
-      ),
+    const levels = Array.from({ length: this.#levels }, (_, level) => option(String(level + 1)));
+    /** @param {number} place @param {Partial<Page.Cut>} change */
+    const changed = (place, change) => {
+      this.#change(place, change);
+      this.#settle();
+    };
+    return more(`The ${this.#cuts.length === 1 ? "cut" : `${this.#cuts.length} cuts`} as numbers`,
+      h("ul.plain.cuts", null, this.#cuts.map((cut, place) =>
+        h("li.row", null,
+          h("label", null, `Cut ${place + 1} `, h("input", {
+            type: "number", step: "any", value: String(cut.at),
+            onchange: (event) => changed(place, { at: this.#round(Number(event.target.value) || 0, Math.min(step, 1e-6)) }),
+          })),
+          choice("kept up to level", String(cut.level), levels, (level) => changed(place, { level: Number(level) })),
+          h("button.small", { onclick: () => this.#remove(place) }, `Remove cut ${place + 1}`)))),
     );
   }
 }

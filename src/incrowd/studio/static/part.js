@@ -4,10 +4,8 @@ import { render } from "./dom.js";
 import { effect } from "./reactive.js";
 
 export class Part extends HTMLElement {
-  /** @type {{again: () => void, stop: () => void} | null} */
-  #drawing = null;
-  /** @type {any} */
-  #given = {};
+  #drawing = /** @type {{again: () => void, stop: () => void} | null} */ (null);
+  #given = /** @type {any} */ ({});
 
   /** What the element around it hands over. */
   get given() {

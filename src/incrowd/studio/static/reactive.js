@@ -5,10 +5,8 @@
 
 /** @typedef {{run: () => void, sources: Set<Set<Effect>>, stopped: boolean}} Effect */
 
-/** @type {Effect | null} */
-let running = null;
-/** @type {Set<Effect>} */
-const waiting = new Set();
+let running = /** @type {Effect | null} */ (null);
+const waiting = /** @type {Set<Effect>} */ (new Set());
 
 /**
  * `get` reads it and has a running effect told of changes, `peek` only reads it.
@@ -23,8 +21,7 @@ const waiting = new Set();
  * @returns {Signal<T>}
  */
 export function signal(value) {
-  /** @type {Set<Effect>} */
-  const readers = new Set();
+  const readers = /** @type {Set<Effect>} */ (new Set());
   const own = {
     get() {
       if (running) {
@@ -34,12 +31,12 @@ export function signal(value) {
       return value;
     },
     peek: () => value,
-    set(next) {
+    set(/** @type {T} */ next) {
       if (Object.is(next, value)) return;
       value = next;
       for (const reader of readers) wake(reader);
     },
-    update: (change) => own.set(change(value)),
+    update: (/** @type {(value: T) => T} */ change) => own.set(change(value)),
   };
   return own;
 }
@@ -56,11 +53,7 @@ function flush() {
   for (const one of now) if (!one.stopped) one.run();
 }
 
-/**
- * Run a function now, and again when what it read has changed.
- * @param {() => void} work
- * @returns {{again: () => void, stop: () => void}} ask for another run; end it
- */
+/** Run a function now, and again when what it read has changed, until it is stopped. @param {() => void} work */
 export function effect(work) {
   /** @type {Effect} */
   const own = {

@@ -28,16 +28,15 @@ class StudioTop extends Part {
       h("span.brand", null, state.get().name),
       h("span.project", { title: own?.path }, own ? own.name : "No table is open"),
       own && h("div.row.push", null,
-        h("button.small", {
-          "aria-label": "Undo", disabled: !own.can_undo, title: own.can_undo ? `Undo: ${own.can_undo}` : "Nothing to undo",
-          onclick: undo,
-        }, "↶ Undo"),
-        h("button.small", {
-          "aria-label": "Redo", disabled: !own.can_redo, title: own.can_redo ? `Redo: ${own.can_redo}` : "Nothing to redo",
-          onclick: redo,
-        }, "↷ Redo")),
+        this.#walk("Undo", "↶", own.can_undo, undo), this.#walk("Redo", "↷", own.can_redo, redo)),
       h("p.visually-hidden", { role: "status" }, said.get()),
     );
+  }
+
+  /** @param {string} name @param {string} sign @param {string | null} step @param {() => unknown} work */
+  #walk(name, sign, step, work) {
+    const title = step ? `${name}: ${step}` : `Nothing to ${name.toLowerCase()}`;
+    return h("button.small", { "aria-label": name, disabled: !step, title, onclick: work }, `${sign} ${name}`);
   }
 }
 
@@ -67,7 +66,7 @@ class StudioSteps extends Part {
 }
 
 class StudioRecipe extends Part {
-  #tab = "toml";
+  #tab = /** @type {"toml" | "python" | "command"} */ ("toml");
   #copied = "";
 
   /** @param {string} text */
@@ -87,15 +86,11 @@ class StudioRecipe extends Part {
     }
     const text = looked(`${base()}/text`, own.version) ?? own.text;
     const shown = text ? text[this.#tab] : "…";
-    const tab = (name, label) =>
-      h("button.small", {
-        role: "tab", "aria-selected": String(this.#tab === name), "aria-controls": "recipe-text",
-        onclick: () => {
-          this.#tab = name;
-          this.#copied = "";
-          this.redraw();
-        },
-      }, label);
+    /** @param {"toml" | "python" | "command"} name @param {string} label */
+    const tab = (name, label) => h("button.small", {
+      role: "tab", "aria-selected": String(this.#tab === name), "aria-controls": "recipe-text",
+      onclick: this.redrawn(() => ([this.#tab, this.#copied] = [name, ""])),
+    }, label);
     return h("section.recipe", null,
       title,
       h("p.faint.small-text", null, "All that you chose. The same on the command line makes the same release."),
@@ -104,7 +99,7 @@ class StudioRecipe extends Part {
       h("pre", { id: "recipe-text", role: "tabpanel", tabindex: "0", "aria-label": "Recipe" }, shown),
       h("div.row", null,
         h("button.small", { onclick: () => this.#copy(shown) }, "Copy"),
-        h("a.button.small-text", { href: `${base()}/recipe.toml`, download: true }, "Download recipe"),
+        h("a.button.small", { href: `${base()}/recipe.toml`, download: true }, "Download recipe"),
         h("span.faint.small-text", { role: "status" }, this.#copied)),
       this.#history(own),
       this.#files(own),
@@ -116,7 +111,7 @@ class StudioRecipe extends Part {
     const found = looked(`${base()}/history`, own.version);
     if (!found || found.steps.length < 2) return null;
     return h("details", null, h("summary", null, `All ${found.steps.length} steps`), h("ol.plain.small-text", null,
-      found.steps.toReversed().map((step) =>
+      found.steps.toReversed().map((/** @type {any} */ step) =>
         h("li", { key: step.place }, step.place === found.now
           ? h("strong", null, step.label, " (now)")
           : h("button.link", { onclick: () => backTo(step.place) }, step.label)))));
@@ -146,8 +141,10 @@ class StudioNotices extends Part {
   view() {
     const wrong = fault.get();
     return [
-      !connected.get() && h("p.note.bad", { role: "alert" },
+      connected.get() === "lost" && h("p.note.bad", { role: "alert" },
         "Not connected. Is the studio still running in the terminal? This page goes on by itself when it is back. Nothing is lost."),
+      connected.get() === "refused" && h("p.note.bad", { role: "alert" },
+        "The studio was started again. Open the new link that the terminal shows; this page then goes on. Nothing is lost."),
       wrong && faultNote(wrong, () => fault.set(null)),
     ];
   }

@@ -1,11 +1,8 @@
 /** What the page knows, and what a person can do. Every number comes from the server. */
 
-import { ApiError, ask, get, post, put } from "./api.js";
+import { ApiError, ask, get, inRoom, post, put, room, seek } from "./api.js";
+import { restore } from "./dom.js";
 import { signal } from "./reactive.js";
-
-/**
- * @typedef {(string | number)[]} Path
- */
 
 export const STEPS = /** @type {const} */ ([
   ["open", "Open"], ["roles", "Roles"], ["hierarchies", "Hierarchies"], ["try", "Try"], ["compare", "Compare"],
@@ -23,7 +20,8 @@ export const catalogue = signal(/** @type {Api.Catalogue | null} */ (null));
 export const fault = signal(/** @type {Api.Fault | null} */ (null));
 /** What was done last, for those who do not see it. */
 export const said = signal("");
-export const connected = signal(true);
+/** Whether the server answers; `refused`: it was started again, and wants its new link. */
+export const connected = signal(/** @type {"yes" | "lost" | "refused"} */ ("yes"));
 /** Whether something is being asked of the server that a button waits for. */
 export const busy = signal(0);
 
@@ -34,7 +32,7 @@ export function begin(first) {
   screen.set(wanted ?? "open");
   history.replaceState(null, "", address());
   addEventListener("popstate", () => {
-    const [, , id, name] = location.pathname.split("/");
+    const [, , id, name] = location.pathname.slice(room.length).split("/");
     if (id && id !== project.peek()?.id) location.reload();
     else screen.set(STEPS.find(([step]) => step === name)?.[0] ?? "open");
   });
@@ -47,8 +45,8 @@ function replace(next) {
   state.set(next);
   const current = next.current ?? null;
   const before = project.peek();
-  if (before && current && before.id !== current.id) return; // this tab has another project open
-  if (before && !current) get(base()).then(adopt, told);
+  // This tab may have another table open.
+  if (before && before.id !== current?.id) get(base()).then(adopt, told);
   else adopt(current);
 }
 
@@ -56,19 +54,21 @@ function replace(next) {
 function adopt(next) {
   const before = project.peek();
   if (before && next && before.id === next.id && before.version > next.version) return;
-  if (before?.id !== next?.id) {
-    newest = 0;
-    jobs.set({});
-    lasting.clear();
-  }
+  if (before?.id !== next?.id) forget();
   project.set(next);
   for (const job of next?.jobs ?? []) learn(job);
+}
+
+function forget() {
+  newest = null;
+  jobs.set({});
+  lasting.clear();
 }
 
 /** @param {Screen} [name] */
 function address(name = screen.peek()) {
   const own = project.peek();
-  return own ? `/project/${own.id}/${name}` : "/";
+  return inRoom(own ? `/project/${own.id}/${name}` : "/");
 }
 
 /** @param {Screen} name */
@@ -82,13 +82,24 @@ export function go(name) {
 }
 
 function listen() {
-  const events = new EventSource("/api/events");
+  const events = new EventSource(inRoom("/api/events"));
   /** @param {string} name @param {(data: any) => void} work */
   const on = (name, work) =>
     events.addEventListener(name, (event) => work(JSON.parse(/** @type {MessageEvent} */ (event).data)));
-  events.addEventListener("error", () => connected.set(false));
+  events.addEventListener("error", async () => {
+    if (connected.peek() === "yes") connected.set("lost");
+    if (events.readyState !== EventSource.CLOSED) return; // it tries again by itself
+    const found = await get("/api/state").catch((error) => error);
+    if (found.status === 401) {
+      connected.set("refused");
+      seek();
+    }
+    setTimeout(listen, 2000);
+  });
   on("hello", (data) => {
-    connected.set(true);
+    // After a break it may be another run of the studio, with other jobs.
+    if (connected.peek() !== "yes") forget();
+    connected.set("yes");
     replace(data.state);
   });
   on("project", (data) => {
@@ -96,21 +107,23 @@ function listen() {
     if (data.id === project.peek()?.id && queued === 0) adopt({ ...data, jobs: [] });
   });
   on("job", learn);
-  on("bye", () => connected.set(false));
+  on("bye", () => connected.set("lost"));
 }
 
 /** Take in what is new of a job, and ask for what it found. @param {Api.Job} job */
 async function learn(job) {
   if (job.project !== project.peek()?.id) return;
   const before = jobs.peek()[job.kind];
-  if (before && before.id !== job.id && before.began > job.began) return;
+  // Answers may come in another order than they were sent: nothing goes back to what it was.
+  if (before && (before.id === job.id ? before.seconds > job.seconds : before.began > job.began)) return;
   const kept = before?.id === job.id ? { found: before.found, result: before.result } : {};
   const ended = job.state === "done" || job.state === "failed" || job.state === "cancelled";
   jobs.update((all) => ({ ...all, [job.kind]: { ...job, ...kept } }));
-  const more = before?.id !== job.id || job.parts.length > before.parts.length || job.kind === "compare";
-  if ((job.parts.length && more) || (ended && kept.result === undefined)) {
+  const more = before?.id !== job.id || job.told > before.told;
+  if ((job.told && more) || (ended && !kept.result)) {
     const whole = await get(`/api/jobs/${job.id}`).catch(() => null);
-    if (whole && jobs.peek()[job.kind]?.id === job.id) jobs.update((all) => ({ ...all, [job.kind]: whole }));
+    const now = jobs.peek()[job.kind];
+    if (whole && now?.id === job.id && whole.seconds >= now.seconds) jobs.update((all) => ({ ...all, [job.kind]: whole }));
   }
 }
 
@@ -154,34 +167,50 @@ export async function doing(work) {
 
 /** One change after the other: each needs the version that the one before made. */
 let queue = Promise.resolve();
-let [queued, newest] = [0, 0];
+let queued = 0;
+/** What the last change from here made. @type {Api.Project | null} */
+let newest = null;
 
 /**
  * Change the recipe.
  * @param {string} label what the step is called when it is undone
- * @param {(version: number) => Promise<Api.Project>} work
+ * @param {(version: number, recipe: any) => Promise<Api.Project>} work
  */
 function change(label, work) {
   queued += 1;
   const next = queue.then(() =>
     doing(async () => {
-      const after = await work(Math.max(newest, project.peek()?.version ?? 0)).finally(() => (queued -= 1));
-      newest = after.version;
+      const own = project.peek();
+      const now = newest && newest.version > (own?.version ?? 0) ? newest : own;
+      const after = await work(now?.version ?? 0, now?.recipe).finally(() => (queued -= 1));
+      newest = after;
       if (queued === 0) adopt({ ...after, jobs: [] });
       said.set(label);
       return after;
     }),
   );
-  queue = next.then(() => {
+  queue = next.then((after) => {
+    if (!after) restore();
     // The last of several changes failed: what the others made is still to be shown.
-    if (queued === 0 && newest > (project.peek()?.version ?? 0)) get(base()).then(adopt, told);
+    if (queued === 0 && (newest?.version ?? 0) > (project.peek()?.version ?? 0)) get(base()).then(adopt, told);
   });
   return next;
 }
 
-/** @param {string} label @param {[Path, any][]} set @param {Path[]} [remove] */
+/** @param {string} label @param {[Page.Path, any][]} set @param {Page.Path[]} [remove] */
 export const patch = (label, set, remove = []) =>
   change(label, (version) => ask("PATCH", `${base()}/recipe`, { version, label, set, remove }));
+
+/** What changes the recipe at a path. @param {Page.Path} path @returns {Page.Put} */
+export const putAt = (path) => (update, label) =>
+  change(label, (version, recipe) => {
+    const value = update(path.reduce((node, key) => node?.[key], recipe));
+    const found = value === undefined ? { remove: [path] } : { set: [[path, value]] };
+    return ask("PATCH", `${base()}/recipe`, { version, label, ...found });
+  });
+
+/** @param {any} recipe @param {string} label */
+export const putRecipe = (recipe, label) => change(label, (version) => put(`${base()}/recipe`, { version, recipe, label }));
 
 export const undo = () =>
   change(`Undone: ${project.peek()?.can_undo ?? ""}`, (version) => post(`${base()}/undo`, { version }));
@@ -215,35 +244,27 @@ export function start(kind, more = {}) {
 export const cancel = (job) => doing(() => ask("DELETE", `/api/jobs/${job.id}`));
 
 /** Open a table. @param {Record<string, any>} where */
-export function open(where) {
-  return doing(async () => {
-    const opened = await post("/api/projects", where);
-    adopt(opened);
-    screen.set("open");
-    history.pushState(null, "", address("open"));
-    return opened;
-  });
+export const open = (where) => doing(() => opened(where));
+
+/** @param {Record<string, any>} where */
+async function opened(where) {
+  adopt(await post("/api/projects", where));
+  screen.set("open");
+  history.pushState(null, "", address("open"));
 }
 
 /** @param {File} file */
 export function upload(file) {
   return doing(async () => {
-    const own = project.peek();
-    if (own?.state === "needs file") {
-      const path = `${base()}/file?name=${encodeURIComponent(file.name)}`;
-      return adopt(await ask("POST", path, file, "application/octet-stream"));
-    }
-    const path = `/api/uploads?name=${encodeURIComponent(file.name)}`;
+    const again = project.peek()?.state === "needs file";
+    const path = `${again ? `${base()}/file` : "/api/uploads"}?name=${encodeURIComponent(file.name)}`;
     const sent = await ask("POST", path, file, "application/octet-stream");
-    const opened = await post("/api/projects", { upload: sent.upload });
-    adopt(opened);
-    screen.set("open");
-    history.pushState(null, "", address("open"));
+    if (again) adopt(sent);
+    else await opened({ upload: sent.upload });
   });
 }
 
-/** @type {Map<string, import("./reactive.js").Signal<any>>} */
-const lasting = new Map();
+const lasting = /** @type {Map<string, import("./reactive.js").Signal<any>>} */ (new Map());
 
 /**
  * Something to look up, asked for once and kept; undefined until it is there, null where there is none.
@@ -273,10 +294,12 @@ export function looked(path, stamp = "") {
   return own.get().data;
 }
 
-/** The role of each column, as the recipe has it. @param {Api.Project | null} own @returns {Record<string, string>} */
-export function roles(own) {
-  const columns = own?.recipe?.["columns"] ?? {};
-  return Object.fromEntries(
-    Object.entries(columns).map(([name, one]) => [name, typeof one === "string" ? one : (one.role ?? "")]),
-  );
+/** What the recipe says of each column. @param {Api.Project | null} own @returns {Record<string, Record<string, any>>} */
+export function columnsOf(own) {
+  const columns = Object.entries(own?.recipe?.["columns"] ?? {});
+  return Object.fromEntries(columns.map(([name, one]) => [name, typeof one === "string" ? { role: one } : one]));
 }
+
+/** The columns that have a role. @param {Api.Project | null} own @param {string} role */
+export const withRole = (own, role) => Object.entries(columnsOf(own)).filter(([, one]) => one["role"] === role).map(([name]) => name);
+

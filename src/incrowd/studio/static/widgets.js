@@ -3,7 +3,7 @@
 import { bars, histogram } from "./charts.js";
 import { h } from "./dom.js";
 import { counted, number, percent } from "./format.js";
-import { busy, cancel, go, jobs, STEPS } from "./store.js";
+import { busy, cancel, go, jobs, project, STEPS } from "./store.js";
 import { explained } from "./words.js";
 
 /**
@@ -11,8 +11,35 @@ import { explained } from "./words.js";
  * @typedef {import("./dom.js").Child} Child
  */
 
+/** The colour of a recommendation, by whom the release may go to. @type {Record<string, string>} */
+export const COLOURS = { "the public": "good", "known recipients": "warn", "nobody outside": "bad" };
+
 /** What an event's field holds. @param {any} event @returns {string} */
 export const valueOf = (event) => event.target.value;
+
+/** @param {string} value @param {string} [text] @param {string} [title] */
+export const option = (value, text = value, title) => h("option", { value, title }, text);
+
+/** @param {string} label @param {Child[]} options */
+export const optionGroup = (label, options) => options.length > 0 && h("optgroup", { label }, options);
+
+/**
+ * A list to choose from, with its label.
+ * @param {Child} label
+ * @param {string} value
+ * @param {Child} options
+ * @param {(value: string, list: HTMLSelectElement) => unknown} taken
+ * @param {Api.Props} [props]
+ */
+export const choice = (label, value, options, taken, props) =>
+  h("label", null, label, " ", h("select", { ...props, value, onchange: (event) => taken(valueOf(event), event.target) }, options));
+
+/** A box to tick. @param {string} label @param {boolean} checked @param {(on: boolean) => unknown} taken */
+export const tick = (label, checked, taken) =>
+  h("label", null, h("input", { type: "checkbox", checked, onchange: (event) => taken(event.target.checked) }), label);
+
+/** What keeps a recipe from being run. @param {Api.Project | null} own */
+export const problemsOf = (own) => own?.problems.map((one) => h("div", { key: one.message }, faultNote(one, null, "Still to do:")));
 
 /** The head of a screen. @param {string} title @param {Child} lead */
 export function heading(title, lead) {
@@ -38,10 +65,10 @@ export function onward(now, { ready = true, quiet = false, why = "" } = {}) {
   );
 }
 
-/** A fault, with what to do. @param {Api.Fault} fault @param {(() => void) | null} [close] */
-export function faultNote(fault, close = null) {
+/** A fault, with what to do. @param {Api.Fault} fault @param {(() => void) | null} [close] @param {string} [title] */
+export function faultNote(fault, close = null, title = "This did not work.") {
   return h("div.note.bad", { role: "alert" },
-    h("p", null, h("strong", null, "This did not work. "), fault.message),
+    h("p", null, h("strong", null, title), ` ${fault.message}`),
     fault.values?.length ? h("p", null, "For example: ", fault.values.join(", ")) : null,
     fault.hint && h("p", null, h("strong", null, "What to do: "), fault.hint),
     close && h("button.small", { onclick: close }, "Close"),
@@ -79,6 +106,9 @@ export function scrolled(label, titles, rows) {
     h("table", null, h("thead", null, h("tr", null, head)), h("tbody", null, rows)));
 }
 
+/** A list of texts, unless there is none. @param {string[] | undefined} texts @param {string} [tag] */
+export const bullets = (texts, tag = "ul") => Boolean(texts?.length) && h(tag, null, texts?.map((text) => h("li", null, text)));
+
 /** What a person may want to look at. @param {string} title @param {...Child} children */
 export const more = (title, ...children) => h("details", null, h("summary", null, title), children);
 
@@ -88,121 +118,41 @@ export function warningsOf(warnings) {
   return more(`${counted(warnings.length, "thing")} to know`, warnings.map((text) => h("p.note", { key: text }, text)));
 }
 
-/** Whether a button waits for the server. */
-export const isBusy = () => busy.get() > 0;
+/**
+ * The button that begins long work, and a note where its outcome is no longer that of the recipe.
+ * @param {string} kind
+ * @param {string} title
+ * @param {{again?: string, done: boolean, current: boolean, begin: () => unknown}} options `again` is its title once it is done
+ */
+export function starter(kind, title, { again = title, done, current, begin }) {
+  const own = project.get();
+  const running = isRunning(jobs.get()[kind]);
+  const disabled = running || busy.get() > 0 || !own || own.problems.length > 0;
+  return h("div.row", null,
+    h("button", { class: current ? "" : "primary", disabled, onclick: begin }, done ? again : title),
+    done && !current && !running && h("span.badge.warn", { role: "status" }, "You changed something since"));
+}
 
 /** What is in a column, drawn. @param {Api.Distribution} found @param {string} column @param {number} [most] */
 export function distribution(found, column, most = 6) {
   if (found.kind === "none") return h("p.faint.small-text", null, found.why);
-  if (found.kind === "numbers") {
-    return histogram(found.bins.map((bin) => ({ low: bin.from, high: bin.to, count: bin.count })),
-      `How the numbers of ${column} are spread`);
-  }
-  const shown = found.values.slice(0, most);
+  if (found.kind === "numbers") return histogram(found.bins, `How the numbers of ${column} are spread`);
   const left = found.values.slice(most);
   const others = (found.others?.values ?? 0) + left.length;
-  const people = (found.others?.count ?? 0) + left.reduce((sum, value) => sum + value.count, 0);
-  const rows = shown.map((one) => ({ name: one.value, value: one.count }));
-  /** @type {{name: string, value: number, class?: string}[]} */
-  const extra = others ? [{ name: counted(others, "other value"), value: people, class: "faint" }] : [];
-  const longest = Math.max(...rows.map((row) => row.value), 1);
-  return bars([...rows, ...extra.map((row) => ({ ...row, text: number(row.value), value: Math.min(row.value, longest) }))]);
+  const people = (found.others?.count ?? 0) + left.reduce((sum, one) => sum + one.count, 0);
+  const rows = found.values.slice(0, most).map((one) => ({ name: one.value, value: one.count }));
+  const rest = others ? [{ name: counted(others, "other value"), value: people, class: "faint" }] : [];
+  return bars([...rows, ...rest], Math.max(...rows.map((row) => row.value), 1));
 }
 
-/** @param {any} value */
-function written(value) {
-  if (value === undefined || value === null) return "";
-  if (Array.isArray(value)) return value.map((one) => (Array.isArray(one) ? one.join(" ") : one)).join(", ");
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
-}
-
-/** @param {string} text @param {Api.Parameter} parameter */
-function read(text, parameter) {
-  const clean = text.trim();
-  if (clean === "") return undefined;
-  if (parameter.kind === "whole" || parameter.kind === "number") return Number(clean);
-  if (parameter.kind === "table") {
-    try {
-      return JSON.parse(clean);
-    } catch {
-      return clean;
-    }
-  }
-  if (parameter.kind === "list") {
-    const parts = clean.split(",").map((part) => part.trim()).filter(Boolean);
-    return parts.every((part) => Number.isFinite(Number(part))) ? parts.map(Number) : parts;
-  }
-  return clean;
-}
-
-/**
- * Fields for what a part may be made with. Those that are needed stand first, all others behind "More options".
- * @param {Api.PartKind} kind
- * @param {Record<string, any>} values
- * @param {(name: string, value: any) => void} changed undefined: left out
- * @param {{columns: string[], first?: string[]}} options
- */
-export function partForm(kind, values, changed, { columns, first = [] }) {
-  const shown = (one) => one.needed || first.includes(one.name) || values[one.name] !== undefined;
-  const front = kind.parameters.filter(shown);
-  const behind = kind.parameters.filter((one) => !shown(one));
-  const fields = (list) => list.map((one) => field(one, values[one.name], changed, columns));
-  return [
-    front.length ? h("div.row", null, fields(front)) : null,
-    behind.length
-      ? h("details", null, h("summary", null, "More options"), h("div.row", null, fields(behind)))
-      : null,
-  ];
-}
-
-/** @param {Api.Parameter} parameter @param {any} value @param {(name: string, value: any) => void} changed @param {string[]} columns */
-function field(parameter, value, changed, columns) {
-  const { name, kind, about } = parameter;
-  const title = name.replaceAll("_", " ");
-  const label = about ? explained(name, title, about) : title;
-  const standing = parameter.default;
-  const given = (event) => changed(name, read(valueOf(event), parameter));
-  const attributes = { "aria-label": title, "data-parameter": name, onchange: given };
-  let input;
-  if (kind === "truth") {
-    input = h("input", {
-      type: "checkbox", "aria-label": title, "data-parameter": name, checked: Boolean(value ?? standing),
-      onchange: (event) => changed(name, event.target.checked),
-    });
-  } else if (kind === "choice" || kind === "column") {
-    const choices = kind === "column" ? columns : (parameter.choices ?? []);
-    const none = standing === null || standing === undefined ? "–" : `${standing} (default)`;
-    input = h("select", { ...attributes, value: written(value) },
-      h("option", { value: "" }, none),
-      choices.filter((choice) => choice !== standing).map((choice) => h("option", { value: choice }, choice)),
-    );
-  } else if (kind === "whole" || kind === "number") {
-    input = h("input", {
-      ...attributes, type: "number", step: kind === "whole" ? 1 : "any", value: written(value),
-      placeholder: written(standing),
-    });
-  } else {
-    input = h("input", {
-      ...attributes, type: "text", value: written(value), placeholder: written(standing) || "none",
-      list: kind === "columns" ? "columns-of-table" : undefined,
-    });
-  }
-  return h("span.field", { key: name }, h("span", null, label), " ", input);
-}
-
-/** A part in a list of choices. @param {Api.PartKind} kind */
-export const partOption = (kind) =>
-  h("option", { value: kind.name }, kind.plain_name ? `${kind.name}: ${kind.plain_name}` : kind.name);
-
-/** Risk and loss as two large numbers. @param {Api.Point} point */
+/** Risk, loss and what is withheld as large numbers. @param {Api.Point} point */
 export function pointCards(point) {
+  /** @param {string} word @param {string} title @param {string} text @param {string} about */
+  const card = (word, title, text, about) => h("div.card", null,
+    h("h3", null, explained(word, title)), h("p.big", { "data-number": word }, text), h("p.faint.small-text", null, about));
   return h("div.cards.three", null,
-    h("div.card", null, h("h3", null, explained("risk", "Risk")), h("p.big", { "data-number": "risk" }, percent(point.risk)),
-      h("p.faint.small-text", null, point.strongest ? `Strongest attack: ${point.strongest}.` : "No attack got through.")),
-    h("div.card", null, h("h3", null, explained("loss", "Loss")), h("p.big", { "data-number": "loss" }, percent(point.loss)),
-      h("p.faint.small-text", null, "Median error of counts that an analyst asks for.")),
-    h("div.card", null, h("h3", null, explained("withheld", "Withheld")),
-      h("p.big", { "data-number": "withheld" }, number(point.withheld)),
-      h("p.faint.small-text", null, `${counted(point.published, "row")} ${point.published === 1 ? "is" : "are"} published.`)),
-  );
+    card("risk", "Risk", percent(point.risk), point.strongest ? `Strongest attack: ${point.strongest}.` : "No attack got through."),
+    card("loss", "Loss", percent(point.loss), "Median error of counts that an analyst asks for."),
+    card("withheld", "Withheld", number(point.withheld),
+      `${counted(point.published, "row")} ${point.published === 1 ? "is" : "are"} published.`));
 }

@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from incrowd.common.surface import written_in
+from incrowd.core.describing import described
+from incrowd.core.families import registered
 from incrowd.core.release_directory import require_free
+from incrowd.core.risk import Risk
 from incrowd.errors import FormulaWarning
 from incrowd.planning.compare.candidates import Candidate, candidate_of, candidates_in
 from incrowd.planning.compare.compare import compare, try_candidate
 from incrowd.planning.compare.comparison import Outcome
 from incrowd.publishing.recipe import Recipe
-from incrowd.studio.tasks.trying import SEED, as_tried, point
+from incrowd.studio.tasks.trying import SEED, as_tried, ledger_of, point
 from incrowd.studio.working import Task, Teller
 
 _PARTS = ("models", "method", "form", "sample")
@@ -24,7 +27,8 @@ _PARTS = ("models", "method", "form", "sample")
 def measure(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dict[str, Any]:
     """Publish and attack all rows: risk and loss as a comparison measures them."""
     candidate = candidate_of(as_tried(asked["recipe"]), Path(asked["base"]))
-    return point(try_candidate(candidate, SEED, False, progress=tell.progress), "all rows", None)
+    found = try_candidate(candidate, SEED, False, ledger=ledger_of(asked), progress=tell.progress)
+    return point(found, "all rows", None)
 
 
 def compare_ways(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dict[str, Any]:
@@ -62,10 +66,22 @@ def audit(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dict[s
     if asked.get("directory"):
         release = open_release(Path(asked["directory"]))
     else:
-        release = recipe.run(table=table, progress=tell.progress)
+        release = recipe.run(table=table, ledger=ledger_of(asked), progress=tell.progress)
     original = table.engine.source if release.hides_rows or asked.get("directory") else None
+    tried: list[dict[str, Any]] = []
+
+    def finished(risk: Risk) -> None:
+        tried.append({**risk.to_dict(), "about": about[risk.attack], "known besides": [*risk.beside, *risk.joined_by]})
+        tell.part("attacks", list(tried))
+
+    about = {name: described(kind)["about"] for name, kind in registered("attacks").items()}
     found = release.audit(
-        original=original, learn=asked["learn"], remedies=asked["remedies"], seed=SEED, progress=tell.progress
+        original=original,
+        learn=asked["learn"],
+        remedies=asked["remedies"],
+        seed=SEED,
+        progress=tell.progress,
+        finished=finished,
     )
     return {"audit": found.to_dict(), "page": found.to_html()}
 

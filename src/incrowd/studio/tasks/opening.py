@@ -52,7 +52,7 @@ def open_one(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dic
         tell.progress("opening", 1.0)
         surveyed = survey(opened, tell.progress)
         found = profile_of(opened, surveyed, tell.progress)
-    memory["opened"], memory["survey"] = opened, surveyed
+    memory["opened"], memory["survey"], memory["profile"] = opened, surveyed, found
     tell.progress("drawing", 0.0)
     tell.part("profile", _profile(found, surveyed, opened))
     from incrowd.studio.tasks.hierarchies import column_of

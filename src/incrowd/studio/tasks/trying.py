@@ -18,6 +18,7 @@ from incrowd.core.source import OpenedTable
 from incrowd.engines.local import LocalEngine
 from incrowd.engines.remembering import RememberingEngine
 from incrowd.errors import QueryError
+from incrowd.ledger import Ledger
 from incrowd.planning.compare.candidates import candidate_of
 from incrowd.planning.compare.compare import try_candidate
 from incrowd.planning.compare.comparison import Outcome
@@ -43,6 +44,12 @@ def as_tried(recipe: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in recipe.items() if key not in _WITHOUT}
 
 
+def ledger_of(asked: dict[str, Any]) -> Ledger | None:
+    """Return the recipe's ledger as tries see it: earlier releases and the cap count, and nothing is written down."""
+    named = asked["recipe"].get("ledger")
+    return None if named is None else Ledger(Path(asked["base"]) / named).rehearsal()
+
+
 def prepare(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> None:
     """Open the table and take a sample, before anybody waits for it."""
     _sample(memory, _opened(memory, asked))
@@ -52,13 +59,14 @@ def warm_up(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> None
     """Load what is compiled, by publishing and attacking people who do not exist."""
     from incrowd.datasets import census
 
-    rows = census(300, seed=1)
+    rows = census(SAMPLED_ROWS, seed=1)  # as many as a try begins with: small tables take other ways
+    quasi = ("age", "sex", "education", "marital", "race", "birth_place")
     described = {
         "incrowd": 1,
         "source": {"path": "-"},
         "models": [{"name": "k-anonymity", "k": 5}],
         "others": "drop",
-        "columns": {"age": "quasi", "sex": "quasi", "occupation": "sensitive"},
+        "columns": {**dict.fromkeys(quasi, "quasi"), "occupation": "sensitive"},
     }
     try_candidate(candidate_of(described, Path()), SEED, False, rows=rows)
 
@@ -68,8 +76,11 @@ def on_sample(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> di
     opened = _opened(memory, asked)
     rows = _sample(memory, opened)
     recipe = as_tried(asked["recipe"])
+    # Some of the people beside releases of all of them would say little about all of them.
+    ledger = ledger_of(asked) if memory["sampled"] == memory["total"] else None
     with written_in("recipe"):
-        found = try_candidate(candidate_of(recipe, Path(asked["base"])), SEED, False, rows=rows, progress=tell.progress)
+        candidate = candidate_of(recipe, Path(asked["base"]))
+        found = try_candidate(candidate, SEED, False, rows=rows, ledger=ledger, progress=tell.progress)
     return point(found, "sample", memory["sampled"])
 
 
@@ -79,7 +90,8 @@ def on_all(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> dict[
     memory.pop("beside", None)
     began = time.perf_counter()
     recipe = Recipe.from_dict(as_tried(asked["recipe"]), base=Path(asked["base"]))
-    release = recipe.run(seed=SEED, table=_table(memory, asked, recipe), progress=tell.progress)
+    table, ledger = _table(memory, asked, recipe), ledger_of(asked)
+    release = recipe.run(seed=SEED, table=table, ledger=ledger, progress=tell.progress)
     memory["release"], memory["try"] = release, asked["try"]
     groups = release.summary["groups"]
     linked = can_be_linked(release)
@@ -204,7 +216,7 @@ def _sample(memory: dict[str, Any], opened: OpenedTable) -> OpenedTable:
         with reading(opened):
             total = opened.frame.select(pl.len()).collect(engine="streaming").item()
         frame = sampled_rows(opened, total, SAMPLED_ROWS)
-        memory["sample"], memory["sampled"] = frame, frame.height
+        memory["sample"], memory["sampled"], memory["total"] = frame, frame.height, total
     return replace(opened, frame=memory["sample"].lazy(), in_memory=True, stated=None, require_unchanged=_nothing)
 
 

@@ -5,32 +5,16 @@ import { h } from "../dom.js";
 import { counted, number, percent } from "../format.js";
 import { Part } from "../part.js";
 import { base, catalogue, go, jobs, looked, patch, project, start } from "../store.js";
-import { heading, isBusy, isRunning, more, onward, progressOf, scrolled, valueOf } from "../widgets.js";
+import { choice, heading, isRunning, more, onward, option, progressOf, scrolled, starter } from "../widgets.js";
 import { explained } from "../words.js";
-
-/**
- * @typedef {{key: string, name: string, risk: number, loss: number, kind: "way" | "best" | "try" | "now", mark: string,
- *   about: string, parts: Record<string, any> | null}} Way `parts` are those of a recipe
- */
 
 const PARTS = ["models", "method", "form", "sample"];
 
 class CompareScreen extends Part {
-  #resized = () => this.redraw();
   #risk = "mean";
   #loss = "queries";
-  /** @type {string | null} */
-  #chosen = null;
+  #chosen = /** @type {string | null} */ (null);
   #tiles = false;
-
-  started() {
-    addEventListener("resize", this.#resized);
-  }
-
-  disconnectedCallback() {
-    removeEventListener("resize", this.#resized);
-    super.disconnectedCallback();
-  }
 
   /** The comparison on the axes that are chosen. */
   get #comparison() {
@@ -41,43 +25,35 @@ class CompareScreen extends Part {
     return found?.comparison ?? job.result.comparison;
   }
 
-  /** @param {Way} way */
+  /** @param {Page.Way | undefined} way */
   async #load(way) {
-    if (!way.parts) return;
-    const recipe = project.peek()?.recipe ?? {};
-    const parts = way.parts;
-    /** @type {[(string | number)[], any][]} */
-    const set = PARTS.filter((key) => parts[key] !== undefined && parts[key] !== null).map((key) => [[key], parts[key]]);
-    const remove = PARTS.filter((key) => (parts[key] === undefined || parts[key] === null) && key in recipe).map((key) => [key]);
+    if (!way?.parts) return;
+    const given = Object.entries(way.parts).filter(([key, part]) => PARTS.includes(key) && part !== null);
+    const others = PARTS.filter((key) => !given.some(([name]) => name === key));
     this.#chosen = way.key;
-    await patch(`Loaded: ${way.name}`, set, remove);
+    await patch(`Loaded: ${way.name}`, given.map(([key, part]) => [[key], part]), others.map((key) => [key]));
     this.redraw();
   }
 
-  /** @returns {Way[]} */
+  /** @returns {Page.Way[]} */
   #ways() {
     const job = jobs.get()["compare"];
     const own = project.get();
     const result = job?.result;
-    /** @type {any[]} */
-    const candidates = this.#comparison?.candidates ?? [];
-    const compared = candidates.map((one) => ({
-      key: `c ${one.name}`, name: one.name, risk: one.risk, loss: one.loss,
-      kind: /** @type {"best" | "way"} */ (one["on the frontier"] ? "best" : "way"), mark: String(one.rank),
+    const compared = /** @type {any[]} */ (this.#comparison?.candidates ?? []).map((one) => ({
+      key: `c ${one.name}`, name: one.name, risk: one.risk, loss: one.loss, best: Boolean(one["on the frontier"]),
+      kind: /** @type {Page.Shape} */ (one["on the frontier"] ? "best" : "way"), mark: String(one.rank),
       about: [one.promises.join(", ") || one.method, `${number(one.withheld)} withheld`,
         `strongest attack: ${one["strongest attack"] || "none"}`].join("; "),
       parts: result.candidates?.[one.name] ?? null,
     }));
     const tries = (own?.tries ?? []).flatMap((one, at, all) => {
       const point = one.point ?? one.sample;
-      if (!point || point.failed || point.risk === null) return [];
-      const worst = Math.max(...Object.values(point.risks));
-      const risk = this.#risk === "mean" ? point.risk : this.#risk === "worst" ? worst : point.risks[this.#risk];
-      const loss = this.#loss === "queries" ? point.loss : point.losses[this.#loss];
-      if (risk === undefined || loss === undefined || loss === null) return [];
+      const [risk, loss] = [point?.risks[this.#risk], point?.losses[this.#loss]];
+      if (!point || point.failed || risk === undefined || loss === undefined) return [];
       const now = at === all.length - 1 && one.version === own?.version;
       return [{
-        key: `t ${one.id}`, name: one.name, risk, loss, kind: /** @type {"now" | "try"} */ (now ? "now" : "try"),
+        key: `t ${one.id}`, name: one.name, risk, loss, kind: /** @type {Page.Shape} */ (now ? "now" : "try"),
         mark: now ? "now" : `try ${at + 1}`, about: one.point ? "your try, exact" : "your try, on a sample", parts: one.recipe_parts,
       }];
     });
@@ -91,7 +67,6 @@ class CompareScreen extends Part {
   view() {
     const own = project.get();
     const job = jobs.get()["compare"];
-    const running = isRunning(job);
     const ways = this.#ways();
     const done = Boolean(job?.result);
     const stale = done && job?.version !== own?.version && this.#chosen === null;
@@ -103,61 +78,45 @@ class CompareScreen extends Part {
         " upwards: the lower left corner is best. Click a point to use that way.",
       ]),
       h("div.row", null,
-        h("button", { class: done ? "" : "primary", disabled: running || isBusy() || !own || own.problems.length > 0,
-          onclick: () => {
+        starter("compare", "Compare", {
+          again: "Compare again", done, current: done && !stale, begin: () => {
             this.#chosen = null;
             start("compare", { risk: "mean", loss: "queries" });
-          } }, done ? "Compare again" : "Compare"),
-        this.#axis("Risk is", "risks", this.#risk, (name) => (this.#risk = name), running),
-        this.#axis("Loss is", "losses", this.#loss, (name) => (this.#loss = name), running),
-        stale && h("span.badge.warn", null, "You changed something since")),
+          },
+        }),
+        this.#axis("Risk is", "risks", this.#risk, (name) => (this.#risk = name)),
+        this.#axis("Loss is", "losses", this.#loss, (name) => (this.#loss = name))),
       progressOf("compare", soFar ? `Comparing (${number(soFar.outcomes.length)} of ${number(soFar.of)})` : "Comparing"),
       ways.length ? this.#chart(ways) : h("p.empty", null, "Nothing to show yet. Press “Compare”."),
-      this.#comparison?.verdict?.map((sentence) => h("p", { key: sentence }, sentence)),
+      this.#comparison?.verdict?.map((/** @type {string} */ sentence) => h("p", { key: sentence }, sentence)),
       this.#chosen && h("p.note.good", { role: "status" }, "This way is in your recipe now. Try it to see the table. ",
         h("button.small", { onclick: () => go("try") }, "Go to Try")),
       ways.length ? this.#list(ways) : null,
       failed.length ? more(`${counted(failed.length, "way")} did not work`,
-        h("ul", null, failed.map((one) => h("li", null, h("strong", null, one.name), `: ${one.why}`)))) : null,
+        h("ul", null, failed.map((/** @type {any} */ one) => h("li", null, h("strong", null, one.name), `: ${one.why}`)))) : null,
       this.#solutions(),
       onward("compare", { quiet: !done }),
     ];
   }
 
-  /**
-   * @param {string} label
-   * @param {"risks" | "losses"} kind
-   * @param {string} value
-   * @param {(name: string) => void} set
-   * @param {boolean} disabled
-   */
-  #axis(label, kind, value, set, disabled) {
-    const choices = catalogue.get()?.[kind] ?? [];
-    return h("label", null, `${label} `, h("select", {
-      value, disabled,
-      onchange: (event) => {
-        set(valueOf(event));
-        this.redraw();
-      },
-    }, choices.map((one) => h("option", { value: one.name, title: one.about }, one.name))));
+  /** @param {string} label @param {"risks" | "losses"} kind @param {string} value @param {(name: string) => void} set */
+  #axis(label, kind, value, set) {
+    const options = catalogue.get()?.[kind].map((one) => option(one.name, one.name, one.about));
+    return choice(label, value, options, this.redrawn(set), { disabled: isRunning(jobs.get()["compare"]) });
   }
 
-  /** @param {Way[]} ways */
+  /** @param {Page.Way[]} ways */
   #chart(ways) {
-    const dots = ways.map((way) => ({ key: way.key, name: way.name, x: way.risk, y: way.loss, kind: way.kind, mark: way.mark }));
+    const dots = ways.map((way) => ({ ...way, x: way.risk, y: way.loss }));
     return h("figure", null,
       scatter(dots, {
-        x: "Risk", y: "Loss", chosen: this.#chosen,
-        taken: (key) => {
-          const way = ways.find((one) => one.key === key);
-          if (way) this.#load(way);
-        },
+        x: "Risk", y: "Loss", chosen: this.#chosen, taken: (key) => this.#load(ways.find((one) => one.key === key)),
       }),
       h("figcaption.legend-row", null, LEGEND.filter(([kind]) => ways.some((way) => way.kind === kind)).map(([kind, title]) =>
         h("span", { key: kind }, shape(kind), title))));
   }
 
-  /** @param {Way[]} ways */
+  /** @param {Page.Way[]} ways */
   #list(ways) {
     return scrolled("All ways", ["", "Way", "Risk", "Loss", "", "About"], ways.map((way) =>
       h("tr", { key: way.key, class: way.key === this.#chosen ? "chosen" : "" },
@@ -166,7 +125,7 @@ class CompareScreen extends Part {
         h("td.number", null, percent(way.risk)),
         h("td.number", null, percent(way.loss)),
         h("td", null, way.parts && h("button.small", { "aria-label": `Use ${way.name}`, onclick: () => this.#load(way) }, "Use this")),
-        h("td", null, way.about))));
+        h("td.free", null, way.about))));
   }
 
   #solutions() {
@@ -174,24 +133,29 @@ class CompareScreen extends Part {
     if (!last?.released?.has_solutions || !last.rows_here) return null;
     const found = /** @type {any} */ (looked(`${base()}/tries/${last.id}/solutions?offset=0&limit=200`));
     if (!found) return null;
-    const use = (one) => patch("Levels chosen by hand", [[["method"], one.method]]);
-    const named = (one) => found.columns.map((name) => `${name} ${one.levels[name]}`).join(", ");
+    const columns = /** @type {string[]} */ (found.columns);
+    const solutions = /** @type {any[]} */ (found.solutions);
+    const method = JSON.stringify(project.get()?.recipe?.["method"]);
+    const named = (/** @type {any} */ one) => columns.map((name) => `${name} ${one.levels[name]}`).join(", ");
+    const use = (/** @type {any} */ one) => () => patch(`Levels by hand: ${named(one)}`, [[["method"], one.method]]);
+    const isUsed = (/** @type {any} */ one) => JSON.stringify(one.method) === method;
     return h("section", { "aria-label": "Solutions that the search looked at" },
       h("h2", null, `${counted(found.total, "solution")} that the search looked at`),
+      h("p.faint", null, `Each has a level for ${columns.join(", ")}, in this order, and its loss. Click one to use it.`),
       h("div.row", null, ["List", "Tiles"].map((kind) => h("button.small", {
         "aria-pressed": String(this.#tiles === (kind === "Tiles")),
         onclick: this.redrawn(() => (this.#tiles = kind === "Tiles")),
       }, kind))),
       this.#tiles
-        ? h("div.tiles", null, found.solutions.map((one) => h("button.tile", {
-            key: named(one), class: one.verdict === "optimal" ? "best" : "",
-            "aria-label": `${named(one)}: loss ${percent(one.loss)}, ${one.verdict}`, onclick: () => use(one),
+        ? h("div.tiles", null, solutions.map((one) => h("button.tile", {
+            key: named(one), class: one.verdict === "optimal" ? "best" : "", "aria-pressed": String(isUsed(one)),
+            "aria-label": `${named(one)}: loss ${percent(one.loss)}, ${one.verdict}`, title: named(one), onclick: use(one),
           }, Object.values(one.levels).join(" "), h("span.small-text", null, percent(one.loss)))))
-        : scrolled("List of solutions", [...found.columns, "Loss", "Withheld", "Verdict", ""], found.solutions.map((one) =>
-            h("tr", { key: named(one) },
-              found.columns.map((name) => h("td.number", null, one.levels[name])),
+        : scrolled("List of solutions", [...columns, "Loss", "Withheld", "Verdict", ""], solutions.map((one) =>
+            h("tr", { key: named(one), class: isUsed(one) ? "chosen" : "" },
+              columns.map((name) => h("td.number", null, one.levels[name])),
               h("td.number", null, percent(one.loss)), h("td.number", null, number(one.withheld)), h("td", null, one.verdict),
-              h("td", null, h("button.small", { "aria-label": `Use ${named(one)}`, onclick: () => use(one) }, "Use this"))))),
+              h("td", null, h("button.small", { "aria-label": `Use ${named(one)}`, onclick: use(one) }, "Use this"))))),
     );
   }
 }

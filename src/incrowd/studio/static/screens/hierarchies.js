@@ -6,23 +6,20 @@ import { h } from "../dom.js";
 import { counted, number } from "../format.js";
 import "../number-line.js";
 import { Part } from "../part.js";
-import { base, catalogue, doing, looked, project, putHierarchy, roles } from "../store.js";
-import { distribution, heading, onward, partForm, partOption, scrolled, valueOf } from "../widgets.js";
+import { onePart } from "../parts.js";
+import { base, catalogue, columnsOf, doing, looked, project, putHierarchy } from "../store.js";
+import { distribution, heading, more, onward, scrolled } from "../widgets.js";
 import { explained } from "../words.js";
-
 
 class HierarchiesScreen extends Part {
   #column = "";
   /** A hierarchy from a file, looked at before it replaces anything. @type {Api.Hierarchy | null} */
   #waiting = null;
-  /** @type {Record<string, any> | null} */
-  #draft = null;
+  #draft = /** @type {Record<string, any> | null} */ (null);
 
   /** @param {string} column */
   #choose(column) {
-    this.#column = column;
-    this.#waiting = null;
-    this.#draft = null;
+    [this.#column, this.#waiting, this.#draft] = [column, null, null];
     this.redraw();
   }
 
@@ -33,8 +30,7 @@ class HierarchiesScreen extends Part {
   /** @param {any} hierarchy @param {string} label */
   async #put(hierarchy, label) {
     await putHierarchy(this.#column, hierarchy, `${this.#column}: ${label}`);
-    this.#waiting = null;
-    this.#draft = null;
+    [this.#waiting, this.#draft] = [null, null];
     this.redraw();
   }
 
@@ -51,8 +47,11 @@ class HierarchiesScreen extends Part {
 
   view() {
     const own = project.get();
-    const now = roles(own);
-    const columns = Object.keys(now).filter((name) => now[name] === "quasi");
+    const now = columnsOf(own);
+    const using = catalogue.get()?.changes.filter((kind) => kind.uses_hierarchy).map((kind) => kind.name) ?? [];
+    /** @param {any} change */
+    const uses = (change) => [change ?? []].flat().some((one) => using.includes(one.name ?? one));
+    const columns = Object.entries(now).filter(([, one]) => one["role"] === "quasi" || uses(one["change"])).map(([name]) => name);
     const top = heading("How may values become less exact?", [
       "34 becomes “30 to 40”, Italy becomes Europe. Each such way is a ", explained("hierarchy", "hierarchy"),
       ". A proposal is there for each column. You may go on without changing anything.",
@@ -89,17 +88,17 @@ class HierarchiesScreen extends Part {
   /** @param {Api.Hierarchy} found */
   #drawing(found) {
     if (found.numeric && found.histogram.kind === "numbers") {
-      const bins = found.histogram.bins.map((bin) => ({ low: bin.from, high: bin.to, count: bin.count }));
+      const { bins } = found.histogram;
       return h("number-line", {
         given: {
-          bins, whole: found.whole ?? bins.every((bin) => Number.isInteger(bin.low)), cuts: found.cuts ?? [],
-          changed: (cuts) =>
+          bins, whole: found.whole ?? bins.every((bin) => Number.isInteger(bin.from)), cuts: found.cuts ?? [],
+          changed: (/** @type {number[][]} */ cuts) =>
             cuts.length ? this.#put({ kind: "intervals", cuts }, `${counted(cuts[0]?.length ?? 0, "cut")}`) : this.#put(null, "no cuts"),
         },
       });
     }
     if (found.kind === "categories" || found.kind === "flat" || found.kind === "automatic" || found.levels.length <= 2) {
-      return h("category-tree", { given: { found, edit: (edit, label) => this.#edit(edit, label) } });
+      return h("category-tree", { given: { found, edit: this.#edit.bind(this) } });
     }
     return distribution(found.histogram, found.column, 12);
   }
@@ -120,21 +119,8 @@ class HierarchiesScreen extends Part {
   #kinds(found) {
     const kinds = catalogue.get()?.hierarchies ?? [];
     const draft = this.#draft ?? found.hierarchy ?? {};
-    const kind = kinds.find((one) => one.name === draft["kind"]);
-    const simple = kind && { ...kind, parameters: kind.parameters.filter((one) => one.kind !== "table") };
-    return h("details", null,
-      h("summary", null, "Another kind of hierarchy"),
-      h("div.row", null, h("label", null, "Kind ", h("select", {
-        value: draft["kind"] ?? "",
-        onchange: this.redrawn((event) => (this.#draft = { kind: valueOf(event) })),
-      }, !kind && h("option", { value: draft["kind"] ?? "" }, draft["kind"] ?? "choose …"),
-        kinds.map(partOption))),
-        kind && h("span.faint", null, kind.about)),
-      simple && partForm(simple, draft, (name, value) => {
-        const { [name]: _, ...others } = draft;
-        this.#draft = value === undefined ? others : { ...others, [name]: value };
-        this.redraw();
-      }, { columns: [], first: ["widths"] }),
+    return more("Another kind of hierarchy",
+      onePart("Kind", draft, { kinds, key: "kind", put: this.redrawn((update) => (this.#draft = update(draft))) }),
       h("div.row", null,
         h("button", { disabled: !this.#draft, onclick: () => this.#put(this.#draft, `kind ${draft["kind"]}`) }, "Use this kind"),
         found.proposed && h("button", { onclick: () => this.#put(found.proposed, "as proposed") }, "Back to the proposal")),
@@ -143,8 +129,7 @@ class HierarchiesScreen extends Part {
 
   /** @param {Api.Hierarchy} found */
   #files(found) {
-    return h("details", null,
-      h("summary", null, "Import or export"),
+    return more("Import or export",
       h("div.row", null,
         h("label", null, "Import a CSV file (value;level 1;level 2;…) ", h("input", {
           type: "file", accept: ".csv,.txt",

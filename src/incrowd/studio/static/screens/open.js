@@ -1,11 +1,11 @@
 /** Open: a file that is dropped, a path, a query; what was found out about it, to be corrected with the rows in view. */
 
-import { post } from "../api.js";
+import { ask, inRoom, post } from "../api.js";
 import { h } from "../dom.js";
 import { counted, size } from "../format.js";
 import { Part } from "../part.js";
 import { base, doing, jobs, looked, open, project, state, upload } from "../store.js";
-import { faultNote, heading, isRunning, more, onward, progressOf, scrolled, valueOf } from "../widgets.js";
+import { faultNote, heading, isRunning, more, onward, option as choiceOf, progressOf, scrolled, valueOf } from "../widgets.js";
 
 /** What separates cells, in words. @type {Record<string, string>} */
 const SPOKEN = { ",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |", " ": "space", ".": "point .", "": "automatic" };
@@ -16,10 +16,10 @@ const isPlain = (one) => ["separator", "encoding", "decimal"].includes(one.name)
 class OpenScreen extends Part {
   #over = false;
   #another = false;
-  /** @type {string | null} */
-  #folder = null;
+  #folder = /** @type {string | null} */ (null);
   #url = "";
   #query = "";
+  #link = "";
 
   /** @param {File | undefined | null} file */
   #take(file) {
@@ -49,6 +49,7 @@ class OpenScreen extends Part {
       own.state === "failed" && own.error && !jobs.get()["open"]?.error && faultNote(own.error),
       this.#found(),
       h("p", null, h("button", { onclick: this.redrawn(() => (this.#another = true)) }, "Open another table")),
+      this.#besides(own),
       onward("open", { ready: own.state === "ready", why: own.state === "opening" ? "Still reading …" : "" }),
     ];
   }
@@ -68,11 +69,11 @@ class OpenScreen extends Part {
   }
 
   #dropZone() {
-    const mark = (over) => (event) => {
+    /** @param {boolean} over */
+    const mark = (over) => this.redrawn((event) => {
       event.preventDefault();
       this.#over = over;
-      this.redraw();
-    };
+    });
     return h("div.drop-zone", {
         class: this.#over ? "over" : "", ondragover: mark(true), ondragleave: mark(false),
         ondrop: (event) => {
@@ -94,20 +95,18 @@ class OpenScreen extends Part {
     const query = this.#folder === null ? "" : `?folder=${encodeURIComponent(this.#folder)}`;
     const found = /** @type {any} */ (looked(`/api/files${query}`));
     if (!found) return null;
-    const enter = (folder) => () => {
-      this.#folder = folder;
-      this.redraw();
-    };
+    /** @param {string} folder */
+    const enter = (folder) => this.redrawn(() => (this.#folder = folder));
     return h("section", null,
       h("h2", null, "Files on this computer"),
       h("p.faint.small-text", null, found.folder),
-      state.get().folders.length > 1 && h("div.row", null, state.get().folders.map((folder) =>
+      state.get().folders.length > 1 && h("div.row", null, state.get().folders.map((/** @type {string} */ folder) =>
         h("button.small", { onclick: enter(folder) }, folder))),
       h("ul.plain", null,
         found.parent && h("li", null, h("button.link", { onclick: enter(found.parent) }, "↑ folder above")),
-        found.folders.map((name) =>
+        found.folders.map((/** @type {string} */ name) =>
           h("li", { key: `d${name}` }, h("button.link", { onclick: enter(`${found.folder}/${name}`) }, `${name}/`))),
-        found.files.map((file) =>
+        found.files.map((/** @type {any} */ file) =>
           h("li", { key: file.path }, h("button.link", { onclick: () => this.#open({ path: file.path }) }, file.name),
             h("span.faint.small-text", null, ` ${size(file.size)}`)))),
       !found.files.length && h("p.empty", null, "There is no table in this folder."),
@@ -115,23 +114,32 @@ class OpenScreen extends Part {
   }
 
   #database() {
-    return h("details", null,
-      h("summary", null, "A database"),
-      h("div.row", null,
-        h("label.grow", null, "Address ", h("input.wide", {
-          type: "text", value: this.#url, placeholder: "sqlite:////home/ann/clinic.db",
-          oninput: (event) => (this.#url = valueOf(event)),
-        })),
-        h("label.grow", null, "Query ", h("input.wide", {
-          type: "text", value: this.#query, placeholder: "SELECT age, sex, zip FROM patients",
-          oninput: (event) => (this.#query = valueOf(event)),
-        })),
-        h("button", { onclick: () => this.#open({ url: this.#url, query: this.#query }) }, "Open the query")),
-    );
+    /** @param {string} label @param {string} placeholder @param {(text: string) => void} taken */
+    const text = (label, placeholder, taken) => h("label.grow", null, `${label} `, h("input.wide", {
+      type: "text", placeholder, oninput: (event) => taken(valueOf(event)),
+    }));
+    return more("A database", h("div.row.ends", null,
+      text("Address", "sqlite:////home/ann/clinic.db", (url) => (this.#url = url)),
+      text("Query", "SELECT age, sex, zip FROM patients", (query) => (this.#query = query)),
+      h("button", { onclick: () => this.#open({ url: this.#url, query: this.#query }) }, "Open the query")));
+  }
+
+  /** @param {Api.Project} own */
+  #besides(own) {
+    const linked = async () => (this.#link = (await post("/api/links")).url);
+    const forgotten = async () => {
+      await ask("DELETE", base());
+      location.assign(inRoom("/"));
+    };
+    return more("Another browser, or forget this table",
+      h("div.row", null, h("button", { onclick: () => doing(linked).then(() => this.redraw()) }, "Make a link for another browser"),
+        h("code", { role: "status" }, this.#link)),
+      h("div.row", null, h("button", { onclick: () => doing(forgotten) }, `Forget ${own.name}`),
+        h("span.faint", null, "The recipe with all its steps is removed. The file stays as it is.")));
   }
 
   #earlier() {
-    const { projects, recent = [] } = state.get();
+    const { projects, recent = [] } = /** @type {Api.State} */ (state.get());
     const list = [...projects, ...recent.filter((one) => !projects.some((other) => other.id === one.id))];
     if (!list.length) return null;
     return h("section", null, h("h2", null, "Opened before"), h("ul.plain", null, list.map((one) =>
@@ -165,7 +173,7 @@ class OpenScreen extends Part {
   #option(option, opened) {
     const value = option.value === null || option.value === undefined ? "" : String(option.value);
     const busy = isRunning(jobs.get()["open"]);
-    const changed = (event) => {
+    const changed = (/** @type {any} */ event) => {
       const text = valueOf(event);
       const stated = Object.fromEntries(opened.options.filter((one) => !one.found_out).map((one) => [one.name, one.value]));
       const given = { ...stated, [option.name]: option.kind === "truth" ? text === "true" : text };
@@ -176,7 +184,7 @@ class OpenScreen extends Part {
     const label = [option.name.replaceAll("_", " "), option.found_out && h("span.badge", null, "found out")];
     return h("label", { key: option.name, title: option.about }, label, " ", choices
       ? h("select", { value, disabled: busy, onchange: changed },
-          [...new Set([value, ...choices])].map((choice) => h("option", { value: choice }, SPOKEN[choice] ?? choice)))
+          [...new Set([value, ...choices])].map((one) => choiceOf(one, SPOKEN[one])))
       : h("input", { type: "text", size: 8, value, disabled: busy, onchange: changed }));
   }
 }

@@ -1,20 +1,17 @@
 /** Publish: where to, in which kind; the files, and the recipe that makes them again. */
 
 import { h } from "../dom.js";
-import { number, size } from "../format.js";
+import { counted, number, size } from "../format.js";
 import { Part } from "../part.js";
-import { base, go, jobs, looked, project, start } from "../store.js";
-import { faultNote, heading, isBusy, isRunning, onward, progressOf, valueOf } from "../widgets.js";
+import { base, go, jobs, looked, project, putAt, start } from "../store.js";
+import {
+  bullets, choice, COLOURS, heading, isRunning, more, onward, option, problemsOf, progressOf, scrolled, starter, tick, valueOf,
+} from "../widgets.js";
 import { explained } from "../words.js";
 
-/** @type {Record<string, string>} */
-const COLOURS = { "the public": "good", "nobody outside": "bad" };
-
 class PublishScreen extends Part {
-  /** @type {string | null} */
-  #directory = null;
-  /** @type {string | null} */
-  #format = null;
+  #directory = /** @type {string | null} */ (null);
+  #format = /** @type {string | null} */ (null);
   #force = false;
   #safe = false;
 
@@ -23,15 +20,15 @@ class PublishScreen extends Part {
     const top = heading("Publish", "The release is made, checked again on what its files say, and written whole or not at all.");
     if (!own) return [top];
     const places = /** @type {any} */ (looked(`${base()}/places`, own.version));
-    const job = jobs.get()["publish"];
-    const running = isRunning(job);
+    const running = isRunning(jobs.get()["publish"]);
     const last = own.published.at(-1);
     const current = last?.version === own.version;
     return [
       top,
       this.#before(own),
-      own.problems.map((problem) => h("div", { key: problem.message }, faultNote(problem))),
-      places && this.#form(own, places, running, current),
+      problemsOf(own),
+      places && this.#form(own, places, current),
+      this.#ledger(own),
       progressOf("publish", "Publishing"),
       last && !running && this.#done(last, current),
       onward("publish"),
@@ -47,8 +44,8 @@ class PublishScreen extends Part {
       h("button.small", { onclick: () => go("attack") }, "Attack it first"));
   }
 
-  /** @param {Api.Project} own @param {any} places @param {boolean} running @param {boolean} current */
-  #form(own, places, running, current) {
+  /** @param {Api.Project} own @param {any} places @param {boolean} current */
+  #form(own, places, current) {
     const directory = this.#directory ?? places.directory ?? "";
     const format = this.#format ?? places.format;
     return h("fieldset", null,
@@ -60,26 +57,38 @@ class PublishScreen extends Part {
             oninput: this.redrawn((event) => (this.#directory = valueOf(event))),
           })),
       h("div.row", null,
-        h("label", null, "Kind of file ", h("select", {
-          value: format ?? "",
-          onchange: this.redrawn((event) => (this.#format = valueOf(event))),
-        }, places.formats.map((one) => h("option", { value: one.name, title: one.about }, one.name)))),
-        h("label", null, h("input", {
-          type: "checkbox", checked: this.#safe,
-          onchange: (event) => (this.#safe = event.target.checked),
-        }), "Safe to open in a spreadsheet"),
-        (places.exists || this.#force) && !own.uploaded && h("label", null, h("input", {
-          type: "checkbox", checked: this.#force,
-          onchange: this.redrawn((event) => (this.#force = event.target.checked)),
-        }), "Replace the release that is there")),
+        choice("Kind of file", format ?? "", places.formats.map((/** @type {Api.PartKind} */ one) => option(one.name, one.name, one.about)),
+          this.redrawn((name) => (this.#format = name))),
+        tick("Safe to open in a spreadsheet", this.#safe, (on) => (this.#safe = on)),
+        (places.exists || this.#force) && !own.uploaded &&
+          tick("Replace the release that is there", this.#force, this.redrawn((on) => (this.#force = on)))),
       places.exists && !this.#force && !current &&
         h("p.note", null, "A release is in this folder already. Choose another folder, or replace it."),
-      h("button", {
-        class: current ? "" : "primary", disabled: running || isBusy() || own.problems.length > 0,
-        onclick: () => start("publish", {
+      starter("publish", "Publish", {
+        done: own.published.length > 0, current, begin: () => start("publish", {
           ...(own.uploaded ? {} : { directory }), format: format ?? null, force: this.#force, spreadsheet_safe: this.#safe,
         }),
-      }, "Publish"),
+      }),
+    );
+  }
+
+  /** Where releases of the same people are written down. @param {Api.Project} own */
+  #ledger(own) {
+    const named = own.recipe?.["ledger"];
+    const stamp = `${own.version} ${own.published.length} ${named}`;
+    const found = /** @type {Api.Ledger | null | undefined} */ (named ? looked(`${base()}/ledger`, stamp) : null);
+    const titles = ["Entry", "Time", "What", "About entry", "Method", "Price"];
+    return h("details", { open: Boolean(named) }, h("summary", null, "A ledger of all releases"),
+      h("p.faint.small-text", null, "Several releases about the same people tell more than one. A ledger writes all of them down, ",
+        "and refuses what would cost too much privacy. On the command line, “incrowd ledger init” begins one."),
+      h("label", null, explained("ledger", "Folder of the ledger"), " ", h("input", {
+        type: "text", value: named ?? "", placeholder: "none", "aria-label": "Folder of the ledger",
+        onchange: (event) => putAt(["ledger"])(() => valueOf(event).trim() || undefined, "the ledger"),
+      })),
+      found && h("p", null, `${counted(found.entries.length, "entry", "entries")}. Spent: ${found.spent}`,
+        found.cap ? ` of ${found.cap}.` : "; no cap."),
+      found && scrolled("Entries of the ledger", titles, found.entries.map((one) => h("tr", { key: one.number },
+        [one.number, one.time, one.kind, one.about, one.method, one.price].map((cell) => h("td", null, cell))))),
     );
   }
 
@@ -117,7 +126,9 @@ class PublishScreen extends Part {
         "Make the evidence"),
       progressOf("evidence", "Making the evidence"),
       found && h("p.note.good", { role: "status" }, found.directory ? `It is in ${found.directory}. ` : "It is made. ",
-        h("a", { href: `/api/jobs/${job?.id}/page`, target: "_blank", rel: "noopener" }, "Open the evidence")));
+        h("a", { href: `/api/jobs/${job?.id}/page`, target: "_blank", rel: "noopener" }, "Open the evidence")),
+      found?.open_questions?.length > 0 && more(`${counted(found.open_questions.length, "question")} for the person who signs`,
+        bullets(found.open_questions)));
   }
 }
 

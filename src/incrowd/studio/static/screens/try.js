@@ -4,36 +4,28 @@ import { get } from "../api.js";
 import { h } from "../dom.js";
 import { counted, number } from "../format.js";
 import { Part } from "../part.js";
-import { base, catalogue, jobs, looked, patch, project, roles, start, told } from "../store.js";
+import { fields, manyParts, onePart } from "../parts.js";
+import { base, catalogue, jobs, looked, project, putAt, start, told, withRole } from "../store.js";
 import {
-  faultNote, heading, isBusy, isRunning, onward, partForm, partOption, pointCards, progressOf, scrolled, valueOf, warningsOf,
+  bullets, choice, heading, isRunning, more, onward, option, pointCards, problemsOf, progressOf, scrolled, starter, warningsOf,
 } from "../widgets.js";
-import { explained, WORDS } from "../words.js";
-
+import { explained } from "../words.js";
 
 const PAGE = 50;
-/** What people ask for most; all others stand behind them. */
-const COMMON_MODELS = ["k-anonymity", "distinct-l-diversity", "t-closeness"];
-const COMMON_METHODS = ["mondrian", "full-domain", "local-recoding"];
 const SHOWN = { all: "all rows", changed: "rows that changed", withheld: "withheld rows" };
-/** Options that are shown at once. */
-const FRONT = ["max_withheld", "k", "l", "t", "epsilon"];
-
-/** @param {string | Record<string, any> | undefined} part @returns {Record<string, any>} */
-const asTable = (part) => (typeof part === "string" ? { name: part } : (part ?? {}));
 
 class TryScreen extends Part {
   #show = "all";
   #offset = 0;
   #row = -1;
-  /** @type {any} */
-  #why = null;
+  #why = /** @type {any} */ (null);
 
   view() {
     const own = project.get();
     const all = catalogue.get();
     const top = heading("Try it", "Say what “safe” means. Then see what the table looks like, and what it costs.");
     if (!own?.recipe || !all) return [top, h("p.faint", null, "Loading …")];
+    const secrets = withRole(own, "sensitive");
     const job = jobs.get()["try"];
     const last = own.tries[own.tries.length - 1];
     const running = isRunning(job);
@@ -42,17 +34,14 @@ class TryScreen extends Part {
     const current = !running && last?.version === own.version;
     return [
       top,
-      h("div.pair", null, this.#models(own.recipe, all.models), this.#method(own.recipe, all.methods)),
-      own.problems.map((problem) => h("div", { key: problem.message }, faultNote(problem))),
-      h("div.row", null, h("button", {
-        class: current ? "" : "primary", disabled: running || isBusy() || own.problems.length > 0,
-        onclick: () => {
-          this.#offset = 0;
-          this.#row = -1;
+      h("div.pair", null, this.#models(own.recipe, all, secrets), this.#method(own.recipe, all, secrets)),
+      problemsOf(own),
+      starter("try", "Try it", {
+        again: "Try again", done: Boolean(last), current, begin: () => {
+          [this.#offset, this.#row] = [0, -1];
           start("try");
         },
-      }, last ? "Try again" : "Try it"),
-        last && !current && !running && h("span.badge.warn", null, "You changed something: try again")),
+      }),
       progressOf("try", "Trying"),
       shown && this.#outcome(shown, running ? job?.found?.["exact"] : last?.released),
       last?.released && (!running || job?.parts.includes("rows")) && this.#tables(last),
@@ -60,82 +49,29 @@ class TryScreen extends Part {
     ];
   }
 
-  /** @param {Record<string, any>} recipe @param {Api.PartKind[]} kinds */
-  #models(recipe, kinds) {
-    const models = /** @type {any[]} */ (recipe["models"] ?? []).map(asTable);
-    const columns = Object.keys(roles(project.peek())).filter((name) => roles(project.peek())[name] === "sensitive");
-    const free = (kind) => !models.some((one) => one["name"] === kind.name);
-    const common = kinds.filter((kind) => COMMON_MODELS.includes(kind.name) && free(kind));
+  /** @param {Api.Recipe} recipe @param {Api.Catalogue} all @param {string[]} columns */
+  #models(recipe, all, columns) {
+    const kinds = [...all.models, ...(withRole(project.get(), "items").length ? all.set_models : [])];
     return h("fieldset", null,
       h("legend", null, explained("model", "What does “safe” mean?")),
-      models.length === 0 && h("p.faint", null, "Nothing is asked for yet. Add at least one."),
-      models.map((model, place) => {
-        const kind = kinds.find((one) => one.name === model["name"]);
-        if (!kind) return h("p", { key: place }, model["name"]);
-        return h("div.card", { key: `${place} ${kind.name}` },
-          h("div.row", null, h("div.grow", null, this.#named(kind)), h("button.small", {
-            "aria-label": `Remove ${kind.name}`,
-            onclick: () => patch(`Without ${kind.name}`, [[["models"], models.filter((_, at) => at !== place)]]),
-          }, "Remove")),
-          partForm(kind, model, (name, value) => value === undefined
-            ? patch(`${kind.name}: ${name} left out`, [], [["models", place, name]])
-            : patch(`${kind.name}: ${name} is ${value}`, [[["models", place, name], value]]),
-          { columns, first: FRONT }));
-      }),
-      h("div.row", null, h("label", null, "Add ", h("select", {
-        value: "",
-        onchange: (event) => {
-          const kind = kinds.find((one) => one.name === valueOf(event));
-          event.target.value = "";
-          if (kind) patch(`${kind.name} asked for`, [[["models"], [...models, this.#fresh(kind, columns)]]]);
-        },
-      }, h("option", { value: "" }, "choose …"),
-        common.map(partOption),
-        h("optgroup", { label: "More" }, kinds.filter((kind) => !COMMON_MODELS.includes(kind.name) && free(kind)).map(partOption))))),
+      !recipe["models"]?.length && h("p.faint", null, "Nothing is asked for yet. Add at least one."),
+      manyParts("Add", recipe["models"], { kinds, columns, put: putAt(["models"]) }),
     );
   }
 
-  /** @param {Api.PartKind} kind */
-  #named(kind) {
-    const about = WORDS[kind.name] ?? [kind.about, kind.more].filter(Boolean).join(" ");
-    return [explained(kind.name, kind.name, about), kind.plain_name && h("div.faint.small-text", null, kind.plain_name)];
-  }
-
-  /** A part with a first value for all that it needs. @param {Api.PartKind} kind @param {string[]} columns */
-  #fresh(kind, columns) {
-    /** @type {Record<string, any>} */
-    const starts = { k: 5, l: 2, t: 0.2, epsilon: 1, e: 1, alpha: 0.5, beta: 1, delta: 1, c: 2 };
-    const needed = kind.parameters.filter((one) => one.needed);
-    const values = needed.map((one) => {
-      if (one.default !== null && one.default !== undefined) return [one.name, one.default];
-      if (one.kind === "column") return [one.name, columns[0]];
-      if (one.kind === "choice") return [one.name, one.choices?.[0]];
-      return [one.name, starts[one.name] ?? 1];
-    });
-    return { name: kind.name, ...Object.fromEntries(values) };
-  }
-
-  /** @param {Record<string, any>} recipe @param {Api.PartKind[]} kinds */
-  #method(recipe, kinds) {
-    const method = asTable(recipe["method"]);
-    const kind = kinds.find((one) => one.name === (method["name"] ?? "mondrian"));
+  /** @param {Api.Recipe} recipe @param {Api.Catalogue} all @param {string[]} columns */
+  #method(recipe, all, columns) {
+    const usual = all.methods.find((kind) => kind.usual)?.name;
+    /** @param {string} name @param {any} value */
+    const changed = (name, value) => putAt([name])(() => value, `${name}: ${value ?? "left out"}`);
     return h("fieldset", null,
       h("legend", null, explained("method", "How to get there?")),
-      h("div.row", null, h("label", null, "Method ", h("select", {
-        value: kind?.name ?? "",
-        onchange: (event) => {
-          const next = kinds.find((one) => one.name === valueOf(event));
-          if (next) patch(`Method ${next.name}`, [[["method"], this.#fresh(next, [])]]);
-        },
-      },
-        kinds.filter((one) => COMMON_METHODS.includes(one.name)).map(partOption),
-        h("optgroup", { label: "More" }, kinds.filter((one) => !COMMON_METHODS.includes(one.name) && !one.private).map(partOption)),
-        h("optgroup", { label: "With differential privacy" }, kinds.filter((one) => one.private).map(partOption))))),
-      kind && h("p.faint.small-text", null, kind.about),
-      kind && partForm(kind, method, (name, value) => value === undefined
-        ? patch(`${kind.name}: ${name} left out`, [], [["method", name]])
-        : patch(`${kind.name}: ${name} is ${value}`, [[["method"], { ...method, name: kind.name, [name]: value }]]),
-      { columns: [], first: FRONT }),
+      onePart("Method", recipe["method"] ?? usual, { kinds: all.methods, columns, put: putAt(["method"]) }),
+      withRole(project.get(), "items").length > 0 &&
+        onePart("Sets of items", recipe["items"], { kinds: all.set_methods, put: putAt(["items"]) }),
+      more("How it is shown, and how much of it",
+        onePart("Crowds are shown", recipe["form"], { kinds: all.forms, columns, put: putAt(["form"]), none: "as the method does it" }),
+        h("div.row", null, fields(all.recipe, recipe, changed))),
     );
   }
 
@@ -162,21 +98,15 @@ class TryScreen extends Part {
     }
     const query = `offset=${this.#offset}&limit=${PAGE}&show=${this.#show}`;
     const found = /** @type {any} */ (looked(`${base()}/tries/${last.id}/rows?${query}`));
-    const turn = (by) => () => {
-      this.#offset = Math.max(0, this.#offset + by);
-      this.redraw();
-    };
+    /** @param {number} by */
+    const turn = (by) => this.redrawn(() => (this.#offset = Math.max(0, this.#offset + by)));
     return h("section", { "aria-label": "Rows before and after" },
       h("h2", null, "Before and after"),
-      h("div.row", null, h("label", null, "Show ", h("select", {
-        value: this.#show,
-        onchange: (event) => {
-          this.#show = valueOf(event);
-          this.#offset = 0;
-          this.redraw();
-        },
-      }, Object.entries(SHOWN).map(([name, title]) => h("option", { value: name }, title)))),
-        h("span.faint", null, "≈ marks a cell that changed. Click a row to see why.")),
+      h("div.row", null, choice("Show", this.#show, Object.entries(SHOWN).map(([name, title]) => option(name, title)),
+        this.redrawn((name) => [this.#show, this.#offset] = [name, 0])),
+        h("span.faint", null, found?.linked === false
+          ? "No published row is anybody’s own here, so the tables are shown apart."
+          : "≈ marks a cell that changed. Click a row to see why.")),
       found === undefined && h("p.faint", null, "Fetching rows …"),
       found && this.#pair(found, last),
       found && h("div.row", null,
@@ -193,6 +123,7 @@ class TryScreen extends Part {
   /** @param {any} found @param {Api.Try} last */
   #pair(found, last) {
     if (!found.rows.length) return h("p.empty", null, this.#show === "withheld" ? "No row is withheld." : "There are no such rows.");
+    /** @param {number} row */
     const asked = (row) => {
       if (!found.linked) return;
       this.#row = row;
@@ -203,10 +134,11 @@ class TryScreen extends Part {
         this.redraw();
       }, told);
     };
+    /** @param {"before" | "after"} side */
     const table = (side) => {
       const columns = (side === "after" && found.after_columns) || found.columns;
-      const made = scrolled(`Rows ${side}`, ["Row", ...columns], found.rows.map((row, at) => {
-        const place = row.row ?? at;
+      const made = scrolled(`Rows ${side}`, ["Row", ...columns], found.rows.map((/** @type {any} */ row, /** @type {number} */ nth) => {
+        const place = row.row ?? nth;
         const kind = [found.linked && "asked", place === this.#row && "chosen", row.withheld && "withheld"];
         const first = found.linked && side === "before"
           ? h("button.link", { "aria-label": `Why row ${place + 1}?`, onclick: () => asked(place) }, place + 1)
@@ -223,8 +155,8 @@ class TryScreen extends Part {
   /** @param {any} row @param {"before" | "after"} side @param {number} columns */
   #cells(row, side, columns) {
     if (!row[side]) return h("td", { colspan: columns }, row.sampled_out ? "not drawn" : row.withheld ? "withheld" : "");
-    return row[side].map((cell, at) => {
-      const changed = side === "after" && row.changed?.[at];
+    return row[side].map((/** @type {string | null} */ cell, /** @type {number} */ nth) => {
+      const changed = side === "after" && row.changed?.[nth];
       return h("td", { class: changed ? "changed" : "" }, changed && h("span.visually-hidden", null, "changed: "),
         cell ?? h("span.faint", null, changed ? "removed" : "missing"));
     });
@@ -236,11 +168,9 @@ class TryScreen extends Part {
     if (!why) return h("p.faint", null, "Asking why …");
     return h("section.leading", { "aria-live": "polite", "aria-label": "Why does this row look like that?" },
       h("h3", null, why.withheld ? "Why was this row withheld?" : "Why does this row look like that?"),
-      h("ul", null, why.sentences.map((sentence) => h("li", null, sentence))),
-      why.columns?.length ? h("ul.small-text", null, why.columns.map((column) =>
-        h("li", null, column.sentence ?? `${column.name}: ${column.before} → ${column.after}`))) : null,
-      why.models?.length ? h("ul.small-text", null, why.models.map((model) =>
-        h("li", null, model.holds ? "✓ " : "✗ ", model.sentence ?? model.statement))) : null,
+      bullets(why.sentences),
+      bullets(why.columns?.map((/** @type {any} */ one) => one.sentence), "ul.small-text"),
+      bullets(why.models?.map((/** @type {any} */ one) => `${one.holds ? "✓" : "✗"} ${one.sentence}`), "ul.small-text"),
     );
   }
 }

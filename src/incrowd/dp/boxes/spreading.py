@@ -1,0 +1,358 @@
+"""How rows are spread inside of boxes, by noisy counts of single columns and of pairs: an estimate of any count.
+
+Inside of a box, columns are independent, and a column's values are as frequent as its single counts say. The boxes'
+counts and these frequencies are raked until single columns agree with their own counts (iterative proportional
+fitting). A question about several columns is a table of two cells for each, asked or not asked about. Boxes fill it,
+and the pairs that were counted correct it, by raking again. What a pair's counts are worth beside what boxes tell is
+estimated from their distance (empirical Bayes). Columns that were counted with two of those that are asked about link
+them, and are in the table too. Cost: rounds × boxes × columns, and for a question its columns × boxes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+
+from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
+from incrowd.dp.boxes.consistency import non_negative, pooled_variances, whole
+from incrowd.dp.boxes.margins import Margins, Pair, Single, all_pairs
+from incrowd.dp.boxes.noisy_tree import NoisyTree
+
+_ROUNDS = 12
+_PAIR_ROUNDS = 15
+_MOST_STEP = 4.0
+_FEW = 0.5
+"""A value has at least so many rows, as far as spreading goes: a count of none may be noise."""
+_TINY = 1e-9
+_ROUGH = 1.3
+"""What raking, and counts that are never below 0, add to the variance of noise; and its tails, which are Laplace's."""
+_MOST_CELLS = 256
+"""So many cells a table of a question may have, with columns that link those that are asked about."""
+_TRIES, _DRAW_ROUNDS = 5, 6
+_MOST_CONDITIONS = 6
+"""Of so many columns a table of asked and not asked is filled; beyond, boxes alone answer."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Axis:
+    """A column of a question: the share of each box in its cells, and the share of each counted cell in these."""
+
+    column: int
+    shares: Floats | None
+    parts: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class Spreading:
+    """Boxes with the rows of each class, how frequent codes are, and tables of pairs."""
+
+    lows: Codes
+    highs: Codes
+    rows: Floats
+    frequencies: tuple[Floats, ...]
+    """How frequent each code of a column is, up to a factor that is the same for a box's codes."""
+    singles: tuple[Floats, ...]
+    """About how many rows have each code of a column."""
+    variances: tuple[float, ...]
+    """What noise there is in these."""
+    pairs: Mapping[tuple[int, int], tuple[tuple[Ints, Ints], Floats]]
+    """The cells and about how many rows are in them, of pairs that were counted."""
+    total: float
+
+    @classmethod
+    def of(cls, tree: NoisyTree, starts: Sequence[int], singles: Sequence[Single]) -> Spreading:
+        """Rake boxes and single columns; a column's codes begin at `starts`, 1 where nothing may be missing."""
+        spread = pooled_variances(tree.parents, tree.variances)
+        leaves = tree.leaves
+        lows, highs = tree.lows[leaves], tree.highs[leaves]
+        rows = non_negative(tree.parents, tree.estimates, spread)[leaves]
+        total = _total(tree, spread, starts, singles)
+        known = [_not_negative(one.counts, start, total) for one, start in zip(singles, starts, strict=True)]
+        there = rows.sum()
+        rows = rows * (total / there) if there > 0 else np.full(rows.shape, total / max(rows.size, 1))
+        roots = tree.parents < 0
+        classes = _shared(tree.estimates[roots].sum(axis=0), total)
+        frequencies = [one.copy() for one in known]
+        for _ in range(_ROUNDS):
+            rows = rows * (classes / np.maximum(rows.sum(axis=0), _TINY))[None, :]
+            for column, wanted in enumerate(known):
+                now = _single(lows, highs, rows, frequencies[column], column)
+                step = np.where(now > _TINY, wanted / np.maximum(now, _TINY), 1.0)
+                changed = np.clip(frequencies[column] * np.clip(step, 1 / _MOST_STEP, _MOST_STEP), _TINY, 1 / _TINY)
+                changed[: starts[column]] = 0.0
+                before = _inside(lows, highs, frequencies[column], column)
+                rows = rows * (_inside(lows, highs, changed, column) / np.maximum(before, _TINY))[:, None]
+                frequencies[column] = changed
+        rows = rows * (classes / np.maximum(rows.sum(axis=0), _TINY))[None, :]
+        rows = rows * (total / max(float(rows.sum()), _TINY))
+        variances = tuple(one.variance for one in singles)
+        return cls(lows, highs, rows, tuple(frequencies), tuple(known), variances, {}, total)
+
+    def with_pairs(self, pairs: Sequence[Pair]) -> Spreading:
+        """Return the same with what was counted of pairs, as far as it is worth more than what is expected."""
+        found = {}
+        for pair in pairs:
+            expected = self.expected(pair.columns, pair.cells)
+            found[pair.columns] = (pair.cells, _improved(expected, pair))
+        fields = (self.lows, self.highs, self.rows, self.frequencies, self.singles, self.variances)
+        return Spreading(*fields, found, self.total)
+
+    @classmethod
+    def of_margins(cls, tree: NoisyTree, starts: Sequence[int], margins: Margins) -> Spreading:
+        """Rake everything that was counted."""
+        return cls.of(tree, starts, margins.singles).with_pairs(margins.pairs)
+
+    @property
+    def columns(self) -> int:
+        """How many quasi-identifiers there are; the class comes after them."""
+        return int(self.lows.shape[1])
+
+    def share(self, column: int, matches: Floats | Bools) -> Floats:
+        """Return the share of each box that a condition on a column is about."""
+        whole_box = _inside(self.lows, self.highs, self.frequencies[column], column)
+        part = _inside(self.lows, self.highs, self.frequencies[column] * matches, column)
+        even = _inside(self.lows, self.highs, np.asarray(matches, dtype=np.float64), column)
+        width = self.highs[:, column] - self.lows[:, column]
+        found = np.where(whole_box > _TINY, part / np.maximum(whole_box, _TINY), even / width)
+        return np.clip(found, 0.0, 1.0)
+
+    def expected(self, pair: tuple[int, int], cells: tuple[Ints, Ints]) -> Floats:
+        """Return how many rows boxes and single columns let one expect in a pair's cells."""
+        first = self._shares_of_cells(pair[0], cells[0])
+        if pair[1] == self.columns:
+            return np.asarray(first.T @ self.rows)
+        second = self._shares_of_cells(pair[1], cells[1])
+        return np.asarray(first.T @ (self.rows.sum(axis=1)[:, None] * second))
+
+    def all_expected(self, cells: Sequence[Ints]) -> dict[tuple[int, int], Floats]:
+        """Return the same of all pairs."""
+        return {pair: self.expected(pair, (cells[pair[0]], cells[pair[1]])) for pair in all_pairs(self.columns)}
+
+    def _shares_of_cells(self, column: int, cells: Ints) -> Floats:
+        number = int(cells.max(initial=0)) + 1
+        before = np.zeros((len(cells) + 1, number))
+        before[np.arange(len(cells)) + 1, cells] = self.frequencies[column]
+        before = np.cumsum(before, axis=0)
+        inside = before[self.highs[:, column]] - before[self.lows[:, column]]
+        return np.asarray(inside / np.maximum(inside.sum(axis=1, keepdims=True), _TINY))
+
+    def count(self, asked: Mapping[int, Bools], classes: Bools) -> float:
+        """Return about how many rows have an asked code in each column, and are of one of some classes."""
+        if self.total <= 0:
+            return 0.0
+        axes = [self._asked_axis(column, matches) for column, matches in asked.items()]
+        if not classes.all():
+            axes.append(self._asked_axis(self.columns, classes))
+        if len(axes) > _MOST_CONDITIONS:
+            inside = self.rows[:, classes].sum(axis=1)
+            for column, matches in asked.items():
+                inside = inside * self.share(column, matches)
+            return float(inside.sum())
+        several = len(axes)
+        if several > 1:
+            axes += self._linking(axes)
+        table = self._table(axes)
+        corrections = list(self._corrections(axes))
+        for _ in range(_PAIR_ROUNDS if len(corrections) > 1 else 1):
+            for (one, other), wanted in corrections:
+                rest = tuple(axis for axis in range(table.ndim) if axis not in (one, other))
+                step = wanted / np.maximum(table.sum(axis=rest), _TINY)
+                shape = [size if axis in (one, other) else 1 for axis, size in enumerate(table.shape)]
+                table = table * step.reshape(shape)
+        return float(table[(0,) * several].sum())
+
+    def _asked_axis(self, column: int, matches: Bools) -> _Axis:
+        """Return the axis of a condition: 0 for who satisfies it, 1 for others."""
+        if column == self.columns:
+            return _Axis(column, None, np.stack([matches, ~matches]).astype(np.float64))
+        cells = self._cells.get(column)
+        parts = None if cells is None else self._asked_of_cells(column, cells, matches)
+        share = self.share(column, matches)
+        both = None if parts is None else np.stack([parts, 1 - parts])
+        return _Axis(column, np.stack([share, 1 - share], axis=1), both)
+
+    @cached_property
+    def _cells(self) -> dict[int, Ints]:
+        """The cells of each column that is in a counted pair."""
+        return {
+            column: cells for pair, (both, _) in self.pairs.items() for column, cells in zip(pair, both, strict=True)
+        }
+
+    def _linking(self, axes: Sequence[_Axis]) -> list[_Axis]:
+        """Return axes of columns that are not asked about, but were counted together with two that are."""
+        asked = {axis.column for axis in axes}
+        room = _MOST_CELLS // 2 ** len(axes)
+        worth: dict[int, list[float]] = {}
+        for pair in self.pairs:
+            for one, other in (pair, pair[::-1]):
+                if one in asked and other not in asked:
+                    worth.setdefault(other, []).append(self.strength[pair])
+        found = []
+        for column in sorted((one for one in worth if len(worth[one]) > 1), key=lambda one: -sum(worth[one])):
+            cells = self._cells[column]
+            number = int(cells.max(initial=0)) + 1
+            if number > room:
+                continue
+            room //= number
+            shares = None if column == self.columns else self._shares_of_cells(column, cells)
+            found.append(_Axis(column, shares, np.eye(number)))
+        return found
+
+    @cached_property
+    def strength(self) -> dict[tuple[int, int], float]:
+        """How far each counted pair is from what is expected of it."""
+        return {
+            pair: float(np.abs(rows - self.expected(pair, cells)).sum()) for pair, (cells, rows) in self.pairs.items()
+        }
+
+    def _table(self, axes: Sequence[_Axis]) -> Floats:
+        """Return how many rows are in each combination of the axes' cells, as boxes tell."""
+        by_class = next((axis.parts for axis in axes if axis.column == self.columns), None)
+        parts = self.rows.sum(axis=1)[:, None] if by_class is None else self.rows @ by_class.T
+        order = [place for place, axis in enumerate(axes) if axis.column == self.columns]
+        for place, axis in enumerate(axes):
+            if axis.shares is not None:
+                parts = (parts[:, :, None] * axis.shares[:, None, :]).reshape(len(parts), -1)
+                order.append(place)
+        sizes = [self._size(axes[place]) for place in order]
+        table = np.maximum(parts.sum(axis=0), _TINY).reshape(sizes)
+        return np.transpose(table, np.argsort(order)) if sizes else table.reshape(())
+
+    @staticmethod
+    def _size(axis: _Axis) -> int:
+        if axis.shares is not None:
+            return int(axis.shares.shape[1])
+        assert axis.parts is not None
+        return len(axis.parts)
+
+    def _corrections(self, axes: Sequence[_Axis]) -> Iterator[tuple[tuple[int, int], Floats]]:
+        """Yield what counted pairs say of two axes each."""
+        for one, other in combinations(range(len(axes)), 2):
+            first, second = (one, other) if axes[one].column < axes[other].column else (other, one)
+            pair = axes[first].column, axes[second].column
+            if pair in self.pairs:
+                ours, theirs = axes[first].parts, axes[second].parts
+                assert ours is not None
+                assert theirs is not None
+                wanted = ours @ self.pairs[pair][1] @ theirs.T
+                yield (one, other), wanted if first == one else wanted.T
+
+    def _asked_of_cells(self, column: int, cells: Ints, matches: Bools) -> Floats:
+        """Return the share of each cell's rows that a condition is about."""
+        rows = self.singles[column]
+        number = int(cells.max(initial=0)) + 1
+        inside = np.bincount(cells, weights=rows, minlength=number)
+        part = np.bincount(cells, weights=rows * matches, minlength=number)
+        return np.asarray(part / np.maximum(inside, _TINY))
+
+    def draw(self, lows: Codes, highs: Codes, classes: Ints, rng: np.random.Generator) -> Codes:
+        """Return a value of each column for rows whose boxes and classes are given.
+
+        Of several values that are drawn for a row by single columns, one is taken such that counted pairs come out.
+        """
+        boxes, tries = len(lows), _TRIES if self.pairs else 1
+        lows, highs = np.repeat(lows, tries, axis=0), np.repeat(highs, tries, axis=0)
+        codes = np.stack(
+            [_drawn(self.frequencies[j], lows[:, j], highs[:, j], rng) for j in range(self.columns)], axis=1
+        )
+        if tries == 1 or not boxes:
+            return codes
+        weights = np.full((boxes, tries), 1 / tries)
+        every = [*codes.T, np.repeat(classes, tries)]
+        places = {}
+        for pair, (cells, rows) in self.pairs.items():
+            first, second = (cell[every[column]] for column, cell in zip(pair, cells, strict=True))
+            places[pair] = first * rows.shape[1] + second
+        scale = boxes / max(self.total, 1.0)
+        for _ in range(_DRAW_ROUNDS):
+            for pair, (_, rows) in self.pairs.items():
+                now = np.bincount(places[pair], weights=weights.ravel(), minlength=rows.size)
+                step = np.clip(rows.ravel() * scale / np.maximum(now, _TINY), 1 / _MOST_STEP, _MOST_STEP)
+                weights = weights * step[places[pair]].reshape(weights.shape)
+            weights = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+        at = rng.random(boxes)[:, None]
+        chosen = np.minimum((np.cumsum(weights, axis=1) < at).sum(axis=1), tries - 1)
+        return np.asarray(codes[np.arange(boxes) * tries + chosen])
+
+    def noise(self, asked: Mapping[int, Bools]) -> float:
+        """Return the variance that single counts alone give to a count of one condition; roughly, of several."""
+        found = 0.0
+        shares = {
+            column: float(self.singles[column] @ matches) / max(self.total, 1.0) for column, matches in asked.items()
+        }
+        for column, matches in asked.items():
+            codes = max(int((self.singles[column] > 0).sum()), 1)
+            several = int(matches.sum())
+            others = np.prod([share for other, share in shares.items() if other != column])
+            found += self.variances[column] * several * (1 - min(several / codes, 1.0)) * float(others) ** 2
+        return found * _ROUGH
+
+    def published(self) -> Counts:
+        """Return whole counts of the boxes by class that add up to the total."""
+        boxes, classes = self.rows.shape
+        parents = np.concatenate([[-1], np.zeros(classes, dtype=np.int64), 1 + np.tile(np.arange(classes), boxes)])
+        counts = np.concatenate([[self.rows.sum()], self.rows.sum(axis=0), self.rows.ravel()])[:, None]
+        return whole(parents, counts)[1 + classes :, 0].reshape(boxes, classes)
+
+
+def _drawn(frequencies: Floats, lows: Codes, highs: Codes, rng: np.random.Generator) -> Codes:
+    """Return a code of each run, drawn by how frequent codes are."""
+    before = np.concatenate(([0.0], np.cumsum(frequencies)))
+    at = before[lows] + rng.random(len(lows)) * (before[highs] - before[lows])
+    return np.asarray(np.clip(np.searchsorted(before, at, side="right") - 1, lows, highs - 1), dtype=np.int32)
+
+
+def _inside(lows: Codes, highs: Codes, amounts: Floats, column: int) -> Floats:
+    """Return what the codes of each box's run add up to."""
+    before = np.concatenate(([0.0], np.cumsum(amounts)))
+    return np.asarray(np.maximum(before[highs[:, column]] - before[lows[:, column]], 0.0))
+
+
+def _single(lows: Codes, highs: Codes, rows: Floats, frequencies: Floats, column: int) -> Floats:
+    """Return how many rows have each code of a column, as boxes are spread now."""
+    each = rows.sum(axis=1) / np.maximum(_inside(lows, highs, frequencies, column), _TINY)
+    size = len(frequencies) + 1
+    opens = np.bincount(lows[:, column], weights=each, minlength=size)
+    opens = opens - np.bincount(highs[:, column], weights=each, minlength=size)
+    return np.asarray(np.cumsum(opens)[:-1] * frequencies)
+
+
+def _total(tree: NoisyTree, spread: Floats, starts: Sequence[int], singles: Sequence[Single]) -> float:
+    """Return the best estimate of all rows: fewer counts have less noise."""
+    roots = tree.parents < 0
+    totals = [float(tree.estimates[roots].sum())]
+    variances = [max(float(spread[roots].sum()) * tree.noisy.shape[1], _TINY)]
+    for one, start in zip(singles, starts, strict=True):
+        totals.append(float(one.counts[start:].sum()))
+        variances.append(max(one.variance * (len(one.counts) - start), _TINY))
+    weights = 1 / np.array(variances)
+    return max(float(weights @ np.array(totals) / weights.sum()), 0.0)
+
+
+def _not_negative(counts: Ints, start: int, total: float) -> Floats:
+    """Return the nearest counts with this sum, none of them below a few."""
+    shared = np.maximum(_shared(counts[start:].astype(np.float64), total), _FEW)
+    return np.concatenate((np.zeros(start), shared * (total / shared.sum())))
+
+
+def _shared(values: Floats, total: float) -> Floats:
+    """Return the nearest numbers with this sum, none of them negative."""
+    parents = np.concatenate(([-1], np.zeros(len(values), dtype=np.int64)))
+    estimate = np.concatenate(([total], values))[:, None]
+    return np.asarray(non_negative(parents, estimate, np.ones(len(parents)))[1:, 0])
+
+
+def _improved(expected: Floats, pair: Pair) -> Floats:
+    """Return what is likely of a pair's cells: nearer to its counts, the further these are from what is expected."""
+    away = pair.counts - expected
+    unlike = max(0.0, float((away**2 - pair.variance).sum()) / max(float(expected.sum()), 1.0))
+    own = unlike * (expected + 1)
+    found = np.maximum(expected + own / np.maximum(own + pair.variance, _TINY) * away, _TINY)
+    for _ in range(_PAIR_ROUNDS):  # single columns are better known by themselves
+        found = found * (expected.sum(axis=1) / np.maximum(found.sum(axis=1), _TINY))[:, None]
+        found = found * (expected.sum(axis=0) / np.maximum(found.sum(axis=0), _TINY))[None, :]
+    return found

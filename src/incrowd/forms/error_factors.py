@@ -1,0 +1,83 @@
+"""How wrong counts from noisy boxes are: what noise does is known, what spreading rows inside a box does is measured.
+
+A box that a question is about in part, by a share s, would be wrong by n·√(s(1 − s)) if its n rows were all on one side
+or the other by the toss of a coin. Nobody knows how near to that they are. So many random questions are asked, with a
+small share of ε (`publishing/measuring_errors.py`), and the factor is found that makes 95 of 100 intervals hold the
+truth: for one, two, and three or more conditions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+from incrowd.core.estimate import NoisyCount
+from incrowd.errors import SourceError
+
+REACH = NormalDist().inv_cdf(0.975)
+KINDS = 3
+"""One condition, two, and three or more."""
+UNMEASURED = 2.0
+"""The factor that is taken where none was measured."""
+
+MEASURED = (
+    "Noise is known. How wrong it is to spread rows inside a box was measured on random questions about values that "
+    "people have, with one to three conditions: others may be further off."
+)
+GUESSED = (
+    "Noise is known. How wrong it is to spread rows inside a box was not measured, and is taken to be what it is in "
+    "usual tables.  Hint: give the method an error_share above 0."
+)
+OF_A_MODEL = (
+    "Rows come from a model of noisy counts. How wrong its answers are was not measured, and is taken to be what it is "
+    "in usual tables: the interval is a guess."
+)
+NOISE_ONLY = "The noise of the counts is all that is unsure."
+
+
+@dataclass(frozen=True)
+class ErrorFactors:
+    """What the errors of a release are multiplied with, by the number of conditions.
+
+    `offsets` are added to them before, as squares, so that small errors need not be known as well as large ones.
+    """
+
+    factors: tuple[float, ...] = (UNMEASURED,) * KINDS
+    offsets: tuple[float, ...] = (0.0,) * KINDS
+    measured: bool = False
+
+    def count(self, center: float, noise: float, spread: float, conditions: int) -> NoisyCount:
+        """Return a count with its interval: `noise` is a variance, `spread` a standard deviation if coins were tossed.
+
+        Where nothing is spread, noise is all there is.
+        """
+        if spread <= 0:
+            return NoisyCount(center, REACH * math.sqrt(noise))
+        kind = min(max(conditions, 1), KINDS) - 1
+        return NoisyCount(center, self.factors[kind] * math.sqrt(noise + spread**2 + self.offsets[kind] ** 2))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain values, for a file."""
+        return {"factors": list(self.factors), "offsets": list(self.offsets), "measured": self.measured}
+
+    @classmethod
+    def read(cls, told: object) -> ErrorFactors:
+        """Read what a file tells; older ones tell nothing."""
+        if told is None:
+            return cls()
+        wrong = SourceError("summary.json does not tell the errors of counts as they were written.")
+        if not isinstance(told, Mapping):
+            raise wrong
+        numbers = []
+        for name in ("factors", "offsets"):
+            found = told.get(name)
+            if not isinstance(found, list) or len(found) != KINDS:
+                raise wrong
+            for one in found:
+                if isinstance(one, bool) or not isinstance(one, (int, float)) or not math.isfinite(one) or one < 0:
+                    raise wrong
+            numbers.append(tuple(float(one) for one in found))
+        return cls(numbers[0], numbers[1], told.get("measured") is True)

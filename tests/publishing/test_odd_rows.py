@@ -1,0 +1,137 @@
+"""Under differential privacy, one odd row in a file is one row: it changes nothing of how others are read or shown.
+
+Each file is published with the same chance, and everything that is written is compared byte by byte. An odd row that
+can be read is the row it means; one that cannot be read, or holds what was not declared, is as good as none.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from incrowd.core.families import registered
+from incrowd.errors import UndeclaredWarning
+from incrowd.publishing.recipe import Recipe
+
+T = TypeVar("T")
+HEADER = b"age,sex,ill"
+PEOPLE = [
+    b"%d,%s,%s" % (20 + (7 * number) % 60, (b"F", b"M")[number % 2], (b"flu", b"cold", b"gout")[number % 3])
+    for number in range(240)
+]
+SAME = {
+    "padded": b" 34 , F,  flu ",
+    "quoted": b'"34","F","flu"',
+    "quoted and padded": b' "34" , "F", "flu"',
+    "with a return": b"34,F,flu\r",
+    "with a point": b"34.0,F,flu",
+    "with a zero": b"034,F,flu",
+}
+MISSING = {
+    "undeclared": (b"34,X,flu", b"34,,flu"),
+    "undeclared and sensitive": (b"34,F,plague", b"34,F,"),
+    "no number": (b"old,F,flu", b",F,flu"),
+    "a number in another way": (b'"34,5",F,flu', b",F,flu"),
+    "not of the encoding": (b"34,\xff\xfe,flu", b"34,,flu"),
+    "a mark in front": (b"\xef\xbb\xbf34,F,flu", b",F,flu"),
+    "a zero byte": (b"34,F\x00,flu", b"34,,flu"),
+    "very long": (b"34,F," + b"x" * 300_000, b"34,F,"),
+    "short": (b"34,F", b",,"),
+    "long": (b"34,F,flu,5", b",,"),
+    "another separator": (b"34;F;flu", b",,"),
+    "an open quote": (b'34,"F,flu', b",,"),
+    "only quotes": (b'"""', b",,"),
+    "a return inside": (b"34,F\r,fl\ru", b"34,,"),
+}
+"""What is written, and the row that it stands for: values that cannot be read are missing."""
+BLANK = {"blank": b"", "spaces": b"   ", "a return": b"\r"}
+BEYOND = {
+    "far above": (b"9999,F,flu", b"90,F,flu"),
+    "very far": (b"100000,F,flu", b"90,F,flu"),
+    "between": (b"34.5,F,flu", b"34,F,flu"),
+}
+METHODS: dict[str, str] = {
+    **{kind.name: "epsilon = 1" for kind in registered("methods").values() if kind.private},
+    "sdgs": "k = 3\nlevels = { age = 2 }",
+}
+ONE_COLUMN = ("hierarchical-histogram",)
+
+
+def recipe_of(method: str) -> str:
+    alone = method in ONE_COLUMN
+    return f"""
+incrowd = 1
+seed = 7
+{"sample = 0.5" if method == "sdgs" else ""}
+[source]
+path = "people.csv"
+[columns.age]
+role = "quasi"
+hierarchy = {{ kind = "intervals", widths = [5, 20], lower = 10, upper = 90 }}
+[columns.sex]
+role = "{"drop" if alone else "quasi"}"
+{"" if alone else 'hierarchy = { kind = "categories", tree = ["F", "M"] }'}
+[columns.ill]
+role = "sensitive"
+hierarchy = {{ kind = "categories", tree = ["flu", "cold", "gout"] }}
+[method]
+name = "{method}"
+{METHODS[method]}
+"""
+
+
+def files(method: str, place: Path, rows: list[bytes]) -> dict[str, bytes]:
+    """Return everything that is published of these lines."""
+    (place / "people.csv").write_bytes(b"\n".join([HEADER, *rows]) + b"\n")
+    (place / "recipe.toml").write_text(recipe_of(method))
+    shutil.rmtree(place / "out", ignore_errors=True)
+    Recipe.load(place / "recipe.toml").run().save(place / "out")
+    return {file.name: file.read_bytes() for file in sorted((place / "out").iterdir())}
+
+
+def some(method: str, rows: dict[str, T]) -> dict[str, T]:
+    """Return all rows for two methods, and a third of them for each other one: all are read by the same code."""
+    if method in ("flat-histogram", "sdgs"):
+        return rows
+    first = list(METHODS).index(method) % 3
+    return dict(list(rows.items())[first::3])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_odd_row_changes_nothing_else(method: str, tmp_path: Path) -> None:
+    plain, without = files(method, tmp_path, [*PEOPLE, b"34,F,flu"]), files(method, tmp_path, PEOPLE)
+    assert plain["data.csv"] != without["data.csv"]
+    wrong = [name for name, row in some(method, SAME).items() if files(method, tmp_path, [*PEOPLE, row]) != plain]
+    wrong += [name for name, row in BLANK.items() if files(method, tmp_path, [*PEOPLE, row]) != without]
+    endless = (b"1e999,F,flu", b",F,flu" if method == "sdgs" else b"90,F,flu")
+    for name, (row, meant) in some(method, {**MISSING, **BEYOND, "endless": endless}).items():
+        if files(method, tmp_path, [*PEOPLE, row]) != files(method, tmp_path, [*PEOPLE, meant]):
+            wrong.append(name)
+    assert wrong == []
+
+
+@pytest.mark.parametrize("method", [method for method in METHODS if method not in ("sdgs", *ONE_COLUMN)])
+def test_a_row_without_its_values_is_left_out(method: str, tmp_path: Path) -> None:
+    """Nobody announced missing values, and that somebody has one must not be seen."""
+    without = files(method, tmp_path, PEOPLE)
+    for row in (b",F,flu", b"34,,flu", b"34,F,", b",,"):
+        assert files(method, tmp_path, [*PEOPLE, row]) == without
+
+
+def test_the_owner_is_told(tmp_path: Path) -> None:
+    with pytest.warns(UndeclaredWarning, match="column 'sex' holds missing values, or values that were not declared"):
+        files("flat-histogram", tmp_path, [*PEOPLE, b"34,X,flu"])
+    assert not any(b"left out" in text for text in files("flat-histogram", tmp_path, [*PEOPLE, b"34,X,flu"]).values())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_nor_does_where_it_stands(method: str, tmp_path: Path) -> None:
+    """First, in the middle or last."""
+    for row in (SAME["quoted and padded"], MISSING["an open quote"][0], MISSING["not of the encoding"][0], b""):
+        found = [
+            files(method, tmp_path, [*PEOPLE[:at], row, *PEOPLE[at:]]) for at in (0, len(PEOPLE) // 2, len(PEOPLE))
+        ]
+        assert found[0] == found[1] == found[2]
