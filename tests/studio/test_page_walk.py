@@ -118,7 +118,8 @@ def test_adult_from_file_to_release(driven: Chromium, adult: Path, tmp_path: Pat
         page.click("button", "Next: Try")
 
         page.click("button", "Try it")
-        page.sees("on a sample")
+        if whole:
+            page.sees("on a sample")  # of few rows the exact numbers may follow before anybody has looked
         page.sees("exact, all rows")
         page.sees("guaranteed")
         page.click("button", "Why row 1?")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -52,7 +53,7 @@ def compare(
     from incrowd.planning.compare import compare as compare_all
 
     candidates = candidates_of(recipes)
-    new = not output.exists()
+    new = not os.path.lexists(output)  # `exists` fails where a name is too long
     require_directory(output)
     with showing_progress(quiet=as_json) as progress:
         found = compare_all(
