@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd.kernels.compiling import compiled
-from incrowd.kernels.partition import _boundary_level
+from incrowd.kernels.old_partition import _boundary_level
 
 _SAME_GAIN = 1e-9
 """Sums of logarithms differ by less than this for no other reason than rounding."""

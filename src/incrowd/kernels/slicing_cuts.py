@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from incrowd.kernels.compiling import compiled
-from incrowd.kernels.partition import _count_codes
+from incrowd.kernels.old_partition import _count_codes
 
 
 @compiled

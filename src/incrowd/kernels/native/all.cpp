@@ -1,0 +1,7 @@
+// Everything in one piece: the headers are read once.
+#include "arguments.hpp"
+
+INCROWD_VISIBLE const char *incrowd_what_failed() { return what_failed().c_str(); }
+INCROWD_VISIBLE void incrowd_free(void *made) { std::free(made); }
+
+#include "partition.cpp"
