@@ -4,4 +4,7 @@
 INCROWD_VISIBLE const char *incrowd_what_failed() { return what_failed().c_str(); }
 INCROWD_VISIBLE void incrowd_free(void *made) { std::free(made); }
 
+#include "histograms.cpp"
+#include "keys.cpp"
+#include "lattice.cpp"
 #include "partition.cpp"
