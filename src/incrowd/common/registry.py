@@ -112,6 +112,8 @@ class Members(Mapping[str, Any]):
     def __init__(self, family: Family) -> None:
         self._family = family
         self._known: dict[str, Any] = {}
+        if entry_points(group=f"incrowd.{family.name}"):
+            _ = self._all  # what other packages add may be at fault, or called as another part
 
     @cached_property
     def _all(self) -> dict[str, Any]:
@@ -127,8 +129,7 @@ class Members(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._known:
-            others = "_all" in vars(self) or entry_points(group=f"incrowd.{self._family.name}")
-            candidates = [] if others else _built_in(self._family, f'"{name}"')
+            candidates = [] if "_all" in vars(self) else _built_in(self._family, f'"{name}"')
             self._known[name] = next((cls for cls in candidates if cls.name == name), None) or self._all[name]
         return self._known[name]
 
