@@ -4,7 +4,11 @@
 INCROWD_VISIBLE const char *incrowd_what_failed() { return what_failed().c_str(); }
 INCROWD_VISIBLE void incrowd_free(void *made) { std::free(made); }
 
+#include "box_members.cpp"
+#include "boxes_and_points.cpp"
+#include "boxes_and_points_pairs.cpp"
 #include "histograms.cpp"
 #include "keys.cpp"
 #include "lattice.cpp"
 #include "partition.cpp"
+#include "regions.cpp"
