@@ -7,6 +7,7 @@ INCROWD_VISIBLE void incrowd_free(void *made) { std::free(made); }
 #include "box_members.cpp"
 #include "boxes_and_points.cpp"
 #include "boxes_and_points_pairs.cpp"
+#include "clustering.cpp"
 #include "histograms.cpp"
 #include "keys.cpp"
 #include "lattice.cpp"
