@@ -4,6 +4,7 @@
 INCROWD_VISIBLE const char *incrowd_what_failed() { return what_failed().c_str(); }
 INCROWD_VISIBLE void incrowd_free(void *made) { std::free(made); }
 
+#include "answering.cpp"
 #include "box_members.cpp"
 #include "boxes_and_points.cpp"
 #include "boxes_and_points_pairs.cpp"
