@@ -4,4 +4,8 @@
 INCROWD_VISIBLE const char *incrowd_what_failed() { return what_failed().c_str(); }
 INCROWD_VISIBLE void incrowd_free(void *made) { std::free(made); }
 
+#include "hitting_set.cpp"
 #include "partition.cpp"
+#include "rank_swapping.cpp"
+#include "weight_runs.cpp"
+#include "windows.cpp"
