@@ -7,6 +7,7 @@ INCROWD_VISIBLE void incrowd_free(void *made) { std::free(made); }
 #include "hitting_set.cpp"
 #include "partition.cpp"
 #include "rank_swapping.cpp"
+#include "releases_together.cpp"
 #include "set_arrays.cpp"
 #include "set_conflicts.cpp"
 #include "set_labels.cpp"
