@@ -4,7 +4,10 @@
 INCROWD_VISIBLE const char *incrowd_what_failed() { return what_failed().c_str(); }
 INCROWD_VISIBLE void incrowd_free(void *made) { std::free(made); }
 
+#include "histograms.cpp"
 #include "hitting_set.cpp"
+#include "keys.cpp"
+#include "lattice.cpp"
 #include "partition.cpp"
 #include "rank_swapping.cpp"
 #include "releases_together.cpp"
