@@ -18,7 +18,7 @@ import numpy as np
 from incrowd.kernels.native import building
 
 _INTEGER, _REAL = 1, 2
-_TYPES = {"bool": 3, "int32": 4, "int64": 5, "uint64": 6, "float64": 7}
+_TYPES = {"bool": 3, "int32": 4, "int64": 5, "uint64": 6, "float64": 7, "uint16": 8, "uint32": 9}
 _ELEMENTS = {number: np.dtype(name) for name, number in _TYPES.items()}
 _WORDS = 6
 """Whole numbers that describe one argument or result: `Passed` in `arguments.hpp`."""
