@@ -22,7 +22,7 @@ def sort_by_key(order: Ints, keys: Codes | Ints, size: int) -> Ints:
     """Sort a list of items by a key below `size`, keeping the order of equal ones."""
     result = np.empty_like(order)
     loop = "sort_by_short_key" if keys.dtype == np.int32 else "sort_by_long_key"
-    call(loop, order, np.ascontiguousarray(keys), size, result)
+    call(loop, np.ascontiguousarray(order), np.ascontiguousarray(keys), size, result)
     return result
 
 
@@ -36,7 +36,8 @@ def count_entries(
     starts = np.zeros(number + 1, dtype=np.int64)
     entry_values = np.empty(len(order), dtype=np.int32)
     entry_counts, entry_of = np.empty((2, len(order)), dtype=np.int64)
-    used = call("count_entries", order, buckets, values, counts, starts, entry_values, entry_counts, entry_of)
+    given = (np.ascontiguousarray(array) for array in (buckets, values, counts))
+    used = call("count_entries", order, *given, starts, entry_values, entry_counts, entry_of)
     return starts, entry_values[:used].copy(), entry_counts[:used].copy(), entry_of
 
 
