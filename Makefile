@@ -7,6 +7,9 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CORE   := $(VENV)-core
 
+# Compiled Python is kept: otherwise every command that a test runs compiles all of incrowd again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test lint types tests bare format bench campaign constraints clean
 
 demo: $(VENV)/.installed

@@ -6,6 +6,9 @@ INCROWD_VISIBLE void incrowd_free(void *made) { std::free(made); }
 
 #include "anatomy.cpp"
 #include "gain.cpp"
+#include "histograms.cpp"
+#include "keys.cpp"
+#include "lattice.cpp"
 #include "partition.cpp"
 #include "purity.cpp"
 #include "slicing.cpp"

@@ -18,8 +18,9 @@ import numpy as np
 from incrowd.kernels.native import building
 
 _INTEGER, _REAL = 1, 2
-_TYPES = {"bool": 3, "int32": 4, "int64": 5, "uint64": 6, "float64": 7, "uint16": 8, "uint32": 9}
-_ELEMENTS = {number: np.dtype(name) for name, number in _TYPES.items()}
+_NAMES = ("bool", "int32", "int64", "uint64", "float64", "uint16", "uint32")
+_ELEMENTS = dict(enumerate(map(np.dtype, _NAMES), start=3))
+_TYPES = {element.str: number for number, element in _ELEMENTS.items()}
 _WORDS = 6
 """Whole numbers that describe one argument or result: `Passed` in `arguments.hpp`."""
 _MOST_RESULTS = 8
@@ -43,7 +44,7 @@ def _described(argument: Any) -> tuple[int, int, int, int, int, int]:
         if not argument.flags.c_contiguous or argument.ndim > 3:
             raise TypeError(f"an array of shape {argument.shape} is not in C order")
         shape = (*argument.shape, 0, 0, 0)
-        return (_TYPES[argument.dtype.name], argument.ctypes.data, argument.ndim, shape[0], shape[1], shape[2])
+        return (_TYPES[argument.dtype.str], argument.ctypes.data, argument.ndim, shape[0], shape[1], shape[2])
     if isinstance(argument, float):
         return (_REAL, struct.unpack("q", struct.pack("d", argument))[0], 0, 0, 0, 0)
     return (_INTEGER, int(argument), 0, 0, 0, 0)
