@@ -24,16 +24,23 @@
 using i8 = std::uint8_t;  // a truth value in NumPy
 using i32 = std::int32_t;
 using i64 = std::int64_t;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 using f64 = double;
 
-enum Type : i64 { INTEGER = 1, REAL = 2, ARRAY_I8 = 3, ARRAY_I32 = 4, ARRAY_I64 = 5, ARRAY_U64 = 6, ARRAY_F64 = 7 };
+enum Type : i64 {
+  INTEGER = 1, REAL = 2, ARRAY_I8 = 3, ARRAY_I32 = 4, ARRAY_I64 = 5, ARRAY_U64 = 6, ARRAY_F64 = 7, ARRAY_U16 = 8,
+  ARRAY_U32 = 9
+};
 
 template <class T> constexpr i64 array_type() {
   using Element = std::remove_const_t<T>;
   if constexpr (std::is_same_v<Element, i8>) return ARRAY_I8;
   if constexpr (std::is_same_v<Element, i32>) return ARRAY_I32;
   if constexpr (std::is_same_v<Element, i64>) return ARRAY_I64;
+  if constexpr (std::is_same_v<Element, u16>) return ARRAY_U16;
+  if constexpr (std::is_same_v<Element, u32>) return ARRAY_U32;
   if constexpr (std::is_same_v<Element, u64>) return ARRAY_U64;
   return ARRAY_F64;
 }

@@ -18,7 +18,8 @@ import numpy as np
 from incrowd.kernels.native import building
 
 _INTEGER, _REAL = 1, 2
-_ELEMENTS = dict(zip((3, 4, 5, 6, 7), map(np.dtype, ("bool", "int32", "int64", "uint64", "float64")), strict=True))
+_NAMES = ("bool", "int32", "int64", "uint64", "float64", "uint16", "uint32")
+_ELEMENTS = dict(enumerate(map(np.dtype, _NAMES), start=3))
 _TYPES = {element.str: number for number, element in _ELEMENTS.items()}
 _WORDS = 6
 """Whole numbers that describe one argument or result: `Passed` in `arguments.hpp`."""
