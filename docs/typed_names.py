@@ -24,7 +24,7 @@ class TypedNames(BuildHookInterface[Any]):
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         package = Path(self.root) / "src" / "incrowd"
-        (package / "__init__.pyi").write_text(stub(package), encoding="utf-8")
+        (package / "__init__.pyi").write_text(stub(package), encoding="utf-8", newline="\n")
 
 
 def stub(package: Path) -> str:
