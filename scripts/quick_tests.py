@@ -1,6 +1,6 @@
 """Run the part of the tests that needs no server, no cluster, no browser and no data set, on any system.
 
-    python scripts/quick_tests.py            # some minutes on two cores
+    python scripts/quick_tests.py            # four to eleven minutes
     python scripts/quick_tests.py -k wheel   # what follows is handed to pytest
 
 The workflow runs it on every system and Python, `make dist` in the unpacked sdist. `make test` runs all tests.
