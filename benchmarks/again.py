@@ -117,7 +117,7 @@ def check(console: Console, people: int, earlier: int = 8) -> None:
     releases = made_up_releases(people, earlier + 1, np.random.default_rng(0))
     tree, _ = Exact().build("s", pl.Series([f"v{code}" for code in range(50)]))
     column = SensitiveColumn(tree, np.full(51, people // 50))
-    judge_together(releases[:1], releases[1].without(releases[1].groups), [ic.LDiversity(2)], {"s": column})  # compiles
+    judge_together(releases[:1], releases[1].without(releases[1].groups), [ic.LDiversity(2)], {"s": column})
     begun = time.process_time()
     verdict = judge_together(releases[:-1], releases[-1], [ic.KAnonymity(5), ic.LDiversity(2)], {"s": column})
     spent = time.process_time() - begun

@@ -35,7 +35,7 @@ def measure(console: Console, cache: Path, sizes: tuple[int, ...]) -> None:
         )
         for name, (method, models) in _WAYS.items():
             release = ic.publish(people, models, method=method)
-            release.audit(learn=False)  # compiles
+            release.audit(learn=False)  # once before it is timed
             marks: dict[str, float] = {}
 
             def note(stage: str, done: float, marks: dict[str, float] = marks) -> None:

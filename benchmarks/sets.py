@@ -58,7 +58,7 @@ def run(people: int, tree: str, way: str, m: int, target: Path) -> None:
     sets, nodes = open_baskets(people, tree)
     model = KmAnonymity(K, m)
     few = sets.take(np.arange(min(len(sets), 200)))
-    holds(WAYS[way].recode(few, nodes, model).published(few), model)  # compiles
+    holds(WAYS[way].recode(few, nodes, model).published(few), model)
     start = time.process_time()
     recoding = WAYS[way].recode(sets, nodes, model)
     recoded = time.process_time()

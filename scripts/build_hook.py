@@ -42,7 +42,8 @@ class Made(BuildHookInterface[Any]):
     def _module(self, path: str) -> ModuleType:
         """Load one file of the repository; incrowd itself cannot be imported yet."""
         spec = importlib.util.spec_from_file_location(Path(path).stem, Path(self.root) / path)
-        assert spec and spec.loader
+        assert spec is not None
+        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         return module

@@ -109,7 +109,7 @@ NAMES = [
 ]
 """What version 0.1 had, and every later one must have; a new part adds its class without being listed here."""
 
-SLOW_TO_IMPORT = ["polars", "numba", "rich", "numpy", "pandas", "pyarrow"]
+SLOW_TO_IMPORT = ["polars", "rich", "numpy", "pandas", "pyarrow"]
 
 
 def test_the_names_of_the_first_version_stay() -> None:
@@ -195,7 +195,7 @@ def run(*arguments: str) -> str:
 
 
 @pytest.mark.parametrize("command", [[], ["demo"], ["profile"], ["hierarchy"], ["publish"], ["check"]])
-def test_help_loads_neither_polars_nor_numba(command: list[str]) -> None:
+def test_help_loads_nothing_slow(command: list[str]) -> None:
     assert set(loaded_by(run(*command, "--help"))) <= {"rich"}
 
 
@@ -207,10 +207,3 @@ def test_the_version_is_that_of_the_distribution() -> None:
     from importlib.metadata import version
 
     assert version("incrowd") == incrowd.__version__
-
-
-def test_no_name_loads_the_compiler() -> None:
-    """Numba takes a second to import, and is only needed once a search starts."""
-    code = "import sys, incrowd as ic; [getattr(ic, name) for name in dir(ic)]; print('numba' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

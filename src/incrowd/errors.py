@@ -23,7 +23,6 @@
 
 and warns of:
 
-    CompileCacheWarning          compiled code cannot be kept on disk, so that every run compiles it again
     FormulaWarning               a file holds cells that a spreadsheet would run as formulas
     ReadingWarning               a file was read in a way that its owner should know
     SecrecyWarning               a secret file could not be kept from other users of the machine
@@ -218,10 +217,6 @@ class LedgerError(IncrowdError):
 
 class BudgetSpent(IncrowdError):
     """A question would cost more privacy than is left; nothing was computed from the table for it."""
-
-
-class CompileCacheWarning(UserWarning):
-    """Compiled code cannot be kept on disk: everything works, and every run takes some seconds longer."""
 
 
 class FormulaWarning(UserWarning):

@@ -148,7 +148,7 @@ def test_help_loads_nothing_slow(command: list[str]) -> None:
         f"sys.argv = ['incrowd', *{command}, '--help']\n"
         "try: runpy.run_module('incrowd', run_name='__main__')\n"
         "except SystemExit: pass\n"
-        "slow = ('polars', 'numpy', 'numba', 'sklearn', 'altair', 'vl_convert')\n"
+        "slow = ('polars', 'numpy', 'sklearn', 'altair', 'vl_convert')\n"
         "print('loaded:', *[name for name in slow if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

@@ -40,7 +40,7 @@ def in_sdist(built: Path) -> set[str]:
 
 @pytest.fixture(scope="module")
 def wheel(built: Path) -> zipfile.ZipFile:
-    return zipfile.ZipFile(built / f"incrowd-{__version__}-py3-none-any.whl")
+    return zipfile.ZipFile(next(built.glob(f"incrowd-{__version__}-py3-none-*.whl")))
 
 
 def test_the_sdist_holds_every_file_that_is_kept(in_sdist: set[str]) -> None:

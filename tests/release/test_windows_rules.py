@@ -21,7 +21,6 @@ from incrowd.common.private_place import clear_abandoned, private_place
 from incrowd.common.writing import write_secret, write_text
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.errors import OutputError, SecrecyWarning
-from incrowd.kernels.turns import Turn
 from incrowd.ledger.running import Running, is_dead
 
 if sys.platform != "linux":
@@ -191,16 +190,6 @@ def test_a_run_under_a_ledger_is_known_to_live_or_to_be_dead(asked: object, tmp_
     assert not path.exists()
     path.touch()
     assert is_dead(path)
-
-
-def test_a_loop_is_compiled_by_one(asked: object, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("incrowd.kernels.turns.MOST_SECONDS", 0.1)
-    first, second = Turn(tmp_path / "lock"), Turn(tmp_path / "lock")
-    assert first.take()
-    assert not second.take()
-    first.end()
-    assert second.take()
-    second.end()
 
 
 def test_a_history_is_kept_locked_and_forgotten(asked: list[tuple[str, ...]], tmp_path: Path) -> None:

@@ -394,6 +394,6 @@ def _of_single_values(found: Mapping[str, Histogram], trees: Mapping[str, Tree])
 
 def histogram(group_of: Ints, codes: NDArray[np.int32], counts: Counts, groups: int) -> Histogram:
     """Count values per group; `group_of`, `codes` and `counts` are aligned, one entry per tuple."""
-    from incrowd.kernels.histograms import count_values  # Numba takes long to import
+    from incrowd.kernels.histograms import count_values
 
     return Histogram(*count_values(group_of, codes, counts, groups))

@@ -1,1 +1,1 @@
-"""Loops that must be loops, compiled by Numba and cached on disk; imported only when used."""
+"""Loops that must be loops: what they are called with and what they mean. The loops are C++, in `native/`."""

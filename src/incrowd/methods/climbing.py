@@ -90,7 +90,7 @@ class Climbers:
     def __init__(
         self, tally: Tally, columns: tuple[str, ...], ladders: Sequence[Ladder], sensitive: tuple[str, ...]
     ) -> None:
-        from incrowd.kernels.keys import number_keys  # Numba takes long to import
+        from incrowd.kernels.keys import number_keys
         from incrowd.kernels.partition import sort_by_piece
 
         self._number, self._sort = number_keys, sort_by_piece

@@ -18,7 +18,7 @@ class Grouper:
     """Makes `Groups` of a tally's tuples; sensitive values are counted only if a model asks for them."""
 
     def __init__(self, tally: Tally, sensitive: tuple[str, ...]) -> None:
-        from incrowd.kernels import partition  # Numba takes long to import
+        from incrowd.kernels import partition
 
         self._kernel = partition
         self._tally = tally

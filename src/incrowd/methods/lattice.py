@@ -66,7 +66,7 @@ class Lattice:
         bounds: LevelLimits | None = None,
         cells: Callable[[Tally, str], CellLosses] = certainty_penalty,
     ) -> None:
-        from incrowd.kernels import lattice, partition  # Numba takes long to import
+        from incrowd.kernels import lattice, partition
 
         weights, bounds = weights or {}, bounds or LevelLimits()
         require_known([*weights, *bounds.lowest, *bounds.highest], columns)

@@ -34,7 +34,7 @@ class Joining:
 
     def __init__(self, groups: LocalGroups, vectors: Levels, *, most_withheld: int) -> None:
         """Join `groups`; `vectors` are levels whose cells may narrow the search, finest first, the last the top."""
-        from incrowd.kernels import joining  # Numba takes long to import
+        from incrowd.kernels import joining
 
         self._kernel: Any = joining
         self._groups, self._vectors = groups, vectors

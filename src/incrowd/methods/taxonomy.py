@@ -123,7 +123,7 @@ class Cuts:
     """One cut per quasi-identifier, and the groups of tuples that show the same nodes."""
 
     def __init__(self, tally: Tally, columns: tuple[str, ...], classes: Ints, class_count: int) -> None:
-        from incrowd.kernels import keys  # Numba takes long to import
+        from incrowd.kernels import keys
 
         self._kernel = keys
         self._tally, self._columns = tally, columns

@@ -126,7 +126,7 @@ def _examples(form: Form, features: list[str], target: str, rng: np.random.Gener
 
 
 def measure_times(results: Results, sizes: tuple[int, ...], l: int, seed: int, progress: Progress) -> None:
-    """Write down how much time of the CPU each way takes on ever larger tables; the first run compiles."""
+    """Write down how much time of the CPU each way takes on ever larger tables."""
     for number, rows in enumerate(sizes):
         progress("times", number / max(len(sizes), 1))
         subject = census_subject("occupation", rows, seed)
