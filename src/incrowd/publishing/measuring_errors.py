@@ -55,7 +55,7 @@ Question = Mapping[str, Bools]
 class _Asked:
     """Questions, how wrong the answers are in rows, and the scales of these errors."""
 
-    questions: list[Question]
+    questions: Sequence[Question]
     errors: Floats
     scales: Floats
 
