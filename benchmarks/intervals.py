@@ -44,7 +44,7 @@ def natural_queries(frame: pl.DataFrame, number: int, seed: int) -> list[dict[st
     rng, found = np.random.default_rng(seed), []
     for _ in range(number):
         query: dict[str, Any] = {}
-        for name in rng.choice(frame.columns, rng.integers(1, 4), replace=False).tolist():
+        for name in rng.choice(frame.columns, min(rng.integers(1, 4), frame.width), replace=False).tolist():
             people = frame[name].drop_nulls()
             some = people.gather(rng.integers(0, len(people), 3)).to_list()
             if people.dtype == pl.String:

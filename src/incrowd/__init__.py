@@ -40,6 +40,7 @@ _HOMES = {
     "open_release": "publishing.opening.open_release",
     "plan_release": "planning.sdgs",
     "publish": "publishing.publish",
+    "GroupColumns": "publishing.by_columns",
     "publish_separately": "publishing.by_columns",
     "read": "publishing.table",
     "read_tables": "publishing.linked",

@@ -25,6 +25,7 @@ from incrowd.dp.discrete_gaussian import gaussian_counts, price
 from incrowd.dp.selection import exponential_mechanism, weight_per_unit
 from incrowd.dp.synthesis import paying
 from incrowd.errors import RecipeError, SchemaError
+from incrowd.forms.error_factors import MEASURED, OF_A_MODEL
 from incrowd.hierarchies.categories import Categories
 from incrowd.hierarchies.public import public_tree
 from incrowd.methods.adaptive import AdaptiveSynthesis
@@ -315,11 +316,18 @@ def test_rows_are_as_private_as_promised_and_a_budget_spent_many_times_is_found_
     assert broken.contradicts(0.5)
 
 
-def test_an_interval_that_was_not_measured_says_so(tmp_path: Path) -> None:
-    """From memory and from files; and it names no option that the method lacks."""
-    release = publish(frame(300), AdaptiveSynthesis(1))
-    release.save(tmp_path / "out")
-    for one in (release, ic.open_release(tmp_path / "out")):
-        assumes = one.estimate({}).assumes
-        assert "the interval is a guess" in assumes
-        assert "error_share" not in assumes
+def test_an_interval_says_whether_it_was_measured(tmp_path: Path) -> None:
+    """From memory and from files."""
+    for share, said in (("1/40", MEASURED), (0, OF_A_MODEL)):
+        release = publish(frame(300), AdaptiveSynthesis(1, error_share=share))
+        release.save(tmp_path / str(share).replace("/", "-"))
+        for one in (release, ic.open_release(tmp_path / str(share).replace("/", "-"))):
+            assert one.estimate({"a": 3}).assumes == said
+
+
+def test_errors_are_paid_for_by_person_too() -> None:
+    """In ρ, the method prices people itself: what errors cost is told by person, and spent row by row."""
+    method = AdaptiveSynthesis(1, delta="1e-6", most_rows=4)
+    counting, for_errors = method.for_counting()
+    assert for_errors == Budget("1/40")
+    assert counting.budget == Budget("39/40", "1e-6")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,11 @@ import pytest
 
 import incrowd as ic
 from incrowd.dp.binomial import log_probability
+from incrowd.dp.budget import Budget
 from incrowd.dp.exact_suppression import exact_delta
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
 from incrowd.methods.sdgs import SDGS
-from incrowd.publishing.by_columns import publish_separately
+from incrowd.publishing.by_columns import GroupColumns, publish_separately
 from incrowd.publishing.noisy_counts import SEEDED
 
 LETTERS = ic.Categories.from_tree(["a", "b", "c"])
@@ -136,3 +138,33 @@ def test_what_cannot_be_promised_is_refused() -> None:
         publish_separately(table(), [["x"]], method=METHOD, sample=1)
     with pytest.raises(RecipeError, match="δ adds up"):
         publish_separately(table(), [["x"]] * 4, method=SDGS(1), sample="0.7")
+
+
+def test_columns_can_be_grouped_privately(tmp_path: Path) -> None:
+    """What it costs adds to the rest, in the promise and in the ledger."""
+    illnesses = ic.Categories.from_tree(["flu"])
+    named = table()
+    schema = replace(named.schema, sensitive={"sick": illnesses}, each_row_a_person=True)
+    book = ic.Ledger.create(tmp_path / "book", cap=Budget(4, "0.1"))
+    parts = publish_separately(
+        replace(named, schema=schema),
+        GroupColumns("1/2", most_columns=2),
+        method=METHOD,
+        sample=0.5,
+        seed=1,
+        ledger=book,
+    )
+    assert sorted(name for names in parts.columns for name in names) == ["sick", "x", "y"]
+    assert all({"x", "y"} & set(names) for names in parts.columns)
+    assert parts.guarantee.achieved == 2.5
+    for release in parts.releases:
+        assert release is not None
+        assert release.guarantees[-1] == parts.guarantee
+    assert book.spent.epsilon == Fraction(5, 2)
+
+
+def test_a_group_without_room_is_refused_before_anything_is_counted() -> None:
+    with pytest.raises(RecipeError, match="no room"):
+        publish_separately(table(), GroupColumns(1, most_columns=1), method=METHOD, sample=0.5)
+    with pytest.raises(RecipeError, match="most_columns"):
+        GroupColumns(1, most_columns=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from incrowd.dp.budget import Budget
 from incrowd.errors import QueryError, RecipeError, SourceError
 from incrowd.forms.error_factors import GUESSED, MEASURED, NOISE_ONLY, REACH, ErrorFactors
 from incrowd.publishing import measuring_errors
-from incrowd.publishing.measuring_errors import _factor, measure_errors
+from incrowd.publishing.measuring_errors import _Asked, _told, measure_errors
 
 KNOWN = {
     "age": ic.Intervals(widths=(1, 5, 10), lower=14, upper=95),
@@ -42,6 +43,7 @@ METHODS = {
     "flat, wide": ic.FlatHistogram(2, levels={"age": 3, "education": 1}),
     "flat": ic.FlatHistogram(2),
     "marginals": ic.MarginalSynthesis(2),
+    "adaptive": ic.AdaptiveSynthesis(2, delta="1e-9"),
 }
 
 
@@ -111,30 +113,34 @@ def test_a_share_of_the_budget_pays_for_it() -> None:
     assert per_person[1] == Budget("1/80")
 
 
-def test_one_row_changes_the_factor_by_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Brute force: whoever is added or removed, the quantile of errors moves by no more than noise is made for."""
+def test_one_row_changes_what_is_told_by_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Brute force over all rows of a small domain: a root mean square moves by no more than noise is made for."""
     rng = np.random.default_rng(1)
     told: list[tuple[int, Fraction]] = []
+    nearest = 0.0
 
     def without_noise(_: Any, counts: Any, *, epsilon: Any, sensitivity: Fraction) -> Any:
         told.append((int(counts[0]), sensitivity))
         return counts
 
     monkeypatch.setattr(measuring_errors, "noisy_counts", without_noise)
-    for _ in range(300):
-        number = int(rng.integers(1, 60))
-        scales = rng.uniform(0.5, 50, number)
-        errors = rng.exponential(20, number)
-        floor = float(rng.uniform(0.5, 20))
-        matched = rng.random(number) < rng.random()  # the questions that the row is in
-        other = np.abs(errors * rng.choice([-1, 1], number) + 0.0)
-        change = np.where(matched, rng.choice([-1.0, 1.0]), 0.0)
-        after = np.abs(other + change)
-        told.clear()
-        for each in (other, after):
-            _factor(each, scales, floor, Fraction(1, 10), randomness(1))
-        (before, allowed), (later, _) = told
-        assert abs(before - later) <= allowed
+    sizes = {"a": 4, "b": 3, "c": 2}
+    for _ in range(60):
+        number = int(rng.integers(1, 30))
+        names = [rng.permutation(list(sizes))[: rng.integers(1, 4)].tolist() for _ in range(number)]
+        questions = [{name: rng.random(sizes[name]) < 0.5 for name in some} for some in names]
+        scales, offset = rng.uniform(0.5, 50, number), float(rng.uniform(0, 20))
+        wrong = rng.choice([-1, 1], number) * rng.exponential(20, number) * (rng.random() < 0.8)
+        for row in product(*map(range, sizes.values())):
+            codes = dict(zip(sizes, row, strict=True))
+            matched = [all(asked[codes[name]] for name, asked in question.items()) for question in questions]
+            told.clear()
+            for errors in (wrong, wrong + np.array(matched)):
+                _told(_Asked(questions, np.abs(errors), scales), offset, Fraction(1, 10), randomness(1))
+            (before, allowed), (later, _) = told
+            assert abs(before - later) <= allowed
+            nearest = max(nearest, abs(before - later) / float(allowed))
+    assert nearest > 0.9  # and it is no larger than it has to be
 
 
 def test_factors_are_found_where_errors_are_large() -> None:

@@ -170,11 +170,11 @@ def test_names_that_may_repeat_are_refused_where_nobody_is() -> None:
         with pytest.raises(SchemaError, match="nobody looks whether its values repeat"):
             ic.publish(named, method=method)
         with pytest.raises(SchemaError, match="nobody looks whether its values repeat"):
-            PrivateTable(named, 1, undeclared="missing")
+            PrivateTable(named, 1)
         ic.publish(table(frame(rows_each), identifiers=["who"], each_row_a_person=True), method=method)
     with pytest.raises(SchemaError, match="names people and repeats"):
-        PrivateTable(table(frame(3), identifiers=["who"]), 1)
-    PrivateTable(table(frame(1), identifiers=["who"]), 1)
+        PrivateTable(table(frame(3), identifiers=["who"]), 1, undeclared="refuse")
+    PrivateTable(table(frame(1), identifiers=["who"]), 1, undeclared="refuse")
 
 
 def test_a_private_table_is_refused_alike() -> None:

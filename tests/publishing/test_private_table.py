@@ -119,8 +119,8 @@ def test_what_is_refused_does_not_depend_on_the_table() -> None:
 def test_undeclared_names_can_be_missing_ones() -> None:
     odd = pl.DataFrame({"age": ["n/a", "20", "1e300", None], "sex": ["F", "Martian", "M", "F"], "sick": ["flu"] * 4})
     with pytest.raises(UncoveredValue):
-        PrivateTable(table(odd), budget=1)
-    private = PrivateTable(table(odd), budget=9 * SURE, undeclared="missing")
+        PrivateTable(table(odd), budget=1, undeclared="refuse")
+    private = PrivateTable(table(odd), budget=9 * SURE)
     asked: dict[int, list[dict[str, Any]]] = {
         4: [{}],
         2: [{"sex": "F"}, {"age": None}],
@@ -138,9 +138,9 @@ def test_undeclared_names_can_be_missing_ones() -> None:
 def test_nobody_is_a_table_like_any_other() -> None:
     nobody = table(pl.DataFrame(schema={"age": pl.Int64, "sex": pl.String, "sick": pl.String}))
     with pytest.raises(EmptyTable):
-        PrivateTable(nobody, budget=1)
+        PrivateTable(nobody, budget=1, undeclared="refuse")
     for sample in (1, 0.5):
-        private = PrivateTable(nobody, budget=2 * SURE, undeclared="missing", sample=sample)
+        private = PrivateTable(nobody, budget=2 * SURE, sample=sample)
         assert private.count({"sex": "F", "age": (20, None)}, epsilon=100) == 0
         with pytest.raises(SchemaError, match="known from the data only"):
             private.count({"sick": "flu"}, epsilon=1)

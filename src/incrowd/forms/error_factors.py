@@ -3,14 +3,15 @@
 A box that a question is about in part, by a share s, would be wrong by n·√(s(1 − s)) if its n rows were all on one side
 or the other by the toss of a coin. Nobody knows how near to that they are. So many random questions are asked, with a
 small share of ε (`publishing/measuring_errors.py`), and the factor is found that makes 95 of 100 intervals hold the
-truth: for one, two, and three or more conditions.
+truth: for one, two, and three or more conditions. Questions about whole boxes share the noise of few sums, which may
+happen to be large or small in one release: that is measured too, where a release has enough noise to tell.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Any
 
@@ -33,7 +34,7 @@ GUESSED = (
 )
 OF_A_MODEL = (
     "Rows come from a model of noisy counts. How wrong its answers are was not measured, and is taken to be what it is "
-    "in usual tables: the interval is a guess."
+    "in usual tables: the interval is a guess.  Hint: give the method an error_share above 0."
 )
 NOISE_ONLY = "The noise of the counts is all that is unsure."
 
@@ -48,6 +49,10 @@ class ErrorFactors:
     factors: tuple[float, ...] = (UNMEASURED,) * KINDS
     offsets: tuple[float, ...] = (0.0,) * KINDS
     measured: bool = False
+    noise: float = 1.0
+    """How large the noise of whole boxes happens to be, next to what it is on average."""
+    columns: Mapping[str, float] = field(default_factory=dict)
+    """Where rows come from a model: the variance that noise gives to the count of one value of a column."""
 
     def count(self, center: float, noise: float, spread: float, conditions: int) -> NoisyCount:
         """Return a count with its interval: `noise` is a variance, `spread` a standard deviation if coins were tossed.
@@ -55,13 +60,14 @@ class ErrorFactors:
         Where nothing is spread, noise is all there is.
         """
         if spread <= 0:
-            return NoisyCount(center, REACH * math.sqrt(noise))
+            return NoisyCount(center, REACH * self.noise * math.sqrt(noise))
         kind = min(max(conditions, 1), KINDS) - 1
         return NoisyCount(center, self.factors[kind] * math.sqrt(noise + spread**2 + self.offsets[kind] ** 2))
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain values, for a file."""
-        return {"factors": list(self.factors), "offsets": list(self.offsets), "measured": self.measured}
+        told = {"factors": list(self.factors), "offsets": list(self.offsets), "noise": self.noise}
+        return {**told, "columns": dict(self.columns), "measured": self.measured}
 
     @classmethod
     def read(cls, told: object) -> ErrorFactors:
@@ -74,10 +80,15 @@ class ErrorFactors:
         numbers = []
         for name in ("factors", "offsets"):
             found = told.get(name)
-            if not isinstance(found, list) or len(found) != KINDS:
+            if not isinstance(found, list) or len(found) != KINDS or not all(map(_is_size, found)):
                 raise wrong
-            for one in found:
-                if isinstance(one, bool) or not isinstance(one, (int, float)) or not math.isfinite(one) or one < 0:
-                    raise wrong
             numbers.append(tuple(float(one) for one in found))
-        return cls(numbers[0], numbers[1], told.get("measured") is True)
+        noise, columns = told.get("noise", 1.0), told.get("columns", {})
+        if not _is_size(noise) or not isinstance(columns, Mapping) or not all(map(_is_size, columns.values())):
+            raise wrong
+        known = {str(name): float(one) for name, one in columns.items()}
+        return cls(numbers[0], numbers[1], told.get("measured") is True, float(noise), known)
+
+
+def _is_size(number: object) -> bool:
+    return isinstance(number, (int, float)) and not isinstance(number, bool) and math.isfinite(number) and number >= 0

@@ -33,7 +33,7 @@ from incrowd.hierarchies.tree import Tree
 _MODEL = 1000.0
 """What a model gets wrong is in the order of a thousandth of the squared number of rows, before it is measured."""
 _ONE_ROW = 1.0
-"""What is spread by single columns: next to nothing, but what raking does to their noise is measured."""
+"""No model is right to less than this."""
 STEPS_OF_ONE = 1024
 """Estimates are written as so many parts of one person: every kind of file holds such a number exactly."""
 
@@ -57,7 +57,9 @@ class MeasuredBoxes:
     def of(cls, schema: Schema, trees: Mapping[str, Tree], tree: NoisyTree, class_codes: Codes) -> MeasuredBoxes:
         """Return boxes whose estimates can be written without a loss."""
         agreed = None if tree.agreed is None else np.round(tree.agreed * STEPS_OF_ONE) / STEPS_OF_ONE
-        return cls(schema, trees, replace(tree, agreed=agreed), class_codes)
+        columns = dict.fromkeys(sorted(schema.sensitive), tree.column_noise[-1]) if tree.column_noise else {}
+        columns |= dict(zip(sorted(schema.quasi), tree.column_noise, strict=False))
+        return cls(schema, trees, replace(tree, agreed=agreed), class_codes, ErrorFactors(columns=columns))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -94,10 +96,23 @@ class MeasuredBoxes:
         parts, counts = shares[leaves], self.tree.estimates[leaves][:, classes].sum(axis=1)
         center = math.fsum(parts * counts)
         if self.from_model:
+            known = self._noise_of_column(asked)
+            if known is not None:
+                return center, known, 0.0
             return center, 0.0, _of_model(center, float(self.tree.noisy.sum())) if asked else 0.0
         each = variances_of_sums(self.tree.parents, self.tree.variances, shares[:, None])[0]
         spread = max(0.0, math.fsum(np.sqrt(parts * (1 - parts)) * counts))
         return center, float(each) * int(classes.sum()), spread
+
+    def _noise_of_column(self, asked: Mapping[str, Bools]) -> float | None:
+        """Return the variance of a count of one condition, where rows come from a model that has a column's counts."""
+        if len(asked) != 1:
+            return None
+        [(name, matches)] = asked.items()
+        each = self.errors.columns.get(name)
+        some = matches[self._classes_codes(name)] if name in self.schema.sensitive else matches
+        number, of_all = int(some.sum()), len(some)
+        return None if each is None else each * number * max(1 - number / of_all, 1 / of_all)
 
     def _parts_of_margins(self, spreading: Spreading, asked: Mapping[str, Bools]) -> tuple[float, float, float]:
         """Return the same where single columns and pairs tell how rows are spread."""
@@ -110,8 +125,9 @@ class MeasuredBoxes:
             noise += float(variances_of_sums(self.tree.parents, self.tree.variances, shares)[0]) * int(classes.sum())
         if not by_column:
             return center, noise, 0.0
-        alone = len(by_column) == 1 and classes.all()
-        return center, noise, _ONE_ROW if alone else max(_of_model(center, spreading.total), _ONE_ROW)
+        if len(by_column) == 1 and classes.all():
+            return center, noise, 0.0
+        return center, noise, max(_of_model(center, spreading.total), _ONE_ROW)
 
     @cached_property
     def spreading(self) -> Spreading | None:
@@ -192,6 +208,10 @@ class MeasuredBoxes:
             keys, wanted = keys * size + self.class_codes[:, place], wanted * size + values[:, place]
         order = np.argsort(keys)
         return np.asarray(order[np.searchsorted(keys[order], wanted)])
+
+    def _classes_codes(self, name: str) -> Codes:
+        """Return the code of a sensitive column that each class has."""
+        return np.asarray(self.class_codes[:, sorted(self.schema.sensitive).index(name)])
 
     def _classes(self, asked: Mapping[str, Bools]) -> Bools:
         """Return which classes a question is about."""

@@ -15,7 +15,7 @@ from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
     from incrowd.common.arrays import Ints
-    from incrowd.common.randomness import Words
+    from incrowd.common.arrays import Words
 
 
 def deal_segments(

@@ -39,6 +39,7 @@ from incrowd.methods.private import (
     PublicTable,
     as_written,
     column_names,
+    require_error_share,
     require_most_rows,
     require_undeclared,
 )
@@ -62,6 +63,7 @@ class AdaptiveSynthesis(PrivateMethod):
     missing : columns that may have missing values (default: none).
     undeclared : "refuse" or "missing": what happens to values that were not declared, as in `DiffGen` (default:
         "missing").
+    error_share : the share of ε that tells how wrong counts are, at least 0 and below 1 (default: "1/40").
     most_rows : how many rows of each person are counted at most, chosen at random; given where the schema has a person
         column and only then. ε and δ are then promised per person.
 
@@ -87,6 +89,7 @@ class AdaptiveSynthesis(PrivateMethod):
     missing: tuple[str, ...] = ()
     undeclared: Undeclared = "missing"
     most_rows: int | None = None
+    error_share: Exact = "1/40"
     name: ClassVar[str] = "adaptive"
     private: ClassVar[bool] = True
 
@@ -101,6 +104,7 @@ class AdaptiveSynthesis(PrivateMethod):
         require_undeclared(self.name, self.undeclared)
         require_most_rows(self.name, self.most_rows)
         require_levels(self.name, self.levels)
+        object.__setattr__(self, "error_share", require_error_share(self.name, self.error_share))
 
     @property
     def budget(self) -> Budget:
@@ -134,16 +138,16 @@ class AdaptiveSynthesis(PrivateMethod):
             columns.append(Cells("class", people.classes, people.class_count))
         plan = Plan(class_weight=self.class_weight, most_choices=self.most_choices)
 
-        def run(payment: Payment) -> list[Ints]:
+        def run(payment: Payment) -> tuple[list[Ints], list[float]]:
             return Synthesis(columns, people.counts, payment, rng, progress, plan, with_class=with_class).run()
 
         if self.budget.delta:
             with accountant.concentrated(self.budget, self.most_rows or 1) as purse:
-                made = run(PayInRho(purse, rng, accountant))
+                made, noise = run(PayInRho(purse, rng, accountant))
         else:
-            made = run(PayInEpsilon(self.budget, rng, accountant))
+            made, noise = run(PayInEpsilon(self.budget, rng, accountant))
         classes = made.pop() if with_class else np.zeros(len(made[0]), dtype=np.int64)
-        return as_boxes(made, classes, cuts, people.class_count)
+        return as_boxes(made, classes, cuts, people.class_count, noise if with_class else [*noise, noise[0]])
 
 
 def _ordered_from(cut: Cut) -> int | None:

@@ -126,9 +126,16 @@ class MarginalSynthesis(PrivateMethod):
         require_rows(float(rows.sum()))
         made, made_classes = generate(wide, tree, marginals, rows, rng)
         progress("making rows", 1.0)
+        noise = [one.variance * class_count for one in singles]
+        of_class = noise.pop() if len(made) > len(cuts) else _noise_of_class(singles)
         if len(made) > len(cuts):
             made, made_classes = made[:-1], made[-1]
-        return as_boxes(made, made_classes, cuts, people.class_count)
+        return as_boxes(made, made_classes, cuts, people.class_count, (*noise, of_class))
+
+
+def _noise_of_class(singles: Sequence[Column]) -> float:
+    """Return the variance of a class's rows: every column tells them."""
+    return 1 / sum(1 / max(one.variance * len(one.noisy), 1e-9) for one in singles)
 
 
 @dataclass(frozen=True, eq=False)

@@ -112,7 +112,7 @@ class PrivateMethod(AnyMethod, Protocol):
         share = as_exact(self.error_share, "error_share")
         made: Any = self
         counting = replace(made, epsilon=str(self.budget.epsilon * (1 - share)))
-        return cast("PrivateMethod", counting), self.budget * share
+        return cast("PrivateMethod", counting), Budget(self.budget.epsilon * share)
 
     def measure(
         self, table: PublicTable, *, rng: np.random.Generator, progress: Progress, accountant: Accountant

@@ -2,17 +2,19 @@
 
 Questions have one to three conditions about values that people seem to have: as the release tells where it knows single
 values, and else as a quick count of every column tells, with half of that share. Each answer is held against the table.
-One row more or less changes a true count by at most one, so it changes |error|/scale by at most 1/scale, and each order
-statistic of these by at most one over the smallest scale: the 95 % quantile can be told with noise of that size. An
-offset keeps scales from being too small. Where errors are large, as where rows are spread over wide boxes, that
-noise is next to nothing. What is told is a factor for each number of conditions, or one for all of them where noise
-would be too large for three. Cost: `_QUESTIONS` passes over boxes and distinct tuples for each number of conditions.
+What is told is the root mean square of errors over their scales, for each number of conditions, or for all of them
+where noise would be too large for three; and for questions about whole boxes, whose noise is that of few sums.
+One row changes the true counts of those questions that it satisfies, by one each. A root mean square is a norm, so it
+changes by no more than the same norm of 1/scale over these questions: the most that any row could satisfy, in the table
+or not. That is several times less than what a quantile changes by, which the question with the smallest scale decides.
+Cost: `_QUESTIONS` passes over boxes and distinct tuples for each number of conditions.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -21,23 +23,54 @@ from incrowd.common.arrays import Bools, Floats, Ints
 from incrowd.dp.boxes.coded_rows import People
 from incrowd.dp.boxes.consistency import agreeing_with_total
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
-from incrowd.forms.error_factors import KINDS, UNMEASURED, ErrorFactors
+from incrowd.forms.error_factors import KINDS, REACH, UNMEASURED, ErrorFactors
 from incrowd.forms.measured_boxes import MeasuredBoxes
 
-_QUESTIONS = 160
+_QUESTIONS = 280
 """So many for each number of conditions."""
-_MOST_SHARES = 3 * 10**8
+_MOST_SHARES = 5 * 10**8
 """Boxes times questions: with very many boxes, fewer questions are asked. How many boxes there are is public."""
 _FEWEST = 40
-_LEVEL = 0.95
 _UNITS = 2**20
-_UNSURE = 0.3
-"""Where noise would change factors by more than this, one is told for all numbers of conditions."""
-_ENOUGH = 4.0
-_USUAL_SPREAD = 0.6
-"""The standard deviation of the logarithm of factors in usual tables, for those that noise hides."""
+_UNSURE = 0.05
+"""Where noise would change a root mean square by more than this, one is told for all numbers of conditions."""
+_UNSURE_OF_NOISE = 0.4
+"""Where it would change that of noise by more than this, noise is taken to be what it is on average."""
+_TAILS, _TAIL_OF_MODELS, _TAIL_OF_NOISE = (1.75, 2.05, 2.05), 2.25, 1.75
+"""95 of 100 errors are below so many root mean squares. It would be 1.96 if errors were normal. Rows spread inside of
+boxes are off by a bounded share, and whole boxes by the same few sums, which is less; models are off in several ways.
+From releases of Adult, the census and NIST's excerpts: by number of conditions, of models, and of whole boxes."""
+_USUAL, _USUAL_SPREAD = UNMEASURED / 2, 0.6
+"""Root mean squares in usual tables, and the standard deviation of their logarithm: for those that noise hides."""
+_NOISE_SPREAD = 0.35
+_OF_NOISE = Fraction(3, 4)
+"""What noise gets of the share, where the rest is enough for the others."""
+_SUMS = 0.7
+"""Questions with less noise than this, next to the middle one, are not asked about it: they would cost too much."""
 
 Question = Mapping[str, Bools]
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """Questions, how wrong the answers are in rows, and the scales of these errors."""
+
+    questions: Sequence[Question]
+    errors: Floats
+    scales: Floats
+
+    def some(self, which: Bools) -> _Asked:
+        places = np.flatnonzero(which)
+        return _Asked([self.questions[place] for place in places], self.errors[places], self.scales[places])
+
+    @classmethod
+    def all(cls, parts: Sequence[_Asked]) -> _Asked:
+        """Return all questions of several kinds."""
+        return cls(
+            [question for part in parts for question in part.questions],
+            np.concatenate([part.errors for part in parts]),
+            np.concatenate([part.scales for part in parts]),
+        )
 
 
 def measure_errors(
@@ -52,58 +85,111 @@ def measure_errors(
         epsilon = epsilon / 2
         singles = _count_values(measured, people, epsilon, rng)
     draw = _Questions(measured, singles, rng)
-    kinds: list[tuple[Floats, Floats]] = []
+    spread: list[_Asked] = []
+    whole: list[_Asked] = []
     for conditions in range(1, KINDS + 1):
         most = min(conditions, len(measured.schema.tallied))
         asked = [draw.question(most) for _ in range(number)]
         parts = np.array([measured.parts(question) for question in asked])
         true = np.array([_true_count(measured, people, question) for question in asked])
-        matters = parts[:, 2] > 0  # elsewhere, the noise that is known decides
-        errors, scales = np.abs(parts[:, 0] - true), np.sqrt(parts[:, 1] + parts[:, 2] ** 2)
-        kinds.append((errors[matters], scales[matters]))
-    return _factors(kinds, epsilon, rng)
+        found = _Asked(asked, np.abs(parts[:, 0] - true), np.sqrt(parts[:, 1] + parts[:, 2] ** 2))
+        matters = parts[:, 2] > 0
+        spread.append(found.some(matters))
+        whole.append(found.some(~matters & (parts[:, 1] > 0)))
+    return _factors(measured, spread, _Asked.all(whole), epsilon, rng)
 
 
-def _factors(kinds: list[tuple[Floats, Floats]], epsilon: Fraction, rng: np.random.Generator) -> ErrorFactors:
-    """Return a factor for each number of conditions, or the same for all of them."""
-    offsets = [_offset(scales, epsilon / KINDS) for _, scales in kinds]
-    if all(1 / (float(epsilon / KINDS) * offset) <= _UNSURE for offset in offsets):
-        found = tuple(
-            _factor(errors, scales, offset, epsilon / KINDS, rng)
-            for (errors, scales), offset in zip(kinds, offsets, strict=True)
-        )
-        return ErrorFactors(found, tuple(offsets), measured=True)
-    errors, scales = (np.concatenate([kind[part] for kind in kinds]) for part in (0, 1))
-    offset = _offset(scales, epsilon)
-    return ErrorFactors((_factor(errors, scales, offset, epsilon, rng),) * KINDS, (offset,) * KINDS, measured=True)
+def _factors(
+    measured: MeasuredBoxes, spread: list[_Asked], whole: _Asked, epsilon: Fraction, rng: np.random.Generator
+) -> ErrorFactors:
+    """Return a factor for each number of conditions, or the same for all of them; and that of noise."""
+    noise = 1.0
+    share = epsilon * (_OF_NOISE if len(_kinds(spread, epsilon * (1 - _OF_NOISE))) > 1 else Fraction(1, 2))
+    whole = whole.some(whole.scales >= _SUMS * np.median(whole.scales)) if len(whole.scales) else whole
+    if len(whole.errors) >= _FEWEST and _shaken(whole, 0.0, share) <= _UNSURE_OF_NOISE:
+        noise = _TAIL_OF_NOISE / REACH * _likely(*_told(whole, 0.0, share, rng), 1.0, _NOISE_SPREAD)
+        epsilon = epsilon - share
+    kinds = _kinds(spread, epsilon)
+    tails = (_TAIL_OF_MODELS,) * KINDS if measured.knows_values else _TAILS
+    found: dict[int, tuple[float, float]] = {}
+    for places in kinds:
+        asked = _Asked.all([spread[place] for place in places])
+        offset, share = _offset(asked, epsilon / len(kinds)), epsilon / len(kinds)
+        likely = _likely(*_told(asked, offset, share, rng), _USUAL, _USUAL_SPREAD)
+        found |= {place: (likely * tails[place], offset) for place in places}
+    factors, offsets = zip(*(found[kind] for kind in range(KINDS)), strict=True)
+    return replace(measured.errors, factors=factors, offsets=offsets, noise=noise, measured=True)
 
 
-def _offset(scales: Floats, epsilon: Fraction) -> float:
+def _kinds(spread: list[_Asked], epsilon: Fraction) -> list[tuple[int, ...]]:
+    """Return which numbers of conditions get a factor of their own; those with few questions go with the next."""
+    kinds: list[tuple[int, ...]] = []
+    waiting: tuple[int, ...] = ()
+    for place, asked in enumerate(spread):
+        waiting = (*waiting, place)
+        if len(asked.errors) >= _FEWEST:
+            kinds.append(waiting)
+            waiting = ()
+    if waiting:
+        kinds = [*kinds[:-1], (*kinds[-1], *waiting)] if kinds else [waiting]
+    for places in kinds:
+        asked = _Asked.all([spread[place] for place in places])
+        share = epsilon / len(kinds)
+        if _shaken(asked, _offset(asked, share), share) > _UNSURE:
+            return [tuple(range(KINDS))]
+    return kinds
+
+
+def _offset(asked: _Asked, epsilon: Fraction) -> float:
     """Return what is added to scales: enough for little noise, but not more than scales are themselves."""
-    if not len(scales):
+    if not len(asked.scales):
         return 1.0
-    return max(float(np.clip(_ENOUGH / float(epsilon), np.quantile(scales, 0.1), np.quantile(scales, 0.5))), 1.0)
+    tried = [max(float(offset), 1.0) for offset in np.quantile(asked.scales, (0.02, 0.1, 0.25, 0.5))]
+    return next((offset for offset in tried if _shaken(asked, offset, epsilon) <= _UNSURE), tried[-1])
 
 
-def _factor(errors: Floats, scales: Floats, offset: float, epsilon: Fraction, rng: np.random.Generator) -> float:
-    """Return the 95 % quantile of errors over scales with noise, drawn to what is usual where noise is large."""
-    ratios = np.sort(errors / np.sqrt(scales**2 + offset**2))
-    place = min(math.ceil(_LEVEL * (len(ratios) + 1)), len(ratios)) - 1
-    true = int(min(ratios[place], 2.0**30) * _UNITS) if len(ratios) else 0
-    # One row changes a ratio by 1/offset; rounding down, and what floating point does, by less than one unit each.
-    sensitivity = Fraction(math.ceil(_UNITS / offset) + 2)
+def _shaken(asked: _Asked, offset: float, epsilon: Fraction) -> float:
+    """Return the scale of the noise that a root mean square gets."""
+    return _largest_change(asked, offset) / float(epsilon)
+
+
+def _largest_change(asked: _Asked, offset: float) -> float:
+    """Return by how much one row, whatever its values, can change the root mean square at most.
+
+    No row satisfies a question whose condition on some column it does not satisfy. So each question is looked at in one
+    of its columns, and a row has one code of each column: the code that satisfies the most is what counts.
+    """
+    if not len(asked.scales):
+        return 0.0
+    weights = 1 / (asked.scales**2 + offset**2)
+    sums: dict[str, Floats] = {}
+    for question, weight in zip(asked.questions, weights, strict=True):
+        best = ("", np.inf)
+        for name, matches in question.items():
+            now = sums.get(name, np.zeros(len(matches)))
+            best = min(best, (name, float((now + weight * matches).max() - now.max())), key=lambda one: one[1])
+        name = best[0]
+        matches = question[name]
+        sums[name] = sums.get(name, np.zeros(len(matches))) + weight * matches
+    return math.sqrt(sum(float(one.max()) for one in sums.values()) / len(weights))
+
+
+def _told(asked: _Asked, offset: float, epsilon: Fraction, rng: np.random.Generator) -> tuple[float, float]:
+    """Return the root mean square of errors over scales with noise, and the scale of that noise."""
+    ratios = np.minimum(asked.errors / np.sqrt(asked.scales**2 + offset**2), 2.0**20)
+    true = int(math.sqrt(np.mean(ratios**2)) * _UNITS) if len(ratios) else 0
+    # Rounding down, and what floating point does, come to less than one unit each.
+    sensitivity = Fraction(math.ceil(_largest_change(asked, offset) * _UNITS * (1 + 1e-9)) + 2)
     noisy = int(noisy_counts(rng, np.array([true]), epsilon=epsilon, sensitivity=sensitivity)[0]) / _UNITS
-    spread = math.sqrt(variance(noise_scale(sensitivity, epsilon)) / 2) / _UNITS
-    return _likely(noisy, spread)
+    return noisy, math.sqrt(variance(noise_scale(sensitivity, epsilon)) / 2) / _UNITS
 
 
-def _likely(noisy: float, scale: float) -> float:
-    """Return the factor that is likeliest to be behind a noisy one, where factors are as in usual tables."""
-    factors = np.geomspace(UNMEASURED / 200, UNMEASURED * 200, 2001)
-    usual = -0.5 * (np.log(factors / UNMEASURED) / _USUAL_SPREAD) ** 2
-    log = usual - np.abs(noisy - factors) / max(scale, 1e-9)
+def _likely(noisy: float, scale: float, usual: float, usual_spread: float) -> float:
+    """Return the number that is likeliest to be behind a noisy one, where such numbers are as in usual tables."""
+    tried = np.geomspace(usual / 200, usual * 200, 2001)
+    log = -0.5 * (np.log(tried / usual) / usual_spread) ** 2 - np.abs(noisy - tried) / max(scale, 1e-9)
     weight = np.exp(log - log.max())
-    return float((weight * factors).sum() / weight.sum())
+    return float((weight * tried).sum() / weight.sum())
 
 
 class _Questions:

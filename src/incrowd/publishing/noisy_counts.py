@@ -77,7 +77,9 @@ def noisy_counts_of(
         measured = MeasuredBoxes.of(schema, public.public.trees, tree, public.class_codes)
         if for_errors:
             accountant.spend("how wrong counts are", for_errors)
-            errors = measure_errors(measured, public.people, epsilon=for_errors.epsilon, rng=rng)
+            # A person who pays by themselves pays for each of their rows.
+            epsilon = for_errors.epsilon / (run.most_rows or 1)
+            errors = measure_errors(measured, public.people, epsilon=epsilon, rng=rng)
             measured = replace(measured, errors=errors)
     _refuse_too_many_rows(method, counts)
     promise = Guarantee(

@@ -57,9 +57,9 @@ class PrivateTable:
     Questions are those of a release: `{"age": (30, 39), "sex": "F"}`. They are understood by the values that the schema
     declares, categories or intervals with bounds; numbers beyond the bounds count as the last one, and a name that is
     not among them is an error, whatever the table holds. With a `sample` below 1, answers are about one sample, drawn
-    now and kept. A table that holds names which were not declared, or no rows, is refused; with `undeclared="missing"`
-    such names count as missing and nobody is refused, so that not even this tells who is there. Where the schema tells
-    whose a row is, ε is what a person pays, and `most_rows` of each person are kept, chosen at random, now; no other
+    now and kept. Names that were not declared count as missing, and a table may have no rows, so that no refusal tells
+    who is there; `undeclared="refuse"` refuses both, to find a wrong hierarchy. Where the schema tells whose
+    a row is, ε is what a person pays, and `most_rows` of each person are kept, chosen at random, now; no other
     rows are counted. With a `ledger`, answers are also paid from its cap, which outlives this object and is shared by
     every process; without a `budget` of its own, all that is left of that cap may be spent.
 
@@ -83,7 +83,7 @@ class PrivateTable:
         *,
         sample: float | Fraction = 1,
         seed: int | None = None,
-        undeclared: Undeclared = "refuse",
+        undeclared: Undeclared = "missing",
         most_rows: int | None = None,
         ledger: Ledger | None = None,
     ) -> None:

@@ -198,7 +198,9 @@ def measured_errors(method: PrivateMethod, frame: pl.DataFrame, epsilon: Fractio
 
 
 @pytest.mark.parametrize(
-    "method", [DiffGen(2, steps=3), FlatHistogram(2, levels={"age": 1}), ConsistentDiffGen(4)], ids=str
+    "method",
+    [DiffGen(2, steps=3), FlatHistogram(2, levels={"age": 1}), ConsistentDiffGen(4), AdaptiveSynthesis(4)],
+    ids=str,
 )
 def test_what_is_told_of_errors_loses_no_more_than_its_share(
     method: PrivateMethod, monkeypatch: pytest.MonkeyPatch

@@ -31,9 +31,12 @@ def cells_of(cut: Cut, codes: NDArray[np.int32]) -> Ints:
 
 
 def as_boxes(
-    made: Sequence[Ints], classes: Ints, cuts: Sequence[Cut], class_count: int
+    made: Sequence[Ints], classes: Ints, cuts: Sequence[Cut], class_count: int, noise: Sequence[float]
 ) -> tuple[NoisyTree, NDArray[np.int64]]:
-    """Return the distinct combinations of quasi-identifiers as boxes that nobody counted, and their rows by class."""
+    """Return the distinct combinations of quasi-identifiers as boxes that nobody counted, and their rows by class.
+
+    `noise` is the variance of the count of one cell of each column, and last of one class.
+    """
     cells = np.stack(made, axis=1).astype(np.int32)
     box_of, first = group_tuples(cells, [len(cut.runs) for cut in cuts])
     counts = np.bincount(box_of * class_count + classes, minlength=len(first) * class_count)
@@ -41,4 +44,7 @@ def as_boxes(
     runs = [np.array(cut.runs, dtype=np.int32)[cells[first, place]] for place, cut in enumerate(cuts)]
     lows, highs = (np.stack([run[:, end] for run in runs], axis=1) for end in (0, 1))
     nowhere, unknown = np.full(len(first), -1, dtype=np.int64), np.full(len(first), np.inf)
-    return NoisyTree(nowhere, lows, highs, counts, unknown), counts
+    # A cell of w codes has w times what each of its codes has.
+    each = [known * len(cut.runs) / (cut.runs[-1][1] - cut.runs[0][0]) for known, cut in zip(noise, cuts, strict=False)]
+    tree = NoisyTree(nowhere, lows, highs, counts, unknown, column_noise=(*each, float(noise[-1])))
+    return tree, counts

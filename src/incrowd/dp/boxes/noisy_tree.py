@@ -32,7 +32,8 @@ class NoisyTree:
     `parents[b]` is the box above (-1 for the root), `lows[b]`/`highs[b]` the runs of its columns, `noisy[b]` the noisy
     count of each class, and `variances[b]` that of the noise, infinite where nothing was counted. `agreed[b]` are the
     counts after they were made to agree, which may still be negative; nothing where they are what they were. `margins`
-    are single columns and pairs that were counted beside the boxes.
+    are single columns and pairs that were counted beside the boxes. Where rows come from a model, `column_noise` is the
+    variance that noise gives to the count of one code of each column, and last of one class.
     """
 
     parents: Ints
@@ -42,6 +43,7 @@ class NoisyTree:
     variances: Floats
     agreed: Floats | None = None
     margins: Margins | None = None
+    column_noise: tuple[float, ...] = ()
 
     @property
     def estimates(self) -> Floats:

@@ -28,7 +28,7 @@ _MOST_STEP = 4.0
 _FEW = 0.5
 """A value has at least so many rows, as far as spreading goes: a count of none may be noise."""
 _TINY = 1e-9
-_ROUGH = 1.3
+_ROUGH = 1.4
 """What raking, and counts that are never below 0, add to the variance of noise; and its tails, which are Laplace's."""
 _MOST_CELLS = 256
 """So many cells a table of a question may have, with columns that link those that are asked about."""
@@ -288,7 +288,7 @@ class Spreading:
             codes = max(int((self.singles[column] > 0).sum()), 1)
             several = int(matches.sum())
             others = np.prod([share for other, share in shares.items() if other != column])
-            found += self.variances[column] * several * (1 - min(several / codes, 1.0)) * float(others) ** 2
+            found += self.variances[column] * several * max(1 - several / codes, 1 / codes) * float(others) ** 2
         return found * _ROUGH
 
     def published(self) -> Counts:

@@ -83,8 +83,8 @@ class Synthesis:
         self._class = len(columns) - 1 if with_class else None
         self._by_class = with_class and len(columns) > 1 and columns[-1].size <= _FEW_CLASSES
 
-    def run(self) -> list[Ints]:
-        """Return the cell of every made row in each column."""
+    def run(self) -> tuple[list[Ints], list[float]]:
+        """Return the cell of every made row in each column, and the variance of the noise of one of its cells."""
         singles = self._count_singles()
         total = max(float(total_rows(singles)[0]), 0.0)
         columns = self._columns(singles, total)
@@ -97,7 +97,7 @@ class Synthesis:
             for column, wide in zip(columns, draw(model, sizes, rows, self._rng), strict=True)
         ]
         self._progress("making rows", 1.0)
-        return made
+        return made, [one.variance for one in singles]
 
     # --- single columns ---
 
