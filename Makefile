@@ -1,13 +1,24 @@
 # Two commands do everything on a machine with python3, make and access to a package registry:
 #   make demo    publish and check a built-in table
 #   make test    lint, types and tests, also where nothing is installed but incrowd
+#   make dist    build the wheel and the sdist, and try both where nothing else is installed (WHOLE=1: all tests)
+# Windows has another name for Python, and another folder for programs (GNU make there runs these lines by Git's sh).
+ifeq ($(OS),Windows_NT)
+PYTHON ?= python
+PROGRAMS := Scripts
+else
 PYTHON ?= python3
+PROGRAMS := bin
+endif
 VENV   ?= .venv
-BIN    := $(VENV)/bin
+BIN    := $(VENV)/$(PROGRAMS)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CORE   := $(VENV)-core
 
-.PHONY: demo test lint types tests bare format bench campaign constraints clean
+# Compiled Python is kept: otherwise every command that a test runs compiles all of incrowd again.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: demo test lint types tests bare format bench campaign dist constraints clean
 
 demo: $(VENV)/.installed
 	$(BIN)/incrowd demo
@@ -28,8 +39,8 @@ tests: $(VENV)/.test-installed
 
 # What a user has who installs nothing else: the packages of the tests would hide that one is missing.
 bare: $(CORE)/.made
-	$(CORE)/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt .
-	$(CORE)/bin/python -m tests.bare_install
+	$(CORE)/$(PROGRAMS)/python -m pip --disable-pip-version-check --quiet install --constraint constraints.txt .
+	$(CORE)/$(PROGRAMS)/python -m tests.bare_install
 
 format: $(VENV)/.test-installed
 	$(BIN)/ruff check --fix .
@@ -42,21 +53,33 @@ bench: $(VENV)/.test-installed
 campaign: $(VENV)/.test-installed
 	$(BIN)/python -m tests.campaigns $(NAME) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(FIRST),--first $(FIRST)) $(if $(TRIALS),--trials $(TRIALS))
 
-$(BIN)/python:
-	$(PYTHON) -m venv $(VENV)
+dist:
+	$(PYTHON) scripts/dist.py $(if $(WHOLE),--whole) $(if $(ONLY),--only $(ONLY))
 
-$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.made:
+	$(PYTHON) -m venv $(VENV)
+	touch $@
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/.made
 	$(PIP) install --constraint constraints.txt --editable .
 	touch $@
 
 # pyCANON, the oracle of the models' tests, pins old versions of what everybody uses: it comes without them.
-$(VENV)/.test-installed: pyproject.toml constraints.txt | $(BIN)/python
+$(VENV)/.test-installed: pyproject.toml constraints.txt | $(VENV)/.made
 	$(PIP) install --constraint constraints.txt --editable '.[test]'
 	$(PIP) install --constraint constraints.txt --no-deps pycanon
 	touch $@ $(VENV)/.installed
 
 $(CORE)/.made: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(CORE)
+	touch $@
+
+# The documentation as pages that need no network: build/site/index.html. A warning or a broken link is an error.
+docs: $(VENV)/.docs-installed
+	$(BIN)/python -m docs.making
+
+$(VENV)/.docs-installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --constraint constraints.txt --editable '.[docs]'
 	touch $@
 
 # Write down the versions that are installed now.

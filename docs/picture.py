@@ -76,6 +76,7 @@ def main(out: Path) -> None:
         + "\n".join((*boxes, *dots, *ticks))
         + f'\n<text x="{WIDTH / 2:.0f}" y="{HEIGHT - 14}" text-anchor="middle">age</text>\n</svg>\n',
         encoding="utf-8",
+        newline="\n",
     )
 
 

@@ -1,4 +1,4 @@
-"""A build hook: writes `incrowd/__init__.pyi`, so that editors and type checkers know what `incrowd` offers by name.
+"""What `incrowd/__init__.pyi` says, so that editors and type checkers know what `incrowd` offers by name.
 
 Names are found at run time by walking the families' packages (`incrowd/common/registry.py`), which no type checker
 does. This reads the same packages as text, so that nobody keeps a list. The file is made with the package and is not
@@ -9,22 +9,11 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import Any
-
-from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 FAMILIES = (
     "models", "methods", "forms", "hierarchies", "dates", "changes", "attacks", "metrics", "models/sets",
     "methods/sets",
 )  # fmt: skip
-
-
-class TypedNames(BuildHookInterface[Any]):
-    """Runs before the package is built, or installed in place."""
-
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        package = Path(self.root) / "src" / "incrowd"
-        (package / "__init__.pyi").write_text(stub(package), encoding="utf-8")
 
 
 def stub(package: Path) -> str:

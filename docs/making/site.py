@@ -6,7 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
-from docs.making import notebooks, parts, reference
+from docs.making import parts, reference
 from docs.making.running import Page, followed
 
 DOCS = Path(__file__).parents[1]
@@ -27,8 +27,6 @@ def write_pages(pages: Path, place: Path) -> int:
             written[f"{folder}/{path.name}"] = followed(
                 path.read_text(encoding="utf-8"), Page(f"{folder}/{path.name}", here)
             )
-    (place / "notebooks").mkdir()
-    written |= dict(notebooks.pages(place / "notebooks"))
     (place / "understand").mkdir()
     written |= dict(parts.pages(place / "understand"))
     written |= dict(reference.pages())

@@ -19,8 +19,8 @@ from incrowd.common.version import __version__ as __version__
 
 # Each name is imported when it is first used: the command line answers `--help` without loading Polars.
 _HOMES = {
-    "Audit": "auditing",
-    "audit": "auditing",
+    "Audit": "auditing.audit",
+    "audit": "auditing.run",
     "Check": "publishing.check",
     "check": "publishing.check",
     "Comparison": "planning.compare",
@@ -70,7 +70,10 @@ def _member(name: str) -> Any:
     """Return the member of a family whose class has this name, if there is one."""
     if name.startswith("_") or not name[0].isupper():
         return None
-    return next((cls for cls in _members() if cls.__name__ == name), None)
+    from incrowd.core.families import registered
+
+    found = (registered(family).of_class(name) for family in _FAMILIES)
+    return next((cls for cls in found if cls is not None), None)
 
 
 def _members() -> list[Any]:

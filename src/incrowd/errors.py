@@ -26,6 +26,7 @@ and warns of:
     CompileCacheWarning          compiled code cannot be kept on disk, so that every run compiles it again
     FormulaWarning               a file holds cells that a spreadsheet would run as formulas
     ReadingWarning               a file was read in a way that its owner should know
+    SecrecyWarning               a secret file could not be kept from other users of the machine
     UndeclaredWarning            under differential privacy, rows were left out because of what they hold
 
 A message says what was wrong, where, and what to do. It may quote names of columns, labels of hierarchies and
@@ -229,6 +230,10 @@ class FormulaWarning(UserWarning):
 
 class ReadingWarning(UserWarning):
     """A file was read in a way that its owner should know: a column was left out, or is text but for some rows."""
+
+
+class SecrecyWarning(UserWarning):
+    """A secret file was written that other users of this machine may be able to read."""
 
 
 class UndeclaredWarning(UserWarning):

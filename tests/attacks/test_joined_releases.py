@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.auditing import Audit
+from incrowd.auditing.audit import Audit
 from incrowd.core.risk import Risk
 from tests.cli.command import incrowd
 

@@ -12,7 +12,7 @@ import incrowd as ic
 from incrowd.attacks.homogeneity import Homogeneity
 from incrowd.attacks.likeliest_value import LikeliestValue
 from incrowd.attacks.linkage import Linkage, ways_to_pick
-from incrowd.auditing import Audit
+from incrowd.auditing.audit import Audit
 from incrowd.core.risk import Risk
 from incrowd.core.target import Target
 from incrowd.core.view import EVERY_ROW, TIGHTEST

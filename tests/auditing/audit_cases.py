@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 import incrowd as ic
-from incrowd.auditing import Audit
+from incrowd.auditing.audit import Audit
 from incrowd.publishing.table import Table
 
 TOWNS = {"north": ['Aa, "upon" Tyne', "Bee;bee"], "south": ["{Cee}", "<Dee & Co>", "*star"]}

@@ -13,7 +13,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.attacks.linkage import Linkage
-from incrowd.auditing import Audit
+from incrowd.auditing.audit import Audit
 from incrowd.auditing.run import aim, attack_all
 from incrowd.common.percents import percent
 from incrowd.common.progress import silent

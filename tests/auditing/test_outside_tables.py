@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.auditing import Audit
+from incrowd.auditing.audit import Audit
 from incrowd.core.risk import Risk
 from incrowd.hierarchies.coding import exact_codes
 from tests.auditing.audit_cases import write

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.auditing import Audit
+from incrowd.auditing.audit import Audit
 from incrowd.auditing.remedies import measuring
 from incrowd.auditing.remedies.remedy import Remedy
 from tests.auditing.test_levels import audited, release_with_unique_people

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from incrowd.kernels import boxes_and_points as stabbing
-from incrowd.kernels.boxes_and_points import points_in_boxes, sum_of_boxes_at_points
+from incrowd.kernels.boxes_and_points import divide, points_in_boxes, sum_of_boxes_at_points
 
 Boxes = tuple[NDArray[np.int32], NDArray[np.int32]]
 
@@ -64,15 +63,12 @@ def test_small_ones(seed: int, boxes: int, points: int, columns: int, domain: in
 )
 def test_dividing_to_the_end_agrees(seed: int, columns: int, domain: int, few: int) -> None:
     # Small tables are otherwise tried pair by pair after a division or two.
-    plain = stabbing._divide.py_func
     dice = np.random.default_rng(seed)
     lows, highs = random_boxes(dice, int(dice.integers(1, 12)), columns, domain, domain)
     points = dice.integers(0, 2 * domain, (int(dice.integers(1, 12)), columns)).astype(np.int32)
     inside = ((lows[:, None] <= points[None]) & (points[None] < highs[:, None])).all(axis=2)
     boxes = np.concatenate([lows, highs], axis=1)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stabbing, "_FEW", few)
-        at_points, in_boxes = plain(boxes, np.ones(len(boxes)), points, np.ones(len(points), dtype=np.int64))
+    at_points, in_boxes = divide(boxes, np.ones(len(boxes)), points, np.ones(len(points), dtype=np.int64), few=few)
     assert np.array_equal(at_points, inside.sum(axis=0))
     assert np.array_equal(in_boxes, inside.sum(axis=1))
 

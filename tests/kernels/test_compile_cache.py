@@ -115,6 +115,19 @@ def test_in_a_read_only_installation_without_a_home(installed: Path) -> None:
             Path(folder).chmod(0o755)
 
 
+def test_a_folder_that_can_only_be_read_is_read(installed: Path) -> None:
+    """As in a container whose image brings compiled loops along."""
+    if not hasattr(os, "geteuid") or os.geteuid() or not can_be_nobody():
+        pytest.skip("only an administrator can become somebody who may write nothing")
+    kept = installed / "compiled"
+    kept.mkdir()
+    assert run(installed, NUMBA_CACHE_DIR=str(kept)) == [COUNTED, "0 0"]
+    before = sorted(kept.rglob("*"))
+    places = {"NUMBA_CACHE_DIR": str(kept), "HOME": "/nonexistent", "XDG_CACHE_HOME": "/nonexistent"}
+    assert run(installed, as_nobody=True, **places) == [COUNTED, "1 1"]
+    assert sorted(kept.rglob("*")) == before
+
+
 def test_a_full_disk_is_no_failure(installed: Path) -> None:
     assert_one_note(run(installed, FULL_DISK + COUNT, NUMBA_CACHE_DIR=str(installed / "cache")))
 

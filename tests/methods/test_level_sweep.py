@@ -116,3 +116,18 @@ def test_it_loses_less_than_one_vector_for_all() -> None:
 def test_wrong_labels_are_refused() -> None:
     with pytest.raises(RecipeError, match="labels"):
         LevelSweep(labels="region")  # type: ignore[arg-type]
+
+
+def test_a_sweep_of_twenty_columns_that_runs_out_of_time_is_safe_and_says_so() -> None:
+    chance = np.random.default_rng(3)
+    names = [f"q{place}" for place in range(20)]
+    table = ic.read(
+        pl.DataFrame({name: chance.integers(0, 40, 300) for name in names}),
+        quasi=names,
+        hierarchies={name: ic.Intervals(widths=(5, 10, 20)) for name in names},
+    )
+    release = ic.publish(table, ic.KAnonymity(4), method=ic.LevelSweep(max_seconds=1e-9))
+    assert release.withheld == 0
+    assert "vectors of levels that were left when time ran out" in str(release.summary)
+    with pytest.warns(FutureWarning, match="max_seconds"):
+        assert ic.LevelSweep(seconds=2).max_seconds == 2  # type: ignore[call-arg]

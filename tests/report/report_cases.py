@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 import incrowd as ic
-from incrowd.auditing import Audit
+from incrowd.auditing.audit import Audit
 from incrowd.planning.compare import Comparison, Outcome
 
 ODD = '<b title="x">a & b</b>'

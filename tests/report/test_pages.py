@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from incrowd.auditing import Audit, Skipped
+from incrowd.auditing.audit import Audit, Skipped
 from incrowd.errors import OutputError
 from incrowd.report.html import element, table
 from incrowd.report.numbers import number, percent

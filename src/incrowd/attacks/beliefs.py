@@ -19,6 +19,7 @@ from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.core.target import Target
 from incrowd.core.view import CORRECTED, EVERY_ROW, MAJORITY, Matches
 from incrowd.hierarchies.values import as_text
+from incrowd.kernels.beliefs import spread_shares
 
 ROUNDING = 1e-9
 """Beliefs that differ by less are the same, and a guess between them is as good as the toss of a coin."""
@@ -168,8 +169,6 @@ def believe(
     rule: str = EVERY_ROW,
 ) -> Beliefs:
     """Return the beliefs of somebody who has found the crowds that people could be in."""
-    from incrowd.kernels.beliefs import spread_shares
-
     crowds = target.view.crowds(column)
     shares = spread_shares(
         matches.offsets,

@@ -29,6 +29,7 @@ from incrowd.core.target import Target
 from incrowd.core.view import DENSEST, EVERY_ROW, TIGHTEST, View
 from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import as_text
+from incrowd.kernels.beliefs import spread_shares
 
 _UNLIKELY = 1e-12
 
@@ -144,8 +145,6 @@ def _beliefs_by(
 
     It is read by the same `rule` as this one, where the rule makes a difference.
     """
-    from incrowd.kernels.beliefs import spread_shares
-
     truth = target.truth
     assert truth is not None
     unknown = frozenset(view.columns) - known.keys()

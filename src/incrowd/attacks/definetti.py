@@ -22,6 +22,7 @@ from incrowd.common.percents import percent
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.target import Target
+from incrowd.kernels.beliefs import sum_by_code
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,6 @@ class DeFinetti(Attack):
 
 def _learn(target: Target, believed: Floats) -> dict[str, Floats]:
     """Return the shares of each column's codes given the value, by what is believed; smoothed by one person each."""
-    from incrowd.kernels.beliefs import sum_by_code
-
     people = target.people.tuple_counts.astype(np.float64)
     learnt = {}
     for place, name in enumerate(target.view.columns):

@@ -26,6 +26,7 @@ from incrowd.core.labelled import Shown
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.target import Target
 from incrowd.hierarchies.tree import Tree
+from incrowd.kernels.boxes_and_points_pairs import boxes_of_points
 
 
 @dataclass(frozen=True)
@@ -138,8 +139,6 @@ class _Members:
 
     @classmethod
     def of(cls, target: Target, regions: Regions, sizes: Counts) -> _Members:
-        from incrowd.kernels.boxes_and_points_pairs import boxes_of_points  # Numba takes long to import
-
         truth = target.truth
         assert truth is not None
         codes = np.stack([truth.column(name) for name in regions.columns], axis=1)

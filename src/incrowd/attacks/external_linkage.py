@@ -23,6 +23,7 @@ from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.tally import group_tuples
 from incrowd.core.target import Target
 from incrowd.hierarchies.tree import MISSING, Tree
+from incrowd.kernels.boxes_and_points import points_in_boxes
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,6 @@ class ExternalLinkage(Attack):
         """Return how often the name is right. Where the table before is known, it tells how many of the people who are
         published can be in the external table: as many as have the same values in both.
         """
-        from incrowd.kernels.boxes_and_points import points_in_boxes
-
         target = target.with_outsiders
         view, external = target.view.labels, target.external
         assert view is not None

@@ -27,6 +27,7 @@ from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.tally import group_tuples
 from incrowd.core.target import Target
 from incrowd.core.view import EVERY_ROW, SAME_ROOM, TIGHTEST
+from incrowd.kernels.windows import firsts_in_windows
 
 
 @dataclass(frozen=True)
@@ -178,8 +179,6 @@ def _inside(dated: DatedRows, left: Candidates, histories: Ints, tightest: Bools
 
 def candidates(target: Target, dated: DatedRows) -> Candidates:
     """Count the histories that each person could have, group by group."""
-    from incrowd.kernels.windows import firsts_in_windows  # Numba takes long to import
-
     view = target.view
     kind_of, first = group_tuples(dated.tuples, [view.trees[name].size for name in view.columns])
     matches = view.match(np.maximum(dated.tuples[first], 0), None)

@@ -25,6 +25,7 @@ from incrowd.core.groups import Groups, Histogram
 from incrowd.core.model import Model
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.target import Target
+from incrowd.kernels.boxes_and_points_pairs import boxes_of_points
 
 _LARGEST = 64
 """Larger crowds are passed over: most of their cuts are allowed by any way."""
@@ -143,8 +144,6 @@ def _crowds(
     assert truth is not None
     sizes = view.form.group_sizes
     chosen = rng.permutation(np.flatnonzero((sizes >= 2 * least) & (sizes <= _LARGEST)))[:number]
-    from incrowd.kernels.boxes_and_points_pairs import boxes_of_points
-
     regions = view.regions.of(chosen)
     known = np.stack([truth.column(name) for name in view.columns], axis=1)
     offsets, crowds = boxes_of_points(regions.lows, regions.highs, known)

@@ -11,6 +11,7 @@ import numpy as np
 
 from incrowd.common.arrays import Counts, Floats
 from incrowd.core.view import Crowds, Matches
+from incrowd.kernels.reweighing import add_up, compare
 
 
 def reweigh(matches: Matches, crowds: Crowds, known: Floats, people: Counts) -> Floats:
@@ -19,15 +20,12 @@ def reweigh(matches: Matches, crowds: Crowds, known: Floats, people: Counts) -> 
     `people` are as many as each row stands for. Where release and knowledge contradict each other in all crowds, or
     nothing fits the person, the belief stays as it was.
     """
-    from incrowd.kernels.reweighing import add_up, compare
-
     entries = crowds.values
     pooled = add_up(
         matches.offsets, matches.crowds, matches.weights, entries.offsets, entries.values, known,
         people.astype(np.float64),
     )  # fmt: skip
-    after: Floats = compare(
+    return compare(
         matches.offsets, matches.crowds, matches.weights, entries.offsets, entries.values, entries.counts, crowds.sizes,
         known, pooled,
     )  # fmt: skip
-    return after

@@ -25,6 +25,7 @@ from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.tally import group_tuples
 from incrowd.core.target import Target
 from incrowd.core.view import ExactView, LabelledView
+from incrowd.kernels.boxes_and_points import points_in_boxes
 
 _WRITTEN_ROWS = 20_000
 
@@ -81,8 +82,6 @@ class SinglingOut(Attack):
         )
 
     def _rarest_lines(self, target: Target, view: LabelledView, rng: np.random.Generator) -> Floats:
-        from incrowd.kernels.boxes_and_points import points_in_boxes
-
         form, truth = view.form, target.truth
         assert truth is not None
         secret = sorted(form.schema.sensitive)

@@ -16,6 +16,7 @@ from incrowd.changes.change import Change, Column
 from incrowd.common.parameters import shown_value
 from incrowd.common.randomness import permutation, words
 from incrowd.errors import RecipeError, SchemaError
+from incrowd.kernels.rank_swapping import swap_near
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,6 @@ class RankSwapping(Change):
 
     def perturb(self, column: Column, rng: np.random.Generator) -> pl.Series:
         """Let everybody swap."""
-        from incrowd.kernels.rank_swapping import swap_near
-
         if column.values.dtype == pl.String:
             raise SchemaError(
                 f"column '{column.name}': rank swapping is for numbers and dates, which have an order.  Hint: use PRAM "

@@ -14,6 +14,7 @@ import typer
 from incrowd.cli.command import all_commands
 from incrowd.cli.stopping import Stopped, listen, stoppable, was_asked
 from incrowd.cli.warning import show_own_warnings
+from incrowd.common import systems
 from incrowd.common.version import __version__
 from incrowd.common.writing import WRITTEN
 from incrowd.errors import (
@@ -104,7 +105,10 @@ def main() -> None:
     listen()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no error
+            # What another program reads is UTF-8 everywhere. By itself Windows writes an encoding of the country.
+            piped = systems.WINDOWS and not stream.isatty() and "PYTHONIOENCODING" not in os.environ
+            # A name that the terminal cannot show is no error.
+            stream.reconfigure(errors="backslashreplace", encoding="utf-8" if piped else None)
     show_own_warnings()
     try:
         if _BROKEN is not None:

@@ -58,7 +58,7 @@ def audit(
     from rich.console import Console
     from rich.text import Text
 
-    from incrowd.auditing import audit as audit_release
+    from incrowd.auditing.run import audit as audit_release
     from incrowd.cli.output import print_json, showing_progress, summary_table
     from incrowd.errors import escaped
 

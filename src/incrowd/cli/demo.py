@@ -77,7 +77,7 @@ def demo(
     from rich.console import Console
     from rich.text import Text
 
-    from incrowd.auditing import audit
+    from incrowd.auditing.run import audit
     from incrowd.cli._demo_table import HIERARCHIES, QUASI, SENSITIVE, demo_recipe, person_table
     from incrowd.cli.compare import KEPT, ranking_table
     from incrowd.cli.output import print_json, release_lines, showing_progress, summary_table

@@ -26,8 +26,9 @@ _asked = False
 
 def listen() -> None:
     """End the run on Ctrl-C, and also when it is terminated: it cleans up alike."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _stop)
+    for name in ("SIGINT", "SIGTERM", "SIGBREAK"):  # the last is Ctrl-Break on Windows
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _stop)
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

@@ -7,7 +7,7 @@ from typing import TextIO
 
 import typer
 
-from incrowd.errors import CompileCacheWarning, ReadingWarning, escaped
+from incrowd.errors import CompileCacheWarning, ReadingWarning, SecrecyWarning, escaped
 
 _show_as_python_does = warnings.showwarning
 
@@ -25,7 +25,7 @@ def _show(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    if issubclass(category, (CompileCacheWarning, ReadingWarning)):
+    if issubclass(category, (CompileCacheWarning, ReadingWarning, SecrecyWarning)):
         typer.echo(f"incrowd: {escaped(str(message))}", err=True)
     else:
         _show_as_python_does(message, category, filename, lineno, file, line)

@@ -12,3 +12,5 @@ Codes = NDArray[np.int32]
 """Codes of a column's values, as its tree numbers them."""
 Counts = NDArray[np.int64]
 """How many rows or people there are of each thing."""
+Words = NDArray[np.uint64]
+"""64 bits each: hashes, or random bits."""

@@ -6,6 +6,8 @@ import os
 from functools import cache
 from pathlib import Path
 
+from incrowd.common import systems
+
 _CGROUP = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 _STATM = Path("/proc/self/statm")
 _UNKNOWN = 8 << 30
@@ -38,10 +40,27 @@ def in_gigabytes(size: int) -> str:
 
 
 def _of_the_machine() -> int:
+    if systems.WINDOWS:
+        return _of_windows()
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
-        return _UNKNOWN  # Windows does not tell it here
+        return _UNKNOWN
+
+
+def _of_windows() -> int:
+    """Ask Windows, whose answer is a record of nine numbers: its own length, the load, and seven sizes."""
+    import ctypes
+
+    class Status(ctypes.Structure):
+        _fields_ = (("length", ctypes.c_uint32), ("load", ctypes.c_uint32), ("sizes", ctypes.c_uint64 * 7))
+
+    status = Status(length=ctypes.sizeof(Status))
+    try:
+        told = systems.kernel().GlobalMemoryStatusEx(ctypes.byref(status))
+    except (AttributeError, OSError):
+        told = 0
+    return int(status.sizes[0]) if told else _UNKNOWN
 
 
 def _of_the_group() -> list[int]:

@@ -1,7 +1,8 @@
 """Moving a file or a directory in one step: to where nothing is, or in exchange for what is there.
 
 A plain rename puts a file over another one, and a directory over an empty one, without a word. Linux and macOS have a
-rename that refuses, and one that exchanges; not every file system does (network ones mostly do not).
+rename that refuses, and one that exchanges; not every file system does (network ones mostly do not). On Windows, the
+plain rename refuses by itself, and nothing exchanges.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import stat
 import sys
 from contextlib import suppress
 from pathlib import Path
+
+from incrowd.common import systems
 
 _UNSUPPORTED = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 _ONLY_NEW, _EXCHANGE = (0x4, 0x2) if sys.platform == "darwin" else (0x1, 0x2)
@@ -26,7 +29,7 @@ def move_new(source: Path, target: Path) -> None:
     """
     if _rename(source, target, _ONLY_NEW):
         return
-    if os.name == "nt":
+    if systems.WINDOWS:
         source.rename(target)  # refuses by itself
         return
     _claim(source, target)
@@ -51,6 +54,8 @@ def _claim(source: Path, target: Path) -> None:
 
 
 def _rename(source: Path, target: Path, how: int) -> bool:
+    if systems.WINDOWS:
+        return False
     import ctypes
 
     names = os.fsencode(source), os.fsencode(target)

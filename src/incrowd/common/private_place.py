@@ -3,6 +3,10 @@
 It is called `.NAME.<12 digits>.incrowd`, only its owner may look into it, and its run holds a lock on a file in it. A
 run that is killed cannot take it away; the lock goes with the process, and the next run to the same target does. On a
 file system without locks nobody can tell whether a run still lives, so there such directories stay.
+
+On Windows, a folder that only its owner may look into hands that on to what is made in it, and a release that is moved
+out of it keeps it: nobody else could read it. So the folder is like any other there, and secret files are kept from
+others one by one (`secrecy.py`).
 """
 
 from __future__ import annotations
@@ -17,10 +21,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from incrowd.common import systems
+from incrowd.common.locks import Lock
 
 LOCK = "lock"
 _SUFFIX = ".incrowd"
@@ -35,30 +37,30 @@ def private_place(target: Path, settle: Settle = lambda _: True) -> Iterator[Pat
     """Give an empty directory beside `target`, and take it away in the end, whatever happens."""
     clear_abandoned(target, settle)
     new_parents = [parent for parent in target.parents if not parent.exists()]
-    place, handle = _name(target), None
+    place, lock = _name(target), None
     try:
         for tries_left in reversed(range(_TRIES)):
             # Named before it is made: an interruption that arrives in between must know what to take away.
             place = _name(target)
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                place.mkdir(mode=0o700)
-                handle = _lock(place, required=False)
+                place.mkdir(mode=0o777 if systems.WINDOWS else 0o700)
+                lock = _lock(place, required=False)
             except FileNotFoundError:  # another run took away what it had made, and this one was about to use
                 if not tries_left:
                     raise
-            if handle is not None:
+            if lock is not None:
                 break
         yield place
     finally:
         try:
-            _remove(place, settle)
+            _remove(place, settle, lock)
         except BaseException:  # interrupted: what was begun is ended
-            _remove(place, settle)
+            _remove(place, settle, lock)
             raise
         finally:
-            if handle is not None:
-                os.close(handle)
+            if lock is not None:
+                lock.end()
             for parent in new_parents:  # from the innermost on
                 with suppress(OSError):  # something is in it, or it was never made
                     parent.rmdir()
@@ -77,36 +79,34 @@ def _clear(place: Path, settle: Settle) -> None:
     found = place.lstat()
     if not stat.S_ISDIR(found.st_mode) or (hasattr(os, "geteuid") and found.st_uid != os.geteuid()):
         return  # not ours: another user may have made it in order that we touch what it leads to
-    handle = _lock(place, required=True)
-    if handle is None:
+    lock = _lock(place, required=True)
+    if lock is None:
         return
     try:
-        _remove(place, settle)
+        _remove(place, settle, lock)
     finally:
-        os.close(handle)
+        lock.end()
 
 
-def _remove(place: Path, settle: Settle) -> None:
+def _remove(place: Path, settle: Settle, lock: Lock | None) -> None:
     if place.is_dir() and settle(place):
+        if systems.WINDOWS and lock is not None:
+            lock.end()  # an open file cannot be removed there; whoever takes the lock now removes the rest, too
         shutil.rmtree(place, ignore_errors=True)
 
 
-def _lock(place: Path, *, required: bool) -> int | None:
+def _lock(place: Path, *, required: bool) -> Lock | None:
     """Hold the lock of a place; None where another process does, or has just taken the place away."""
-    path = place / LOCK
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    lock = Lock(place / LOCK, os.O_CREAT)
     try:
-        if fcntl is None:
-            raise OSError
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(path.stat(), os.fstat(handle)):
-            return handle
-    except (BlockingIOError, FileNotFoundError):
+        if lock.take() and os.path.samestat(lock.path.stat(), os.fstat(lock.handle)):
+            return lock
+    except FileNotFoundError:
         pass
     except OSError:  # this file system has no locks
         if not required:
-            return handle
-    os.close(handle)
+            return lock
+    lock.end()
     return None
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Words = NDArray[np.uint64]
+from incrowd.common.arrays import Words
 
 _WORD = 2**64
 _WORDS_AT_ONCE = 1 << 20

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import inspect
 import pkgutil
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -100,16 +101,48 @@ class Family:
 
 
 @cache
-def members(family: Family) -> Mapping[str, Any]:
+def members(family: Family) -> Members:
     """Return the classes of a family by name, with those of other packages; sorted by name."""
-    found: dict[str, Any] = {}
-    for cls in (*_built_in(family), *_plugins(family)):
-        if found.get(cls.name, cls) is not cls:
-            raise RecipeError(
-                f"two {family.name} are called '{cls.name}': {found[cls.name].__module__} and {cls.__module__}."
-            )
-        found[cls.name] = cls
-    return dict(sorted(found.items()))
+    return Members(family)
+
+
+class Members(Mapping[str, Any]):
+    """A family's classes. To ask for one by its name imports that one: the others take half a second together."""
+
+    def __init__(self, family: Family) -> None:
+        self._family = family
+        self._known: dict[str, Any] = {}
+        if entry_points(group=f"incrowd.{family.name}"):
+            _ = self._all  # what other packages add may be at fault, or called as another part
+
+    @cached_property
+    def _all(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for cls in (*_built_in(self._family), *_plugins(self._family)):
+            if found.get(cls.name, cls) is not cls:
+                raise RecipeError(
+                    f"two {self._family.name} are called '{cls.name}': {found[cls.name].__module__} "
+                    f"and {cls.__module__}."
+                )
+            found[cls.name] = cls
+        return dict(sorted(found.items()))
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._known:
+            candidates = [] if "_all" in vars(self) else _built_in(self._family, f'"{name}"')
+            self._known[name] = next((cls for cls in candidates if cls.name == name), None) or self._all[name]
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def of_class(self, name: str) -> Any:
+        """Return the member whose class has this name; None if there is none."""
+        candidates = (*_built_in(self._family, f"class {name}("), *_plugins(self._family))
+        return next((cls for cls in candidates if cls.__name__ == name), None)
 
 
 def classes_in(module: ModuleType, belongs: Callable[[type], bool]) -> Iterator[Any]:
@@ -120,20 +153,32 @@ def classes_in(module: ModuleType, belongs: Callable[[type], bool]) -> Iterator[
             yield cls
 
 
-def modules_of(package: str) -> Iterator[ModuleType]:
-    """Import and yield the modules of a package, in the order of their names.
+def modules_of(package: str, text: str = "") -> Iterator[ModuleType]:
+    """Import and yield the modules of a package, in the order of their names; only those whose source has a text.
 
     Modules whose name begins with an underscore are left out, and those of packages inside of it.
     """
     for found in pkgutil.iter_modules(import_module(package).__path__):
-        if not found.name.startswith("_"):
+        if not found.name.startswith("_") and (not text or _may_hold(package, found, text)):
             yield import_module(f"{package}.{found.name}")
+
+
+def _may_hold(package: str, found: pkgutil.ModuleInfo, text: str) -> bool:
+    """Whether a module's source has a text; one whose source cannot be read may have it."""
+    if f"{package}.{found.name}" in sys.modules:
+        return True
+    file = Path(getattr(found.module_finder, "path", "")) / found.name
+    source = file / "__init__.py" if found.ispkg else file.with_name(f"{found.name}.py")
+    try:
+        return text.encode() in source.read_bytes()
+    except OSError:
+        return True
 
 
 def find_in_package(package: str, name: str) -> Any:
     """Return what one of a package's modules defines under a public name."""
     if not name.startswith("_") and find_spec(f"{package}.{name}") is None:  # a module is imported, not looked for
-        for module in modules_of(package):
+        for module in modules_of(package, name):
             found = vars(module).get(name)
             if found is not None and (getattr(found, "__module__", None) == module.__name__):
                 return found
@@ -157,8 +202,8 @@ def _belongs(family: Family, cls: type) -> bool:
     return family.protocol in cls.__mro__[1:] and isinstance(vars(cls).get("name"), str) and named.listed
 
 
-def _built_in(family: Family) -> Iterator[Any]:
-    for module in modules_of(family.package):
+def _built_in(family: Family, text: str = "") -> Iterator[Any]:
+    for module in modules_of(family.package, text):
         yield from classes_in(module, lambda cls: _belongs(family, cls))
 
 

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from incrowd.common import systems
 from incrowd.common.moves import move_new
 from incrowd.common.private_place import private_place
+from incrowd.common.secrecy import keep_private
 from incrowd.errors import OutputError
 
 WRITTEN = "what was to be written is written"
@@ -59,6 +61,7 @@ def write_secret(path: str | Path, content: bytes) -> None:
     with new_file(path, force=False) as new:
         handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(handle, "wb") as file:
+            keep_private(new)  # before there is anything in it to read
             file.write(content)
 
 
@@ -77,4 +80,7 @@ def telling(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or type(error).__name__}.") from error
+        why = error.strerror or type(error).__name__
+        if systems.WINDOWS and isinstance(error, PermissionError):  # an open file cannot be replaced there
+            why += ".  Hint: close it, or what is open in it, in other programs, and try again"
+        raise OutputError(f"{path} cannot be written: {why}.") from error

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from incrowd.changes.change import Change
-from incrowd.common.registry import Family, members
+from incrowd.common.registry import Family, Members, members
 from incrowd.common.renaming import with_new_names
 from incrowd.core.attack import Attack
 from incrowd.core.engine import Engine
@@ -47,7 +47,7 @@ FAMILIES = {
 _PUBLISHED_FORMS = Family("forms", "incrowd.forms", Form, "form", beside=(Showing,))
 
 
-def registered(family: str) -> Mapping[str, Any]:
+def registered(family: str) -> Members:
     """Return the classes of a family by name, with plugins.
 
     Families are `models`, `methods`, `forms`, `metrics`, `attacks`, `hierarchies`, `dates`, `changes`, `sources`,

@@ -16,6 +16,8 @@ from incrowd.core.tally import Tally
 from incrowd.errors import NeedsTable, SchemaError
 from incrowd.hierarchies.naming import Pieces
 from incrowd.hierarchies.tree import MISSING, Tree
+from incrowd.kernels.boxes_and_points import points_in_boxes
+from incrowd.kernels.regions import bounds
 
 WITHHELD = -1
 """The group of those who are in none."""
@@ -204,8 +206,6 @@ class TornRegions(Regions):
 
 def own_regions(columns: tuple[str, ...], codes: Codes, group_of: Ints, groups: int) -> Regions:
     """Return the smallest regions that hold the codes of each group's tuples."""
-    from incrowd.kernels.regions import bounds  # Numba takes long to import
-
     return Regions(columns, *bounds(codes, np.arange(len(codes)), group_of, groups))
 
 
@@ -299,8 +299,6 @@ class Groups:
     @cached_property
     def population(self) -> Counts:
         """How many people of the population each group's labels may stand for."""
-        from incrowd.kernels.boxes_and_points import points_in_boxes  # Numba takes long to import
-
         if self.table is None or self.table.population is None or self.regions is None:
             raise NeedsTable(
                 "there is no population to compare the table with.  "
@@ -337,8 +335,6 @@ class Groups:
 
         The latter estimates how many people of the population the labels hold for.
         """
-        from incrowd.kernels.boxes_and_points import points_in_boxes  # Numba takes long to import
-
         found = None if self.table is None else _by_weight(self.table)
         if found is None or self.table is None or self.table.population is None or self.regions is None:
             raise _no_weights()

@@ -12,6 +12,7 @@ import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Ints
 from incrowd.hierarchies.tree import MISSING
+from incrowd.kernels.set_arrays import hash_sets, number_sets, shown_sets, take_sets
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +67,6 @@ class ItemSets:
 
     def merged(self) -> tuple[ItemSets, Ints]:
         """Return the same people with equal sets in one entry, and the new entry of each old one."""
-        from incrowd.kernels.set_arrays import hash_sets, number_sets  # Numba takes long to import
-
         apart = np.zeros(len(self), dtype=np.int64)  # what keeps people with equal sets apart
         if self.sensitive is not None:
             apart += self.sensitive.astype(np.int64) + 1
@@ -111,8 +110,6 @@ class ItemSets:
 
     def take(self, chosen: Ints | Bools) -> ItemSets:
         """Return some of the sets, by their numbers or by a mask."""
-        from incrowd.kernels.set_arrays import take_sets  # Numba takes long to import
-
         numbers = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else np.asarray(chosen, dtype=np.int64)
         offsets, items = take_sets(self.offsets, self.items, numbers)
         values = None if self.sensitive is None else self.sensitive[numbers]
@@ -124,8 +121,6 @@ class ItemSets:
 
         Nodes that a set shows twice are one. Entries are not merged: they stay those of the original sets.
         """
-        from incrowd.kernels.set_arrays import shown_sets  # Numba takes long to import
-
         offsets, items = shown_sets(self.offsets, np.ascontiguousarray(nodes, dtype=np.int32))
         return replace(self, offsets=offsets, items=items)
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import base64
 import hmac
-import os
 import secrets
 import stat
 from collections.abc import Sequence
@@ -24,6 +23,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from incrowd.common import systems
 from incrowd.common.arrays import Ints
 from incrowd.common.paths import is_there
 from incrowd.common.writing import write_secret
@@ -65,7 +65,7 @@ class PseudonymKey:
             text = path.read_text(encoding="ascii")
         except (OSError, UnicodeDecodeError) as error:
             raise OutputError(f"pseudonym key {path} cannot be read: {type(error).__name__}.") from error
-        if os.name == "posix" and mode & 0o077:
+        if not systems.WINDOWS and mode & 0o077:
             raise OutputError(f"pseudonym key {path} can be read by others (mode {mode:04o}).  Hint: chmod 600 {path}")
         try:
             return cls(base64.b64decode(text.strip(), validate=True), path)

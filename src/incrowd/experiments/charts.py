@@ -133,7 +133,7 @@ def save_as(chart: Any, path: Path) -> Path:
         if path.suffix.lower() == ".png":
             new.write_bytes(vl_convert.vegalite_to_png(chart.to_json(), ppi=_PIXELS_PER_INCH))
         else:
-            new.write_text(vl_convert.vegalite_to_svg(chart.to_json()), encoding="utf-8")
+            new.write_text(vl_convert.vegalite_to_svg(chart.to_json()), encoding="utf-8", newline="\n")
     return path
 
 

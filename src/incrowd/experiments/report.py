@@ -98,9 +98,9 @@ def _write(findings: Findings, place: Path, progress: Progress) -> None:
         assert section.chart is not None
         save(section.chart(), figures / section.name)
     progress("drawing", 1.0)
-    (place / "report.md").write_text(report_text(findings), encoding="utf-8")
+    (place / "report.md").write_text(report_text(findings), encoding="utf-8", newline="\n")
     told = json.dumps(findings.summary(), indent=2, ensure_ascii=False, allow_nan=False)
-    (place / MARKER).write_text(told + "\n", encoding="utf-8")
+    (place / MARKER).write_text(told + "\n", encoding="utf-8", newline="\n")
 
 
 def report_text(findings: Findings) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from incrowd.common.arrays import Codes, Ints
 from incrowd.core.tally import group_tuples
+from incrowd.kernels.boxes_and_points_pairs import boxes_of_points
 
 
 def boxes_holding(lows: Codes, highs: Codes, people: Codes) -> tuple[Ints, Ints]:
@@ -20,8 +21,6 @@ def boxes_holding(lows: Codes, highs: Codes, people: Codes) -> tuple[Ints, Ints]
     >>> offsets.tolist(), boxes.tolist()
     ([0, 1], [1])
     """
-    from incrowd.kernels.boxes_and_points_pairs import boxes_of_points  # Numba takes long to import
-
     exact = np.asarray((highs - lows == 1).all(axis=0))
     if not exact.any() or not len(lows) or not len(people):
         return boxes_of_points(lows, highs, people)

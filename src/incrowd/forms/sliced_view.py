@@ -21,6 +21,7 @@ from incrowd.forms.slices.matching import BucketIndex, Trie, search_arguments
 from incrowd.forms.slices.sliced_rows import SlicedRows
 from incrowd.forms.slices.slices import Secret
 from incrowd.hierarchies.tree import Tree
+from incrowd.kernels.slicing_cells import list_matches
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,8 +127,6 @@ class SlicedView(ExactView):
 
     def _degrees(self, people: Codes, place: int) -> tuple[Ints, Ints, Floats]:
         """Return every match: the person, the entry in a column (from 0 on), and the degree; people in order."""
-        from incrowd.kernels.slicing_cells import list_matches
-
         known = self._known(people)
         possible = np.flatnonzero((known >= 0).all(axis=1))
         if not len(possible):

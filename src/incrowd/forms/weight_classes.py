@@ -20,6 +20,7 @@ import numpy as np
 
 from incrowd.common.arrays import Bools, Counts, Floats, Ints
 from incrowd.common.keys import number_keys
+from incrowd.kernels.weight_runs import runs_of_enough
 
 DIGITS = 3
 """Significant digits of a mean."""
@@ -49,8 +50,6 @@ def classes_of(
 
     `satisfied` judges classes, given each entry's class and each class' group.
     """
-    from incrowd.kernels.weight_runs import runs_of_enough  # Numba takes long to import
-
     distinct, number = np.unique(weights, return_inverse=True)
     room = max(len(distinct), 1)
     place, first = number_keys(groups * room + number, (int(groups.max(initial=0)) + 1) * room)

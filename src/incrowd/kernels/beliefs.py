@@ -1,32 +1,32 @@
-"""What crowds say of each person: the shares of values, averaged over the crowds that somebody could be in."""
+"""What crowds say of each person: the shares of values, averaged over the crowds that somebody could be in.
+
+The loops are in `native/beliefs.cpp`.
+"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from incrowd.kernels.compiling import compiled
+from incrowd.kernels.native.calling import call
+
+if TYPE_CHECKING:
+    from incrowd.common.arrays import Codes, Counts, Floats, Ints
 
 
-@compiled
-def spread_shares(offsets, crowds, weights, starts, values, counts, sizes, number):
+def spread_shares(
+    offsets: Ints, crowds: Ints, weights: Floats, starts: Ints, values: Codes, counts: Counts, sizes: Counts,
+    number: int,
+) -> Floats:  # fmt: skip
     """Return a row for each person: the probability of each of `number` values."""
     shares = np.zeros((len(offsets) - 1, number))
-    for person in range(len(offsets) - 1):
-        for place in range(offsets[person], offsets[person + 1]):
-            crowd = crowds[place]
-            if sizes[crowd] == 0:
-                continue
-            weight = weights[place] / sizes[crowd]
-            for entry in range(starts[crowd], starts[crowd + 1]):
-                shares[person, values[entry]] += weight * counts[entry]
+    call("spread_shares", offsets, crowds, weights, starts, values, counts, sizes, shares)
     return shares
 
 
-@compiled
-def sum_by_code(codes, rows, weights, size):
+def sum_by_code(codes: Codes, rows: Floats, weights: Floats, size: int) -> Floats:
     """Return, for each code, the weighted sum of the rows that have it."""
     sums = np.zeros((size, rows.shape[1]))
-    for row in range(len(codes)):
-        for place in range(rows.shape[1]):
-            sums[codes[row], place] += weights[row] * rows[row, place]
+    call("sum_by_code", codes, np.ascontiguousarray(rows), weights, sums)
     return sums

@@ -9,6 +9,9 @@ files again. So a process that ends between the two, after an update, leaves the
 processes that compile one loop for two types at once may list one file for both. Here a file's name tells its source,
 and what a file holds is compared with what was asked for.
 
+An image of a container may bring compiled loops along, in a folder that its user only reads. Numba takes no folder that
+it cannot write; here one that `NUMBA_CACHE_DIR` names is read, if it was made ready.
+
 Processes that need one loop at the same time would all compile it, and the last one to write its list would drop what
 the others listed. Here one of them compiles, and the others wait for what it makes.
 """
@@ -22,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 from numba.core.sigutils import normalize_signature
 
 from incrowd.errors import CompileCacheWarning
@@ -39,8 +42,19 @@ def compiled(function: Any) -> Any:
     return dispatcher
 
 
+class _MadeReady(UserProvidedCacheLocator):
+    """The folder that `NUMBA_CACHE_DIR` names, where it holds this loop's files already and cannot be written."""
+
+    def ensure_cache_path(self) -> None:
+        """Raise `OSError` where there is nothing to read."""
+        if not Path(self.get_cache_path()).is_dir():
+            raise FileNotFoundError
+
+
 class _NamedBySource(CompileResultCacheImpl):
     """Names of files that no other source, and no other version of Numba, has."""
+
+    _locator_classes = [UserProvidedCacheLocator, _MadeReady, *CompileResultCacheImpl._locator_classes[1:]]  # noqa: RUF012
 
     def get_filename_base(self, name: str, abi: str) -> str:
         """Return what the names of a loop's files begin with."""

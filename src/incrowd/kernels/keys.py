@@ -1,32 +1,18 @@
-"""Number distinct keys: grouping without sorting."""
+"""Number distinct keys: grouping without sorting. The loop is in `native/keys.cpp`."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from incrowd.kernels.compiling import compiled
+from incrowd.kernels.native.calling import call
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+if TYPE_CHECKING:
+    from incrowd.common.arrays import Ints
 
 
-@compiled
-def number_keys(keys):
+def number_keys(keys: Ints) -> tuple[Ints, int]:
     """Return the number of each key, in the order in which they are first met, and how many there are."""
-    bits = 1
-    while (1 << bits) < 2 * len(keys):
-        bits += 1
-    shift, mask = np.uint64(64 - bits), (1 << bits) - 1
-    slots = np.full(1 << bits, -1, dtype=np.int64)
-    first = np.empty(len(keys), dtype=np.int64)
     numbers = np.empty(len(keys), dtype=np.int64)
-    found = 0
-    for place in range(len(keys)):
-        slot = np.int64((np.uint64(keys[place]) * _SPREAD) >> shift)
-        while slots[slot] >= 0 and keys[first[slots[slot]]] != keys[place]:
-            slot = (slot + 1) & mask
-        if slots[slot] < 0:
-            slots[slot] = found
-            first[found] = place
-            found += 1
-        numbers[place] = slots[slot]
-    return numbers, found
+    return numbers, call("number_keys", keys, numbers)

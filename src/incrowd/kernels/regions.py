@@ -1,22 +1,20 @@
-"""The least and the greatest code of each group, column by column."""
+"""The least and the greatest code of each group, column by column. The loop is in `native/regions.cpp`."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from incrowd.kernels.compiling import compiled
+from incrowd.kernels.native.calling import call
+
+if TYPE_CHECKING:
+    from incrowd.common.arrays import Codes, Ints
 
 
-@compiled
-def bounds(codes, rows, group_of, groups):
+def bounds(codes: Codes, rows: Ints, group_of: Ints, groups: int) -> tuple[Codes, Codes]:
     """Return the lowest code of each group, and one more than its highest; item i is row `rows[i]` of `codes`."""
-    columns = codes.shape[1]
-    lows = np.full((groups, columns), np.iinfo(np.int32).max, dtype=np.int32)
-    highs = np.zeros((groups, columns), dtype=np.int32)
-    for item in range(len(rows)):
-        row, group = rows[item], group_of[item]
-        for column in range(columns):
-            code = codes[row, column]
-            lows[group, column] = min(lows[group, column], code)
-            highs[group, column] = max(highs[group, column], code + 1)
+    shape = (groups, codes.shape[1])
+    lows, highs = np.full(shape, np.iinfo(np.int32).max, dtype=np.int32), np.zeros(shape, dtype=np.int32)
+    call("bounds_of_groups", np.ascontiguousarray(codes), rows, group_of, lows, highs)
     return lows, highs

@@ -19,6 +19,7 @@ from typing import Any
 
 from incrowd.common.exact import Exact
 from incrowd.common.extras import has_extra
+from incrowd.common.secrecy import keep_private
 from incrowd.common.writing import telling
 from incrowd.core.people_memory import PeopleMemory, Placement
 from incrowd.core.pseudonyms import PseudonymKey
@@ -101,6 +102,7 @@ class Ledger:
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
             if any(directory.iterdir()):
                 raise LedgerError(f"{directory} is not empty.  Hint: choose a new directory for the ledger.")
+            keep_private(directory)
         secret = PseudonymKey.load_or_create(key_file).secret
         told: dict[str, Any] = {"key": _check_of(secret), "cap": None if cap is None else write_budget(cap)}
         if people:

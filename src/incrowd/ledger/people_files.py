@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from incrowd.common import systems
 from incrowd.common.writing import telling
 from incrowd.core.people_memory import Placement
 from incrowd.errors import LedgerError
@@ -36,7 +37,7 @@ class PeopleFiles:
                 file.flush()
                 os.fsync(file.fileno())
             new.replace(self._path(number))
-            if os.name == "posix":  # the name, too, is on the disk before the entry is
+            if not systems.WINDOWS:  # the name, too, is on the disk before the entry is
                 place = os.open(self.directory, os.O_RDONLY)
                 try:
                     os.fsync(place)

@@ -6,45 +6,40 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+from incrowd.common import systems
+from incrowd.common.locks import Lock
 
 
 class Running:
     """The lock of one run."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._handle: int | None = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        if fcntl is not None:
-            with suppress(OSError):  # a file system without locks: nobody can tell, and nothing is marked there
-                fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self._lock: Lock | None = Lock(path, os.O_CREAT)
+        with suppress(OSError):  # a file system without locks: nobody can tell, and nothing is marked there
+            self._lock.take()
 
     def end(self) -> None:
         """Let go of it; what was started has an end in the ledger."""
-        if self._handle is not None:
+        if self._lock is not None:
+            if systems.WINDOWS:
+                self._lock.end()  # an open file cannot be removed there
             with suppress(OSError):
-                self._path.unlink()
-            os.close(self._handle)
-            self._handle = None
+                self._lock.path.unlink()
+            self._lock.end()
+            self._lock = None
 
 
 def is_dead(path: Path) -> bool:
     """Whether the run that made this file is gone; False where nobody can tell."""
     try:
-        handle = os.open(path, os.O_RDWR)
+        lock = Lock(path)
     except FileNotFoundError:
         return True
     except OSError:
         return False
     try:
-        if fcntl is None:
-            raise OSError
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return lock.take()
     except OSError:
         return False
     finally:
-        os.close(handle)
-    return True
+        lock.end()

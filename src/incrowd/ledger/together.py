@@ -36,6 +36,7 @@ from incrowd.core.tally import group_tuples
 from incrowd.errors import NeedsTable, SchemaError
 from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import as_text, code_among
+from incrowd.kernels.releases_together import bounds_of_cells, cells_of_classes, likeliest_counts
 
 ROUNDS, SWEEPS, CLOSE = 40, 60, 1e-6
 _PARTS = 2**20
@@ -412,8 +413,6 @@ class _Units:
     @cached_property
     def learnt(self) -> tuple[Ints, Codes, Counts, Counts, NDArray[np.float64]]:
         """Cells, their values, the least and the most people who have them, and how many it most likely are."""
-        from incrowd.kernels.releases_together import bounds_of_cells, cells_of_classes, likeliest_counts
-
         shown = (self.groups, self.starts, self.values)
         cells, cell_values = cells_of_classes(*shown)
         least, most = bounds_of_cells(*shown, self.counts, cells, cell_values, self.sizes, ROUNDS)

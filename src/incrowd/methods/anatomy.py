@@ -21,6 +21,7 @@ from incrowd.core.tally import Tally
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
 from incrowd.forms.bucketized import ShowBuckets
 from incrowd.forms.slices.slices import Buckets
+from incrowd.kernels.regions import bounds
 from incrowd.methods.slicing_parts.anatomy_buckets import deal_anatomy
 from incrowd.methods.slicing_parts.bucket_judging import require_satisfied
 
@@ -98,8 +99,6 @@ def largest_l(require: Sequence[Model]) -> int:
 
 def bucket_recoding(tally: Tally, schema: Schema, buckets: Buckets, form: Showing) -> Recoding:
     """Return buckets as a recoding: shown as generalized values, they would be the ranges of their own values."""
-    from incrowd.kernels.regions import bounds  # Numba takes long to import
-
     columns = tuple(sorted(schema.quasi))
     codes = np.stack([tally.column(name) for name in columns], axis=1)
     lows, highs = bounds(codes, buckets.tuples, buckets.bucket_of, len(buckets))

@@ -39,7 +39,7 @@ class Boxes:
         labels: Shown = "region",
         weights: Mapping[str, float] | None = None,
     ) -> None:
-        from incrowd.kernels import partition  # Numba takes long to import
+        from incrowd.kernels import partition
 
         self._kernel = partition
         self.columns = columns
@@ -187,8 +187,8 @@ class Boxes:
         quotas = np.empty(count, dtype=np.int64)
         self._kernel.propose_cuts(
             self._codes, self.part_tuples, self.part_counts, self._order, self._starts, self._sizes(), min_group,
-            relaxed, self._offsets, self._node_offsets, self._tree_sizes, self._heights, self._nodes,
-            self._node_starts, tight, ranked, widths, attempts, cut_columns, cuts, quotas,
+            relaxed, self._node_offsets, self._tree_sizes, self._heights, self._nodes, self._node_starts, tight,
+            ranked, attempts, cut_columns, cuts, quotas,
         )  # fmt: skip
         return cut_columns, cuts, quotas
 

@@ -24,6 +24,7 @@ from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import RecipeError
 from incrowd.forms.stand_ins import group_means
 from incrowd.hierarchies.tree import MISSING, Tree
+from incrowd.kernels import clustering
 from incrowd.methods.grouping import Grouper
 from incrowd.methods.mondrian import Mondrian
 from incrowd.models.k_anonymity import KAnonymity
@@ -136,8 +137,6 @@ def recode_safe(
     look the same are one, as they are to the reader, who may see `means` of some columns. All rows in one cluster must
     satisfy the models.
     """
-    from incrowd.kernels import clustering  # Numba takes long to import
-
     failing_at_first, every = 0, np.arange(len(tally))
     while True:
         distinct, cluster_of = np.unique(cluster_of, return_inverse=True)

@@ -22,6 +22,7 @@ from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
 from incrowd.errors import RecipeError
+from incrowd.kernels.gain import propose_gain_cuts
 from incrowd.methods.boxes import Boxes
 from incrowd.methods.class_column import classes_of, require_target
 
@@ -79,9 +80,7 @@ class _GainBoxes(Boxes):
 
     def cut_by(self, classes: Ints, class_count: int) -> None:
         """Say what class each tuple is of."""
-        from incrowd.kernels import gain  # Numba takes long to import
-
-        self._gain, self._classes, self._class_count = gain, classes, class_count
+        self._classes, self._class_count = classes, class_count
 
     def propose(
         self, tight: Codes, ranked: Ints, widths: Floats, attempts: Ints, min_group: int, *, relaxed: bool
@@ -90,7 +89,7 @@ class _GainBoxes(Boxes):
         columns = len(self.columns)
         gain_columns = np.empty(len(attempts), dtype=np.int64)
         gain_cuts = np.zeros(len(attempts), dtype=np.int32)
-        self._gain.propose_gain_cuts(
+        propose_gain_cuts(
             self._codes, self.part_tuples, self.part_counts, self._order, self._starts, self._sizes(), self._classes,
             self._class_count, min_group, self._node_offsets, self._tree_sizes, self._heights, self._nodes,
             self._node_starts, tight, ranked, attempts, gain_columns, gain_cuts,

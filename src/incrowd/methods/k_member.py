@@ -23,6 +23,7 @@ from incrowd.core.model import Model
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
+from incrowd.kernels import clustering
 from incrowd.methods.clusters import Labels, Points, recode_safe, require_labels
 from incrowd.methods.grouping import Grouper
 
@@ -63,20 +64,15 @@ class KMember(Method):
         progress: Progress,
     ) -> Recoding:
         """Cluster, then join what fails. Deterministic: `rng` is not used."""
-        from incrowd.kernels import clustering  # Numba takes long to import
-
         grouper = Grouper(tally, tuple(sorted(schema.sensitive)))
         require_possible(require, grouper.whole())
         points = Points(tally, tuple(sorted(schema.quasi)))
         size = max((model.min_group for model in require), default=1)
 
         def cluster_block(block: Ints, cluster_of: Ints) -> int:
-            return int(
-                clustering.k_member(
-                    points.numbers[block], points.paths[block], points.path_starts,
-                    points.counts[block], size, cluster_of,
-                )
-            )  # fmt: skip
+            return clustering.k_member(
+                points.numbers[block], points.paths[block], points.path_starts, points.counts[block], size, cluster_of
+            )
 
         cluster_of = points.cluster(schema, progress, cluster_block)
         return recode_safe(

@@ -162,7 +162,7 @@ class Lattice:
         `scores` has a number of each code at each level, in the places of `keys`.
         """
         group_of = np.empty(len(rows.counts), dtype=np.int64)
-        return self.kernel.count_groups(  # type: ignore[no-any-return]
+        return self.kernel.count_groups(
             rows.codes, rows.counts, self.keys, scores, self.keys_of(levels[None])[0], group_of,
             self.slots, self.slot_keys, self.used,
         )  # fmt: skip

@@ -3,13 +3,14 @@
 Each vector publishes those groups of the remaining rows that are safe at it, and the rest go on to the next, coarser
 vector. So most people keep almost everything, and only those who stand out are generalized far (in the manner of the
 iterated full-domain recoding of Prasser et al. 2020). Cost: vectors × remaining distinct tuples, which fall off
-quickly. It suits k-anonymity best: under a diversity model early groups use up the rare values that late ones need.
+quickly. Of more than two million vectors only a part is tried, spread over the lattice (`level_order.py`). It suits
+k-anonymity best: under a diversity model early groups use up the rare values that late ones need.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
+from incrowd.common.renaming import renamed
 from incrowd.core.groups import Groups, Regions
 from incrowd.core.labelled import Shown
 from incrowd.core.method import Method, require_possible
@@ -26,9 +28,16 @@ from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
 from incrowd.errors import RecipeError
+from incrowd.methods.deadline import Deadline
 from incrowd.methods.lattice import Lattice, Levels, Rows
+from incrowd.methods.level_order import by_loss
+
+UNTRIED = "vectors of levels that were left when time ran out"
+_MOST_VECTORS = 2_000_000
+_VECTORS_AT_ONCE = 256
 
 
+@renamed(seconds="max_seconds")
 @dataclass(frozen=True)
 class LevelSweep(Method):
     """Every group has levels of its own, as low as its people allow; nothing is withheld.
@@ -39,12 +48,18 @@ class LevelSweep(Method):
         "tight" shows the smallest range of each group's own values, and so the values of extreme people: the audit
         flags it.
     weights : how much the loss in each column counts, as in `FullDomain` (default: 1 for columns that are not named).
+    max_seconds : ends a long sweep: rows that have no group by then share one (default: None, sweep to the end). The
+        release tells whether it was ended, and how many vectors were left.
+
+    Where there are more than two million vectors of levels, a part of them is tried: every other level of the highest
+    hierarchies, and columns that lose little go up together.
 
     It suits k-anonymity best: under a diversity model, early groups use up the rare values that late ones need.
     """
 
     labels: Literal["hierarchy", "tight"] = "hierarchy"
     weights: Mapping[str, float] = field(default_factory=dict)
+    max_seconds: float | None = None
     name: ClassVar[str] = "level-sweep"
 
     def __post_init__(self) -> None:
@@ -52,6 +67,8 @@ class LevelSweep(Method):
             raise RecipeError(f'level-sweep: labels is "hierarchy" or "tight", not {self.labels!r}.')
         for column, weight in self.weights.items():
             require_number(self.name, f"the weight of {column}", weight, at_least=0)
+        if self.max_seconds is not None:
+            require_number(self.name, "max_seconds", self.max_seconds, above=0)
 
     def search(
         self,
@@ -62,7 +79,8 @@ class LevelSweep(Method):
         rng: np.random.Generator,
         progress: Progress,
     ) -> Recoding:
-        """Sweep from the least loss to the most. Deterministic: `rng` is not used."""
+        """Sweep from the least loss to the most. Deterministic unless time runs out: `rng` is not used."""
+        deadline = Deadline(self.max_seconds)
         lattice = Lattice(
             tally,
             tuple(sorted(schema.quasi)),
@@ -74,9 +92,10 @@ class LevelSweep(Method):
         everyone = np.zeros(len(rows.counts), dtype=np.int64)
         tight = self.labels == "tight"
         require_possible(require, _as_groups(lattice, rows, everyone, np.array([tally.rows]), tight=tight))
-        group_of, levels = _sweep(lattice, rows, require, progress, tight=tight)
+        group_of, levels, untried = _sweep(lattice, rows, require, deadline, progress, tight=tight)
         group_of, levels = _place_leftovers(lattice, rows, require, group_of, levels, tight=tight)
-        return _recode(lattice, rows, group_of, len(levels), tight=tight)
+        recoding = _recode(lattice, rows, group_of, len(levels), tight=tight)
+        return replace(recoding, told={UNTRIED: untried}) if untried else recoding
 
 
 def _as_groups(lattice: Lattice, rows: Rows, group_of: Ints, sizes: Counts, *, tight: bool) -> Groups:
@@ -89,11 +108,10 @@ def _as_groups(lattice: Lattice, rows: Rows, group_of: Ints, sizes: Counts, *, t
 
 
 def _sweep(
-    lattice: Lattice, rows: Rows, require: Sequence[Model], progress: Progress, *, tight: bool
-) -> tuple[Ints, list[Levels]]:
-    """Return each row's group, -1 where no vector made one, and the levels of each group."""
-    nodes = lattice.nodes()
-    nodes = nodes[np.lexsort((*nodes.T[::-1], lattice.mean_losses(nodes)))]
+    lattice: Lattice, rows: Rows, require: Sequence[Model], deadline: Deadline, progress: Progress, *, tight: bool
+) -> tuple[Ints, list[Levels], int]:
+    """Return each row's group, -1 where no vector made one, the levels of each group, and how many were not tried."""
+    nodes = by_loss(lattice, _MOST_VECTORS)
     first_keys = lattice.keys_of(nodes)
     min_group = max((model.min_group for model in require), default=1)
     found = np.full(len(rows.counts), -1, dtype=np.int64)
@@ -101,14 +119,15 @@ def _sweep(
     left = np.arange(len(rows.counts))
     sizes = np.empty(len(left), dtype=np.int64)
     vector = 0
-    while left.size and vector < len(nodes):
+    while left.size and vector < len(nodes) and not deadline.passed():
         group_of = np.empty(len(left), dtype=np.int64)
+        some = first_keys[: vector + _VECTORS_AT_ONCE]  # between two looks at the clock
         vector, groups = lattice.kernel.next_promising(
-            rows.codes, rows.counts, left, lattice.keys, first_keys, vector, min_group, group_of, sizes,
+            rows.codes, rows.counts, left, lattice.keys, some, vector, min_group, group_of, sizes,
             lattice.slots, lattice.slot_keys, lattice.used,
         )  # fmt: skip
-        if vector == len(nodes):
-            break
+        if vector == len(some):
+            continue
         here = Rows(rows.codes[left], rows.sensitive[left], rows.counts[left])
         judged = _as_groups(lattice, here, group_of, sizes[:groups].copy(), tight=tight)
         safe = satisfies_all(require, judged)
@@ -120,7 +139,7 @@ def _sweep(
             left = left[~published]
         vector += 1
         progress("sweeping", max(vector / len(nodes), 1.0 - len(left) / len(rows.counts)))
-    return found, levels
+    return found, levels, len(nodes) - vector if left.size else 0
 
 
 def _place_leftovers(

@@ -23,6 +23,7 @@ from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.show import Show
 from incrowd.core.tally import Tally
+from incrowd.kernels import clustering
 from incrowd.methods.clusters import Labels, Points, recode_safe, require_labels
 from incrowd.methods.grouping import Grouper
 
@@ -70,19 +71,15 @@ class Microaggregation(Method):
         progress: Progress,
     ) -> Recoding:
         """Cluster, then join what fails. Deterministic: `rng` is not used."""
-        from incrowd.kernels import clustering  # Numba takes long to import
-
         grouper = Grouper(tally, tuple(sorted(schema.sensitive)))
         require_possible(require, grouper.whole())
         points = Points(tally, tuple(sorted(schema.quasi)))
         size = max([self.group_size or 1, *(model.min_group for model in require)])
 
         def cluster_block(block: Ints, cluster_of: Ints) -> int:
-            return int(
-                clustering.mdav(
-                    points.numbers[block], points.paths[block], points.path_weights, points.scale,
-                    points.counts[block], size, points.nodes, cluster_of,
-                )
+            return clustering.mdav(
+                points.numbers[block], points.paths[block], points.path_weights, points.scale,
+                points.counts[block], size, points.nodes, cluster_of,
             )  # fmt: skip
 
         cluster_of = points.cluster(schema, progress, cluster_block)

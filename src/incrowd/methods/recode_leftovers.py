@@ -21,6 +21,7 @@ from incrowd.methods.deadline import Deadline
 from incrowd.methods.lattice import Lattice, Levels
 from incrowd.methods.leftover_groups import LocalGroups
 from incrowd.methods.leftover_joining import Joining
+from incrowd.methods.level_order import by_loss
 from incrowd.methods.shortfall import describe_shortfall
 
 _MOST_VECTORS = 100_000
@@ -34,7 +35,7 @@ def recode_locally(
 ) -> Recoding:
     """Return groups with levels of their own, at most `most_withheld` rows withheld, or raise `Unsatisfiable`."""
     min_group = max((model.min_group for model in require), default=1)
-    nodes = _by_loss(lattice)
+    nodes = by_loss(lattice, _MOST_VECTORS)
     start = _sweep(lattice, nodes, min_group, deadline, progress)
     some = nodes[np.unique(np.linspace(0, len(nodes) - 1, _VECTORS_FOR_JOINING).astype(np.int64))]
     # Withholding where it costs less may use up what groups need that cannot be published at all.
@@ -82,30 +83,3 @@ def _sweep(lattice: Lattice, nodes: Levels, min_group: int, deadline: Deadline, 
     keys = lattice.keys[lattice.keys_of(levels[None])[0] + rows.codes[remaining]].sum(axis=1)
     group_of[remaining] = groups + np.unique(keys, return_inverse=True)[1]
     return group_of
-
-
-def _by_loss(lattice: Lattice) -> Levels:
-    """Return vectors in the order of what they lose, from the lowest to the highest levels.
-
-    Where there would be too many, every other level of the highest hierarchies is left out; where that is not enough,
-    columns that lose little go up together.
-    """
-    steps = lattice.mean_steps()
-    blocks = [[np.array([level], dtype=np.int8) for level in allowed] for allowed in lattice.levels]
-    order = [[place] for place in range(len(blocks))]
-    while np.prod([float(len(block)) for block in blocks]) > _MOST_VECTORS:
-        longest = max(range(len(blocks)), key=lambda at: len(blocks[at]))
-        if len(blocks[longest]) > 2:
-            blocks[longest] = [*blocks[longest][:-1:2], blocks[longest][-1]]
-            continue
-        moving = [at for at in range(len(blocks)) if len(blocks[at]) == 2]
-        cheap, other = sorted(moving, key=lambda at: sum(float(steps[place][-1]) for place in order[at]))[:2]
-        blocks[cheap] = [np.concatenate(pair) for pair in zip(blocks[cheap], blocks[other], strict=True)]
-        order[cheap] += order[other]
-        del blocks[other], order[other]
-    nodes = np.zeros((1, 0), dtype=np.int8)
-    for block in blocks:
-        rows = np.stack(block)
-        nodes = np.concatenate([np.repeat(nodes, len(rows), axis=0), np.tile(rows, (len(nodes), 1))], axis=1)
-    nodes = nodes[:, np.argsort(np.concatenate(order))]
-    return nodes[np.lexsort((*nodes.T[::-1], lattice.mean_losses(nodes)))]

@@ -36,6 +36,7 @@ from incrowd.hierarchies.meaning import label_masks
 from incrowd.hierarchies.naming import Pieces
 from incrowd.hierarchies.others_apart import NOT_LISTED, OthersApart
 from incrowd.hierarchies.tree import Tree
+from incrowd.kernels.boxes_and_points_pairs import boxes_of_points
 from incrowd.methods.grouping import Grouper
 
 FITS_NO_GROUP = "fit no group of the scheme"
@@ -257,8 +258,6 @@ def _by_group(
     tally: Tally, columns: tuple[str, ...], scheme: SchemeGroups, masks: Mapping[str, tuple[pl.Series, Bools]]
 ) -> Ints:
     """Return the tightest group whose labels hold each tuple."""
-    from incrowd.kernels.boxes_and_points_pairs import boxes_of_points  # Numba takes long to import
-
     codes = np.ascontiguousarray(np.stack([tally.column(name) for name in columns], axis=1))
     label_of = {name: number_labels(scheme.labels[name])[0] for name in columns}
     holds_any = np.ones(scheme.labels.height, dtype=bool)

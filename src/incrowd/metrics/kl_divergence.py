@@ -26,6 +26,7 @@ from incrowd.core.labelled import Labelled
 from incrowd.core.metric import Goal, Metric
 from incrowd.core.tally import Tally
 from incrowd.forms.reach import domain, reach
+from incrowd.kernels.boxes_and_points import sum_of_boxes_at_points
 
 _WIDEST = 1000.0
 """Powers of two from minus this to plus this are floats, and so are sums of them."""
@@ -64,8 +65,6 @@ class KLDivergence(Metric):
 
 def _published_bits(before: Tally, release: Labelled, points: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return log2 of how many published rows the analyst expects of each combination of codes."""
-    from incrowd.kernels.boxes_and_points import sum_of_boxes_at_points
-
     runs = [reach(before, release, name) for name in release.shown.columns]
     lows = np.stack([low for low, _ in runs], axis=1)
     highs = np.stack([high for _, high in runs], axis=1)

@@ -25,6 +25,7 @@ from incrowd.core.model import Missing, Model, histograms, of_what, require_miss
 from incrowd.core.tally import Tally
 from incrowd.errors import NeedsTable, SchemaError
 from incrowd.hierarchies.tree import MISSING
+from incrowd.kernels import box_members, boxes_and_points
 from incrowd.models.bayes_optimal import changes, posterior, prior
 from incrowd.models.knowledge.rules import Rule, as_rules, masks_by_value
 from incrowd.models.shares import require_share
@@ -168,8 +169,6 @@ def _with_rules(beliefs: Floats, rules: Sequence[Rule], people: Tally, table: Ta
 
 def _members(regions: Regions, people: Tally, values: int) -> Iterator[tuple[slice, Ints, Ints]]:
     """Go through groups block by block; yield which they are, and of each pair of a group and a tuple in it, both."""
-    from incrowd.kernels import box_members, boxes_and_points  # Numba takes long to import
-
     if not len(regions.lows):
         return
     sizes = np.array([people.trees[name].size for name in people.columns])

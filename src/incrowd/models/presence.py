@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Counts, Floats
 from incrowd.core.groups import Groups, a_population
 from incrowd.errors import NeedsTable
+from incrowd.kernels.boxes_and_points import points_in_boxes, sum_of_boxes_at_points
 
 MOST_COMPARED = 20_000
 """Of more groups that share people it is not looked up which ones share with which, and the bound is looser."""
@@ -36,14 +37,10 @@ class Presence:
         self._groups_of = np.rint(self._sum_at_people(np.ones(len(groups)))).astype(np.int64)
 
     def _sum_at_people(self, weights: Floats) -> Floats:
-        from incrowd.kernels.boxes_and_points import sum_of_boxes_at_points  # Numba takes long to import
-
         return sum_of_boxes_at_points(self._lows, self._highs, weights, self._people.codes)
 
     def _count(self, chosen: NDArray[np.bool_]) -> Counts:
         """Return how many of some people each group's labels hold for."""
-        from incrowd.kernels.boxes_and_points import points_in_boxes
-
         if not chosen.any():
             return np.zeros(len(self._rows), dtype=np.int64)
         return points_in_boxes(self._lows, self._highs, self._people.codes[chosen], self._people.counts[chosen])

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from incrowd.common.names import same_file, why_no_file
 from incrowd.common.surface import as_role
 from incrowd.core.engine import Engine
 from incrowd.core.schema import Schema
 from incrowd.engines.linked import EventTable, LinkedEngine
-from incrowd.errors import SchemaError
+from incrowd.errors import SchemaError, escaped
 from incrowd.publishing.table import Table
 
 RESERVED = ("data", "people", "sensitive", "recipe", "summary")
@@ -69,6 +70,11 @@ def read_tables(people: Table, **events: Table) -> LinkedTables:
     tables: dict[str, EventTable] = {}
     taken = set(schema.published) | set(schema.person)
     for name, table in events.items():
+        for other in tables:
+            if same_file(other) == same_file(name):
+                raise SchemaError(
+                    f"the tables '{other}' and '{name}' would be one file on some systems.  Hint: rename one."
+                )
         tables[name] = _event_table(name, table, schema)
         if table.engine.name != people.engine.name:
             raise SchemaError(
@@ -162,8 +168,10 @@ def split_rows(table: Table, events: str = "events") -> LinkedTables:
 
 def _event_table(name: str, table: Table, people: Schema) -> EventTable:
     schema = table.schema
-    if name in RESERVED:
+    if same_file(name) in RESERVED:
         raise SchemaError(f"a table of events is not called '{name}', since a file of the release is.")
+    if (why := why_no_file(name)) is not None:
+        raise SchemaError(f"a table of events is not called '{escaped(name)}', since no file can be everywhere: {why}.")
     if schema.person != people.person:
         raise SchemaError(
             f"table '{name}' has the key {list(schema.person)}, and that of people is {list(people.person)}.  "

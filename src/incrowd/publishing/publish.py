@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import polars as pl
@@ -49,7 +49,6 @@ from incrowd.forms.generalized import ShowGeneralized
 from incrowd.forms.labelled_groups import present_values
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.ledger import Ledger
-from incrowd.methods.m_invariance import MInvariance
 from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.private import PrivateMethod
 from incrowd.methods.scheme import Scheme
@@ -73,6 +72,9 @@ from incrowd.publishing.scheme import with_scheme
 from incrowd.publishing.showing import refuse_show, settled_show
 from incrowd.publishing.table import Table
 from incrowd.publishing.weights import cannot_be_weighed, refuse_weights
+
+if TYPE_CHECKING:
+    from incrowd.methods.m_invariance import MInvariance
 
 
 def publish(

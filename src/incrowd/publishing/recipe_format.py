@@ -487,7 +487,11 @@ class RecipeFields:
                 return str(path)
             # Resolved, since a step up from behind a symbolic link leads elsewhere.
             there = self.base / str(path)
-            return Path(os.path.relpath(there.parent.resolve() / there.name, directory.resolve())).as_posix()
+            itself = there.parent.resolve() / there.name
+            try:
+                return Path(os.path.relpath(itself, directory.resolve())).as_posix()
+            except ValueError:  # another drive of Windows, to which no relative path leads
+                return itself.as_posix()
 
         def moved_source(source: Mapping[str, Any]) -> dict[str, Any]:
             source = dict(source)

@@ -70,7 +70,7 @@ from incrowd.sources import open_table, reading
 from incrowd.sources.frames import as_native
 
 if TYPE_CHECKING:
-    from incrowd.auditing import Audit
+    from incrowd.auditing.audit import Audit
 
 FrameKind = Literal["polars", "pandas", "pyarrow"]
 """Kinds of frames that rows to learn from may come as."""
@@ -889,7 +889,7 @@ class Release:
         finished: Callable[[Risk], None] | None = None,
     ) -> Audit:
         """Attack the release in every way and measure what it is still good for; see `incrowd.audit`."""
-        from incrowd.auditing import audit  # which is of no use to those who only publish
+        from incrowd.auditing.run import audit  # which is of no use to those who only publish
 
         return audit(
             self,

@@ -26,10 +26,10 @@ from incrowd.hierarchies.values import as_text, code_among
 from incrowd.ledger import Ledger, OpenEntry
 from incrowd.ledger.ledger import Overtaken
 from incrowd.ledger.together import SensitiveColumn, Verdict, judge_together
-from incrowd.methods.m_invariance import CHANGED, GONE, MInvariance, the_column
 from incrowd.publishing.in_ledger import outcome
 
 if TYPE_CHECKING:
+    from incrowd.methods.m_invariance import MInvariance
     from incrowd.publishing.release import Release
 
 IfUnsafe = Literal["refuse", "withhold"]
@@ -92,6 +92,8 @@ def with_signatures(
 
     A signature is the text of its codes in the tree of the sensitive column, ascending.
     """
+    from incrowd.methods.m_invariance import CHANGED, GONE, the_column  # of no use to other methods
+
     column = the_column(schema)
     found = memory.signatures(known_as, column, method.name)
     tree = people.rows.trees[column]

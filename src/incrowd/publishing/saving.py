@@ -129,10 +129,10 @@ def save(
             told = release.event_tables[name].source.codebook if name in release.event_tables else None
             target = place / f"{name}.{chosen}"
             sink.write_labelled(others, target, separator=texts.separator, codebook=told or codebook)
-        (place / "recipe.toml").write_text(texts.recipe(chosen, directory), encoding="utf-8")
+        (place / "recipe.toml").write_text(texts.recipe(chosen, directory), encoding="utf-8", newline="\n")
         if texts.labels is not None:
-            (place / "labels.json").write_text(texts.labels, encoding="utf-8")
-        (place / "summary.json").write_text(texts.full_summary, encoding="utf-8")
+            (place / "labels.json").write_text(texts.labels, encoding="utf-8", newline="\n")
+        (place / "summary.json").write_text(texts.full_summary, encoding="utf-8", newline="\n")
     _warn(texts)
     return directory / f"data.{chosen}"
 

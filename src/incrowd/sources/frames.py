@@ -5,11 +5,11 @@ Neither pandas nor PyArrow is imported unless the caller's frame is one of their
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import polars as pl
-from narwhals.dependencies import is_pandas_dataframe, is_pyarrow_table
 
 from incrowd.common.extras import needing_extra
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
@@ -44,7 +44,7 @@ class PandasFrame(Source):
 
     def recognizes(self, location: Location) -> bool:
         """By its type."""
-        return is_pandas_dataframe(location.given)
+        return "pandas" in sys.modules and _is("pandas_dataframe", location.given)
 
     def open(self, location: Location, options: ReadOptions) -> OpenedTable:
         """Take its columns over, one by one."""
@@ -68,7 +68,7 @@ class PyArrowTable(Source):
 
     def recognizes(self, location: Location) -> bool:
         """By its type."""
-        return is_pyarrow_table(location.given)
+        return "pyarrow" in sys.modules and _is("pyarrow_table", location.given)
 
     def open(self, location: Location, options: ReadOptions) -> OpenedTable:
         """Take its columns over, one by one."""
@@ -78,6 +78,12 @@ class PyArrowTable(Source):
         table: Any = location.given
         frame = from_arrow(table, where="the pyarrow frame", hint="drop it, or cast it to text.")
         return opened_frame(frame.lazy(), self.name, options)
+
+
+def _is(kind: str, given: object) -> bool:
+    from narwhals import dependencies  # takes long to import, and files have no need of it
+
+    return bool(getattr(dependencies, f"is_{kind}")(given))
 
 
 def as_native(frame: pl.DataFrame, native: str) -> Any:

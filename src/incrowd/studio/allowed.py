@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from incrowd.common.names import is_device
+from incrowd.common.systems import is_running
 from incrowd.publishing.recipe_format import SQLITE, is_remote
 from incrowd.studio.refusing import Refused
 
@@ -161,34 +163,24 @@ class PrivatePlace:
 def safe_name(name: str) -> str:
     """Return the last part of a name, with nothing in it that a file system would obey.
 
-    >>> safe_name("../../etc/passwd"), safe_name("a b.csv"), safe_name("..")
-    ('passwd', 'a b.csv', 'table')
+    >>> safe_name("../../etc/passwd"), safe_name("a b.csv"), safe_name(".."), safe_name("con.csv")
+    ('passwd', 'a b.csv', 'table', '_con.csv')
     """
     last = re.split(r"[/\\]", name)[-1]
     kept = "".join(character for character in last if character.isprintable() and character not in '<>:"|?*').strip(
         ". "
     )
-    return kept[:120] or "table"
+    return f"{'_' if is_device(kept) else ''}{kept[:120]}" or "table"
 
 
 def _clear_abandoned(root: Path) -> None:
     """Take away the places of studios that no longer run, of this user alone."""
     for found in root.glob("incrowd-studio-*"):
         number = re.match(r"incrowd-studio-(\d+)-", found.name)
-        if number is None or found.is_symlink() or not _is_ours(found) or _runs(int(number[1])):
+        if number is None or found.is_symlink() or not _is_ours(found) or is_running(int(number[1])):
             continue
         shutil.rmtree(found, ignore_errors=True)
 
 
 def _is_ours(found: Path) -> bool:
     return not hasattr(os, "geteuid") or found.lstat().st_uid == os.geteuid()
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True

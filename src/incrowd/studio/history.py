@@ -16,12 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from incrowd.common.locks import Lock
+from incrowd.common.secrecy import keep_private
 from incrowd.studio.refusing import Refused
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 Recipe = dict[str, Any]
 _COLUMNS = "columns"
@@ -49,7 +46,7 @@ class History:
         self.version = 0
         self.about: dict[str, Any] = {}
         self._file = file
-        self._handle: int | None = None
+        self._lock: Lock | None = None
         if file is not None:
             self._open(file)
 
@@ -105,9 +102,9 @@ class History:
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
+        if self._lock is not None:
+            self._lock.end()
+            self._lock = None
 
     def forget(self) -> None:
         """Remove the file."""
@@ -123,24 +120,21 @@ class History:
         self.version += 1
 
     def _open(self, file: Path) -> None:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
-        handle = os.open(file, flags, 0o600)
-        if fcntl is not None:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(handle)
-                raise Refused(
-                    409, "this table is open in another studio.", hint="close that one first", kind="InUse"
-                ) from None
-            except OSError:  # this file system has no locks
-                pass
-        self._handle = handle
+        if not file.parent.is_dir():
+            file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            keep_private(file.parent)
+        lock = Lock(file, os.O_CREAT | os.O_APPEND)
+        taken = False
+        with suppress(OSError):  # where this file system has no locks, nobody can tell
+            taken = not lock.take()
+        if taken:
+            lock.end()
+            raise Refused(409, "this table is open in another studio.", hint="close that one first", kind="InUse")
+        self._lock = lock
         content = file.read_bytes()
         whole = content[: content.rfind(b"\n") + 1]
         if len(whole) < len(content):  # a step that nobody was told of
-            os.ftruncate(handle, len(whole))
+            os.ftruncate(lock.handle, len(whole))
         for line in whole.splitlines():
             self._replay(line)
 
@@ -161,18 +155,19 @@ class History:
 
     def _append(self, entry: Mapping[str, Any]) -> None:
         """Write a line, all of it or nothing, and to the disk."""
-        if self._handle is None:
+        if self._lock is None:
             return
+        handle = self._lock.handle
         line = json.dumps(entry, ensure_ascii=False, default=str).encode() + b"\n"
-        length = os.fstat(self._handle).st_size
+        length = os.fstat(handle).st_size
         try:
-            written = os.write(self._handle, line)
+            written = os.write(handle, line)
             if written < len(line):
                 raise OSError(28, os.strerror(28))
-            os.fsync(self._handle)
+            os.fsync(handle)
         except OSError:
             with suppress(OSError):
-                os.ftruncate(self._handle, length)
+                os.ftruncate(handle, length)
             raise
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import uvicorn
 
+from incrowd.common import systems
 from incrowd.core.families import registered
 from incrowd.errors import OutputError
 from incrowd.studio.catalogue import catalogue
@@ -24,7 +25,9 @@ LOOPBACK = "127.0.0.1"
 def bound(port: int) -> socket.socket:
     """Return a socket on this machine's own address, at a port of the system's choice where it is 0."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    # On Windows, an address that may be used again may be taken away by any other program.
+    alone = getattr(socket, "SO_EXCLUSIVEADDRUSE", None) if systems.WINDOWS else None
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR if alone is None else alone, 1)
     try:
         listening.bind((LOOPBACK, port))
     except OSError as error:

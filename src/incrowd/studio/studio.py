@@ -7,13 +7,13 @@ import json
 import os
 import re
 import secrets
-import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from incrowd.common import systems
 from incrowd.common.version import __version__
 from incrowd.core.release_directory import require_free
 from incrowd.planning.compare.comparison import LOSSES, RISKS, Comparison, Outcome
@@ -34,7 +34,7 @@ _WRITING = ("publish", "evidence")
 
 def state_folder() -> Path:
     """Return where recipes are remembered, by the rules of the system."""
-    given = os.environ.get("XDG_STATE_HOME") or (os.environ.get("LOCALAPPDATA") if sys.platform == "win32" else None)
+    given = os.environ.get("XDG_STATE_HOME") or (os.environ.get("LOCALAPPDATA") if systems.WINDOWS else None)
     root = Path(given) if given else Path.home() / ".local" / "state"
     return root / "incrowd" / "studio"
 

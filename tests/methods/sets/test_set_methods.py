@@ -172,6 +172,15 @@ def test_one_item(method: SetMethod):
     assert method.recode(sets, nodes, KmAnonymity(3, 8)).loss(sets, nodes) == 0
 
 
+@pytest.mark.parametrize("method", SUPPRESSING, ids=str)
+@pytest.mark.parametrize("missing", ["counts", "ignored"])
+def test_nothing_is_lost_where_sensitive_values_are_evenly_spread(method: SetMethod, missing):
+    everybody = [(frozenset(pair), value) for pair in combinations(range(1, 6), 2) for value in (1, 2)]
+    sets, _ = as_sets(everybody, sensitive=True)
+    nodes = nodes_of("two levels")
+    assert method.recode(sets, nodes, LKCPrivacy(2, 2, 0.5, missing=missing)).loss(sets, nodes) == 0
+
+
 @pytest.mark.parametrize("method", METHODS, ids=str)
 def test_frequent_sensitive_values_are_refused(method: SetMethod):
     sets, _ = as_sets([(frozenset({1}), 0)] * 3 + [(frozenset({1}), 1)], sensitive=True)

@@ -15,6 +15,7 @@ from incrowd.dp.boxes.box_cuts import Run, Specialization
 from incrowd.dp.boxes.coded_rows import People
 from incrowd.dp.boxes.utilities import MOST_ROWS
 from incrowd.errors import SchemaError
+from incrowd.kernels.purity import gains_of_pieces, gains_of_points
 
 
 class BoxPurity:
@@ -32,8 +33,6 @@ class BoxPurity:
 
     def gains(self, candidates: Sequence[Specialization], sizes: Sequence[int]) -> Ints:
         """Return how much purer the pieces of all boxes are than the boxes, in units; candidates come by column."""
-        from incrowd.kernels.purity import gains_of_pieces  # Numba takes long to import
-
         found = []
         for column, group in groupby(candidates, key=lambda one: one.column):
             several = list(group)
@@ -59,12 +58,7 @@ class BoxPurity:
 
     def gains_of_points(self, column: int, run: Run) -> Ints:
         """Return the same for splitting a run of numbers at each of its points."""
-        from incrowd.kernels.purity import gains_of_points  # Numba takes long to import
-
-        gains: Ints = gains_of_points(
-            self._starts, self._codes[column], self._classes, self._counts, *run, self._class_count
-        )
-        return gains
+        return gains_of_points(self._starts, self._codes[column], self._classes, self._counts, *run, self._class_count)
 
     def split(self, chosen: Specialization) -> None:
         """Put everybody into the boxes after a specialization."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -74,6 +74,16 @@ def save(
     return where
 
 
+def as_address(path: PurePath) -> str:
+    """Return a path as Hadoop wants it: with slashes, and one before the drive that Windows has.
+
+    >>> from pathlib import PurePosixPath, PureWindowsPath
+    >>> as_address(PureWindowsPath("C:/my tables")), as_address(PurePosixPath("/my tables"))
+    ('file:///C:/my tables', 'file:///my tables')
+    """
+    return f"{_HERE}/{path.as_posix().lstrip('/')}"
+
+
 def is_remote(target: object) -> bool:
     """Whether a place is one of Spark's file systems: `hdfs://…`, `s3a://…`, `file:///…`."""
     return isinstance(target, str) and "://" in target
@@ -84,11 +94,11 @@ def _save_here(
 ) -> Path:
     with new_directory(directory, force=force) as place:
         # Hadoop takes a path as it is: what is escaped, such as a space, would be another directory.
-        _write_tables(source, rows, texts, f"{_HERE}{place.absolute()}", format)
-        (place / "recipe.toml").write_text(texts.recipe(format, directory), encoding="utf-8")
+        _write_tables(source, rows, texts, as_address(place.absolute()), format)
+        (place / "recipe.toml").write_text(texts.recipe(format, directory), encoding="utf-8", newline="\n")
         if texts.labels is not None:
-            (place / "labels.json").write_text(texts.labels, encoding="utf-8")
-        (place / "summary.json").write_text(texts.full_summary, encoding="utf-8")
+            (place / "labels.json").write_text(texts.labels, encoding="utf-8", newline="\n")
+        (place / "summary.json").write_text(texts.full_summary, encoding="utf-8", newline="\n")
     return directory / f"data.{format}"
 
 

@@ -9,14 +9,13 @@ import numpy as np
 
 from incrowd.common.arrays import Ints
 from incrowd.common.randomness import pieces_for, words
+from incrowd.kernels.slicing_shuffle import shuffle_runs
 
 _SPARE = 64
 
 
 def shuffle_within(rng: np.random.Generator, items: Ints, starts: Ints) -> Ints:
     """Return the items with the runs `starts[i]:starts[i + 1]` each shuffled by itself."""
-    from incrowd.kernels.slicing_shuffle import shuffle_runs
-
     pieces = pieces_for(int(np.diff(starts).max(initial=1)))
     # Of the pieces, at most one in 256 is thrown away.
     number = len(items) + len(items) // 128 + _SPARE

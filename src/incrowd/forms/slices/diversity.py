@@ -25,6 +25,7 @@ from incrowd.common.arrays import Floats, Ints
 from incrowd.forms.slices.exact_shares import exact_probabilities
 from incrowd.forms.slices.matching import MOST_MATCHES, BucketIndex, Trie, search_arguments
 from incrowd.forms.slices.slices import Buckets, Slices
+from incrowd.kernels import slicing
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +56,6 @@ def guess(slices: Slices, buckets: Buckets, l: float | Fraction = 1, *, most_mat
 
     `most_matches` bounds the memory that this takes, and changes nothing else.
     """
-    from incrowd.kernels import slicing
-
     bound = as_bound(l, int(slices.counts.sum()))
     index = BucketIndex(slices, buckets)
     trie = Trie(index, slices.known)

@@ -12,14 +12,13 @@ import numpy as np
 
 from incrowd.common.arrays import Codes, Ints
 from incrowd.forms.slices.matching import BucketIndex, Trie, search_arguments
+from incrowd.kernels.slicing_matches import leaves_of, match_leaves
 
 
 def exact_probabilities(
     index: BucketIndex, known: Codes, column: int, hidden: tuple[Ints, Codes, Ints]
 ) -> list[Fraction]:
     """Return the largest p(t,s) of each of these tuples; `hidden` is as `BucketIndex.hidden` has it for the secret."""
-    from incrowd.kernels.slicing_matches import leaves_of, match_leaves
-
     if not len(known):
         return []
     trie = Trie(index, known)

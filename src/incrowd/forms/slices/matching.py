@@ -14,6 +14,8 @@ import numpy as np
 
 from incrowd.common.arrays import Codes, Floats, Ints
 from incrowd.forms.slices.slices import Buckets, Secret, Slices
+from incrowd.kernels.slicing_index import count_entries, grow_trie, sort_by_key
+from incrowd.kernels.slicing_matches import count_matches
 
 MOST_MATCHES = 1 << 21
 """So many matches are held at once; where more people match more buckets, they are looked at in several portions."""
@@ -28,9 +30,6 @@ class BucketIndex:
     """
 
     def __init__(self, slices: Slices, buckets: Buckets) -> None:
-        from incrowd.kernels import slicing_index  # Numba takes long to import
-
-        self._kernel = slicing_index
         self._buckets = buckets
         self.sizes = buckets.sizes
         self.value_numbers = slices.known.max(axis=0, initial=-1).astype(np.int64) + 1
@@ -57,12 +56,8 @@ class BucketIndex:
         self, parts: Ints, values: Codes, size: int, group_of: Ints, groups: int
     ) -> tuple[Ints, Codes, Ints, Ints]:
         """List the distinct values of each group; return as `count_entries` does."""
-        by_value = self._kernel.sort_by_key(parts, values, size)
-        by_group = self._kernel.sort_by_key(by_value, group_of, groups)
-        found: tuple[Ints, Codes, Ints, Ints] = self._kernel.count_entries(
-            by_group, group_of, values, self._buckets.counts, groups
-        )
-        return found
+        by_group = sort_by_key(sort_by_key(parts, values, size), group_of, groups)
+        return count_entries(by_group, group_of, values, self._buckets.counts, groups)
 
     def hidden(self, secret: Secret) -> tuple[Ints, Codes, Ints]:
         """Return where the secret's values behind each entry of its column start, the values, and their counts.
@@ -88,7 +83,7 @@ class BucketIndex:
         column = self.search_order[0]
         low, high = self.bases[column], self.bases[column + 1]
         own = self.values[low:high]
-        order = self._kernel.sort_by_key(np.arange(high - low), own, self.value_numbers[column])
+        order = sort_by_key(np.arange(high - low), own, self.value_numbers[column])
         starts = np.concatenate(([0], np.cumsum(np.bincount(own, minlength=self.value_numbers[column]))))
         bucket_of = np.zeros(high, dtype=np.int64)
         bucket_of[low:] = np.repeat(np.arange(len(self.sizes)), np.diff(self.starts[column]))
@@ -99,15 +94,11 @@ class Trie:
     """Tuples of known parts, arranged for the search in an index; `leaf_of[i]` is the leaf of tuple i."""
 
     def __init__(self, index: BucketIndex, known: Codes) -> None:
-        from incrowd.kernels import slicing_index
-
         order = np.arange(len(known), dtype=np.int64)
         for column in index.search_order[::-1]:
-            order = slicing_index.sort_by_key(
-                order, np.ascontiguousarray(known[:, column]), index.value_numbers[column]
-            )
-        self.leaf_of, self.levels, *nodes = slicing_index.grow_trie(order, known, index.search_order)
-        self.nodes: tuple[Codes, Ints, Ints] = tuple(nodes)
+            order = sort_by_key(order, known[:, column], index.value_numbers[column])
+        self.leaf_of, self.levels, values, starts, first_leaves = grow_trie(order, known, index.search_order)
+        self.nodes = values, starts, first_leaves
 
     def __len__(self) -> int:
         return int(self.levels[-1] - self.levels[-2])
@@ -130,8 +121,6 @@ def matching_tuples(index: BucketIndex, known: Codes) -> Ints:
 
 
 def _matches(index: BucketIndex, known: Codes) -> tuple[Ints, Ints]:
-    from incrowd.kernels.slicing_matches import count_matches
-
     possible = np.flatnonzero((known >= 0).all(axis=1))
     trie = Trie(index, known[possible])
     of_leaf, of_bucket = count_matches(*search_arguments(index, trie))

@@ -13,6 +13,7 @@ import numpy as np
 from incrowd.common.arrays import Ints
 from incrowd.forms.slices.chance import shuffle_within
 from incrowd.forms.slices.slices import Buckets
+from incrowd.kernels.slicing_index import sort_by_key
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +29,6 @@ class Permuted:
 
 def permute_columns(rng: np.random.Generator, buckets: Buckets, columns: int) -> Permuted:
     """Permute every column within buckets, independently of the others."""
-    from incrowd.kernels.slicing_index import sort_by_key
-
     parts = sort_by_key(np.arange(len(buckets.tuples), dtype=np.int64), buckets.bucket_of, len(buckets))
     rows = np.repeat(buckets.tuples[parts], buckets.counts[parts])
     sizes = buckets.sizes

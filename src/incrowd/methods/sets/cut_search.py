@@ -27,6 +27,7 @@ from incrowd.common.progress import Progress, silent
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.set_model import SetModel
 from incrowd.hierarchies.nodes import NOTHING, Nodes
+from incrowd.kernels import hitting_set, set_arrays, set_conflicts
 
 CONFLICTS_AT_ONCE = 4_000_000
 """How many unsafe combinations are held at a time: some 100 MB with what is needed to mend them."""
@@ -61,9 +62,6 @@ class CutSearch:
     """Whether each node, if in the cut, is suppressed."""
 
     def __post_init__(self) -> None:
-        from incrowd.kernels import hitting_set, set_arrays, set_conflicts  # Numba takes long to import
-
-        self._find, self._hit_all = set_conflicts, hitting_set.hit_all
         nodes = self.nodes
         self.shown = np.full(nodes.size, nodes.root, dtype=np.int32)
         self.shown[NOTHING] = NOTHING
@@ -134,8 +132,6 @@ class CutSearch:
 
     def _safe_root(self) -> bool:
         """Whether it may be told who has any item at all."""
-        from incrowd.kernels import set_arrays  # Numba takes long to import
-
         having = self.sets.lengths > 0
         people = int(self.sets.counts[having].sum())
         held = np.zeros(max(self._values, 1), dtype=np.int64)
@@ -190,10 +186,10 @@ class CutSearch:
                     break
                 if not self.suppress:
                     return None
-                new = self._hit_all(conflicts, costs)
+                new = hitting_set.hit_all(conflicts, costs)
                 gain -= float(costs[new].sum())
                 dropped |= new
-                written = self._find.without(*written, new, many)
+                written = set_conflicts.without(*written, new, many)
                 if not more:
                     break
         if gain <= self._least:
@@ -203,13 +199,13 @@ class CutSearch:
     def _written(self, slots: Codes, low: int, high: int) -> tuple[Ints, Codes, Ints]:
         """Write down the sets that have an item in a run, with what they would show."""
         self._stamp += 1
-        members = self._find.sets_with(self._starts, self._holders, low, high, self._seen, self._stamp)
-        return self._find.project(self.sets.offsets, self.sets.items, slots, members, low, high)  # type: ignore[no-any-return]
+        members = set_conflicts.sets_with(self._starts, self._holders, low, high, self._seen, self._stamp)
+        return set_conflicts.project(self.sets.offsets, self.sets.items, slots, members, low, high)
 
     def _conflicts(self, written: tuple[Ints, Codes, Ints], fresh: int, numbers: int, size: int) -> tuple[Codes, bool]:
         offsets, items, kept = written
         capacity = CONFLICTS_AT_ONCE if self.suppress else 1
-        return self._find.find_conflicts(  # type: ignore[no-any-return]
+        return set_conflicts.find_conflicts(
             offsets,
             items,
             self.sets.counts[kept],

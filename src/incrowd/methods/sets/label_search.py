@@ -23,6 +23,8 @@ from incrowd.common.progress import Progress
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.set_model import SetModel
 from incrowd.hierarchies.nodes import NOTHING, Nodes
+from incrowd.kernels.set_arrays import holders
+from incrowd.kernels.set_labels import give_label, peel, sets_lacking, write_labels
 
 
 def show_more(
@@ -32,9 +34,6 @@ def show_more(
 
     Labels that are shown already are shown nowhere else. Nodes that fewer than `frequent` people have come last.
     """
-    from incrowd.kernels.set_arrays import holders  # Numba takes long to import
-    from incrowd.kernels.set_labels import give_label, peel, sets_lacking, write_labels
-
     starts, having, places = holders(sets.offsets, sets.items, nodes.size)
     labels = shown.astype(np.int32)
     leads = _leads(sets, labels)

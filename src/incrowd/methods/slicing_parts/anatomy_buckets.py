@@ -19,6 +19,8 @@ from incrowd.errors import Unsatisfiable
 from incrowd.forms.slices.chance import shuffle_within
 from incrowd.forms.slices.slices import Buckets
 from incrowd.hierarchies.tree import MISSING
+from incrowd.kernels import anatomy
+from incrowd.kernels.slicing_index import sort_by_key
 
 
 def deal_anatomy(
@@ -31,9 +33,6 @@ def deal_anatomy(
     be ignored: then the rows that have one are dealt out evenly in the end, to any groups.
     """
     require_whole("anatomy", "l", l, at_least=1)
-    from incrowd.kernels import anatomy
-    from incrowd.kernels.slicing_index import sort_by_key
-
     everybody = codes
     recorded = np.flatnonzero(codes != MISSING) if ignores_missing and l > 1 else np.arange(len(codes))
     codes = codes[recorded]
@@ -65,11 +64,8 @@ def deal_anatomy(
 
 def longest_first(run_starts: Ints, segment_starts: Ints) -> Ints:
     """List the runs of every segment from the longest to the shortest, ties in their order."""
-    from incrowd.kernels.slicing_index import sort_by_key
-
     lengths = np.diff(run_starts)
     segment_of = np.repeat(np.arange(len(segment_starts) - 1), np.diff(segment_starts))
     longest = int(lengths.max(initial=0))
     by_length = sort_by_key(np.arange(len(lengths), dtype=np.int64), longest - lengths, longest + 1)
-    in_segments: Ints = sort_by_key(by_length, segment_of, len(segment_starts))
-    return in_segments
+    return sort_by_key(by_length, segment_of, len(segment_starts))

@@ -18,6 +18,8 @@ from incrowd.common.arrays import Ints
 from incrowd.common.randomness import words
 from incrowd.forms.slices.chance import shuffle_within
 from incrowd.forms.slices.slices import Buckets, Slices
+from incrowd.kernels import anatomy
+from incrowd.kernels.slicing_index import sort_by_key
 from incrowd.methods.slicing_parts.anatomy_buckets import longest_first
 
 
@@ -31,8 +33,6 @@ def deal(rng: np.random.Generator, slices: Slices, buckets: Buckets, *, each: in
     """
     if len(slices.secrets) != 1 or not len(buckets):
         return buckets
-    from incrowd.kernels import anatomy
-
     (secret,) = slices.secrets
     ignored = secret.ignored[buckets.tuples] if each > 1 else np.zeros(len(buckets.tuples), dtype=bool)
     recorded = np.flatnonzero(~ignored)
@@ -102,8 +102,6 @@ class _Runs:
     @classmethod
     def of(cls, slices: Slices, buckets: Buckets, parts: Ints) -> _Runs:
         """Sort some of the parts of buckets; each bucket has one of them at least."""
-        from incrowd.kernels.slicing_index import sort_by_key
-
         (secret,) = slices.secrets
         known = slices.known[buckets.tuples]
         code, segment = secret.codes[buckets.tuples], known[:, secret.column]

@@ -32,6 +32,7 @@ from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import ConformanceError, Unsatisfiable
 from incrowd.forms.slices.diversity import Guesses, as_bound, guess
 from incrowd.forms.slices.slices import Buckets, Slices
+from incrowd.kernels.slicing_cuts import cut_buckets
 from incrowd.methods.slicing_parts.bucket_dealing import deal
 
 
@@ -175,8 +176,6 @@ def _that_count(slices: Slices) -> str:
 def _cut(
     tally: Tally, slices: Slices, attributes: Sequence[str], tuples: Ints, bound: Fraction, min_bucket_size: int
 ) -> Buckets:
-    from incrowd.kernels.slicing_cuts import cut_buckets
-
     trees = [tally.trees[name] for name in attributes]
     sizes = np.array([tree.size for tree in trees], dtype=np.int64)
     counts = slices.counts[tuples]

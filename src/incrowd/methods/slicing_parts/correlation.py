@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Codes, Counts, Floats
 from incrowd.core.tally import Tally
 from incrowd.hierarchies.tree import MISSING, Tree
+from incrowd.kernels.slicing_pairs import count_pairs
 
 Binning = Literal["width", "frequency"]
 
@@ -46,8 +47,6 @@ def contingency(
 
 def contingency_of_codes(codes: Codes, counts: Counts) -> Floats:
     """Return φ² of every two columns of codes; an attribute with a single value is independent of all others."""
-    from incrowd.kernels.slicing_pairs import count_pairs
-
     attributes = codes.shape[1]
     phi = np.eye(attributes)
     rows = counts.sum()

@@ -12,6 +12,8 @@ import numpy as np
 
 from incrowd.common.parameters import require_number, require_whole
 from incrowd.core.item_sets import ItemSets
+from incrowd.kernels.set_arrays import holders
+from incrowd.kernels.set_supports import count_itemsets, frequent_combinations
 
 _ROOM = 65_536
 _WHERE = "frequent itemsets"
@@ -39,9 +41,6 @@ def frequent_itemsets(
     >>> frequent_itemsets(sets, shown, min_share=0.5)
     FrequentItemsets(total=3, kept=0.3333333333333333, support_error=0.6666666666666666)
     """
-    from incrowd.kernels.set_arrays import holders  # Numba takes long to import
-    from incrowd.kernels.set_supports import count_itemsets, frequent_combinations
-
     require_number(_WHERE, "min_share", min_share, above=0.0)
     require_whole(_WHERE, "max_size", max_size, at_least=1)
     least = max(int(np.ceil(min_share * sets.people - 1e-9)), 1)

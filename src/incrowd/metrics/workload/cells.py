@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Counts, Floats, Ints
 from incrowd.core.labelled import Labelled
 from incrowd.core.tally import Tally, group_tuples
+from incrowd.kernels.answering import add_up_shares
 from incrowd.metrics.workload.queries import Workload
 
 _CELLS_AT_ONCE = 1 << 18
@@ -109,8 +110,6 @@ class Cells:
 
     def _one_by_one(self, workload: Workload) -> Floats:
         """Answer queries each by itself, where few of them ask about the same columns."""
-        from incrowd.kernels.answering import add_up_shares
-
         names = [name for name in self.columns if name in workload.columns]
         chosen = [self.runs[self.columns.index(name)] for name in names]
         if not chosen:

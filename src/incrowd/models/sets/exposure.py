@@ -16,6 +16,7 @@ from incrowd.common.arrays import Bools, Codes, Counts, Ints
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.set_model import SetModel
 from incrowd.errors import SchemaError
+from incrowd.kernels.set_supports import survey_supports
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,6 @@ def exposure(sets: ItemSets, model: SetModel) -> SetExposure:
 
 def _survey(sets: ItemSets, model: SetModel, smallest: Counts, exposed: Bools) -> tuple[SizeExposure, ...]:
     """Look at combinations of growing size; note what each set is exposed to, unless the arrays for that are empty."""
-    from incrowd.kernels.set_supports import survey_supports  # Numba takes long to import
-
     watch = model.max_share < 1
     if watch and sets.sensitive is None:
         raise SchemaError(f"{model} needs a sensitive value of each person.")

@@ -25,7 +25,7 @@ FEWEST_ROWS = 100
 
 def try_recipe(found: Profile, recipe: str, source: object, options: ReadOptions) -> tuple[str, ...]:
     """Return what a recipe's release is found to risk, in sentences; those that must be read begin with "Warning"."""
-    from incrowd.auditing import audit
+    from incrowd.auditing.run import audit
 
     if found.rows < FEWEST_ROWS:
         return ()

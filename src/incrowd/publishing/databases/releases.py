@@ -102,7 +102,7 @@ def release_directory(place: str) -> Path:
         for table in tables:
             database.fetch(url, _table(name, table)).write_parquet(directory / f"{Path(table).name}.parquet")
         for file, content in texts.items():
-            (directory / Path(file).name).write_text(content, encoding="utf-8")
+            (directory / Path(file).name).write_text(content, encoding="utf-8", newline="\n")
     except (KeyError, ValueError, TypeError):
         raise SourceError(f"{where} is no release: what is said of its tables is damaged.") from None
     return directory

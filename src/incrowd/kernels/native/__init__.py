@@ -1,0 +1,1 @@
+"""The loops themselves, in C++, and how Python builds and calls them."""

@@ -1,0 +1,79 @@
+"""Call a loop of the library: numbers and arrays in, numbers and arrays out.
+
+Arrays are passed by their address, so they must be in C order; a loop writes its results into arrays that it is given,
+or makes new ones where it cannot be known beforehand how long they get. `arguments.hpp` is the other side. A call lets
+other threads run.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from array import array
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from incrowd.kernels.native import building
+
+_INTEGER, _REAL = 1, 2
+_NAMES = ("bool", "int32", "int64", "uint64", "float64", "uint16", "uint32")
+_ELEMENTS = dict(enumerate(map(np.dtype, _NAMES), start=3))
+_TYPES = {element.str: number for number, element in _ELEMENTS.items()}
+_WORDS = 6
+"""Whole numbers that describe one argument or result: `Passed` in `arguments.hpp`."""
+_MOST_RESULTS = 8
+
+
+def call(name: str, *arguments: Any) -> Any:
+    """Run a loop; return what it returns: nothing, one thing, or a tuple of things."""
+    passed = array("q")
+    for argument in arguments:
+        passed.extend(_described(argument))
+    results = array("q", bytes(8 * _WORDS * _MOST_RESULTS))
+    number = _loop(name)(passed.buffer_info()[0], len(arguments), results.buffer_info()[0])
+    if number < 0:
+        raise RuntimeError(f"{name}: {_library().incrowd_what_failed().decode()}")
+    found = tuple(_taken(results[_WORDS * place : _WORDS * (place + 1)]) for place in range(number))
+    return found if number > 1 else (found[0] if number else None)
+
+
+def _described(argument: Any) -> tuple[int, int, int, int, int, int]:
+    if isinstance(argument, np.ndarray):
+        if not argument.flags.c_contiguous or argument.ndim > 3:
+            raise TypeError(f"an array of shape {argument.shape} is not in C order")
+        shape = (*argument.shape, 0, 0, 0)
+        return (_TYPES[argument.dtype.str], argument.ctypes.data, argument.ndim, shape[0], shape[1], shape[2])
+    if isinstance(argument, float):
+        return (_REAL, struct.unpack("q", struct.pack("d", argument))[0], 0, 0, 0, 0)
+    return (_INTEGER, int(argument), 0, 0, 0, 0)
+
+
+def _taken(result: array[int]) -> Any:
+    kind, content, dimensions, *shape = result
+    if kind == _INTEGER:
+        return content
+    if kind == _REAL:
+        return struct.unpack("d", struct.pack("q", content))[0]
+    made = np.empty(shape[:dimensions], dtype=_ELEMENTS[kind])
+    ctypes.memmove(made.ctypes.data, content, made.nbytes)
+    _library().incrowd_free(content)
+    return made
+
+
+@cache
+def _loop(name: str) -> Any:
+    function = getattr(_library(), f"incrowd_{name}")
+    function.argtypes, function.restype = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p], ctypes.c_int64
+    return function
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    """Load the library; in a copy of the repository, build it first where its source has changed."""
+    path = building.library() or building.build()
+    library = ctypes.CDLL(str(path))
+    library.incrowd_what_failed.restype = ctypes.c_char_p
+    library.incrowd_free.argtypes = [ctypes.c_void_p]
+    return library
