@@ -74,6 +74,14 @@ $(CORE)/.made: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(CORE)
 	touch $@
 
+# The documentation as pages that need no network: build/site/index.html. A warning or a broken link is an error.
+docs: $(VENV)/.docs-installed
+	$(BIN)/python -m docs.making
+
+$(VENV)/.docs-installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(PIP) install --constraint constraints.txt --editable '.[docs]'
+	touch $@
+
 # Write down the versions that are installed now.
 constraints: $(VENV)/.test-installed
 	$(BIN)/python -m pip freeze --exclude-editable | sort --ignore-case > constraints.txt

@@ -1,0 +1,46 @@
+"""What the keys of a recipe mean, for those that no part of the registry explains. The reference refuses a key without a text."""
+
+KEYS = {
+    "source": "where the table is; see [source].",
+    "population": "a table of everybody who might be in this one, with the keys of [source].",
+    "columns": "the role of every column; see [columns.NAME].",
+    "others": '"keep" or "drop": what becomes of columns that `columns` does not name. Without it, such a column is an error.',
+    "models": "what the release must satisfy: a list, each with its `name` and parameters.",
+    "method": 'who hides together: its `name` and parameters (default: "mondrian").',
+    "form": "how crowds are shown: its `name` and parameters (default: the method's own).",
+    "items": "how sets of items are made safe: a `name` and parameters, and `separator`, what stands between the items of a text.",
+    "output": "where the release goes; see [output].",
+    "seed": "makes chance repeatable, for tests. A release for others has none: who knows the seed can undo what chance hides.",
+    "sample": "below 1, each row is taken with that probability, and the rest is not published (default: 1).",
+    "pseudonyms": "`key`: the file of the key that pseudonyms and shifts of dates are made with.",
+    "each_row_a_person": "true where every row is a person of its own although identifiers repeat (default: false).",
+    "tables": "tables of events by name: the keys of [source], and `columns` and `others` of their own.",
+    "split": "the name of the table of events, where one flat table is published as two.",
+    "ledger": "the ledger that releases are written down in.",
+    "if_unsafe": '"refuse" or "withhold": what becomes of a release that would tell too much together with earlier ones.',
+    "show": 'what columns of numbers show: "label", "midpoint", "bounds" or "mean".',
+    "compare": "other ways to publish the same table, for `incrowd compare`: a list of tables, each with what differs.",
+}
+SOURCE = {
+    "path": 'a file or a folder, relative to the recipe; "-" is what is piped in.',
+    "url": "the address of a database or an object store.",
+    "table": "a table of a cluster's catalogue (engine `spark`).",
+    "query": "what to read from a database: a SELECT, or a table's name.",
+    "separator": "what stands between the cells of a CSV file (default: found out).",
+    "quote": "what stands around a cell (default: found out).",
+    "encoding": "how letters are written as bytes (default: found out).",
+    "missing": 'texts that mean missing, such as "?" or "NA".',
+    "exact_text": "true tells texts apart that differ in spaces around them, or in Unicode (default: false).",
+    "header": "false, or the columns' names, where the first line is a row.",
+    "decimal": 'the decimal sign of numbers, "," or ".".',
+    "written": 'how columns are written: `born = "dd.mm.yyyy"`; "plain" reads cells as they are.',
+    "sheet": "the sheet of a workbook, by name or number from 1.",
+    "header_row": "the row of a workbook that names the columns.",
+    "value_labels": '"text" or "codes": how values with labels are shown.',
+    "missing_codes": '"missing" or "values": what SPSS\' codes for missing are.',
+}
+OUTPUT = {
+    "directory": "where the release is written (default: beside the recipe, by its name).",
+    "format": "a kind of file; see [sinks](sources.md) (default: csv).",
+    "spreadsheet_safe": "true writes cells so that no spreadsheet runs them as formulas (default: false).",
+}
