@@ -14,8 +14,7 @@ import numpy as np
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
-    from incrowd.common.arrays import Ints
-    from incrowd.common.arrays import Words
+    from incrowd.common.arrays import Ints, Words
 
 
 def deal_segments(

@@ -61,7 +61,7 @@ class _Asked:
 
     def some(self, which: Bools) -> _Asked:
         places = np.flatnonzero(which)
-        return _Asked([self.questions[place] for place in places], self.errors[places], self.scales[places])
+        return _Asked([self.questions[place] for place in places.tolist()], self.errors[places], self.scales[places])
 
     @classmethod
     def all(cls, parts: Sequence[_Asked]) -> _Asked:
