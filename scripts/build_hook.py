@@ -20,7 +20,8 @@ class Made(BuildHookInterface[Any]):
 
     def dependencies(self) -> list[str]:
         """Return what the build needs that is not here."""
-        return [] if self._building().compiler() else ["ziglang"]
+        command = self._building().compiler()
+        return ["ziglang"] if not command or "ziglang" in command else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Make the files that are not in the repository; a wheel is then of this platform, and of any Python."""
