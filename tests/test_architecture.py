@@ -288,7 +288,7 @@ def test_the_facts_are_those_of_the_protocols() -> None:
 # --- tests ---
 
 
-OF_THE_WHOLE_HOUSE = ("plugin_package", "campaigns", "bare_install", "people", "release")
+OF_THE_WHOLE_HOUSE = ("plugin_package", "campaigns", "bare_install", "people", "release", "docs")
 
 
 def without_counterpart(tests: Path, source: Path) -> list[str]:
