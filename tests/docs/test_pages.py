@@ -10,6 +10,7 @@ import incrowd as ic
 from docs.making import parts, reference
 from docs.making.links import faults
 from docs.making.running import Page, PageError, followed
+from docs.making.site import DOCS, RUN_HERE
 
 
 @pytest.mark.parametrize("family", parts.FAMILIES)
@@ -55,3 +56,10 @@ def test_broken_links_and_what_is_loaded_from_elsewhere_are_found(tmp_path: Path
         encoding="utf-8",
     )
     assert [fault.split(" ", 2)[1] for fault in faults(tmp_path)] == ["loads", "links", "links"]
+
+
+@pytest.mark.parametrize(
+    "path", [path for folder in RUN_HERE for path in sorted((DOCS / folder).glob("*.md"))], ids=lambda path: path.stem
+)
+def test_a_guide_can_be_followed_to_the_letter(path: Path, tmp_path: Path) -> None:
+    assert "printed" in followed(path.read_text(encoding="utf-8"), Page(path.name, tmp_path))

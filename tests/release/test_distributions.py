@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from incrowd.common.version import __version__
+from incrowd.kernels.native.building import source_mark
 
 ROOT = Path(__file__).parents[2]
 BUILD = "import hatchling.build as b, sys; b.build_sdist(sys.argv[1]); b.build_wheel(sys.argv[1])"
@@ -70,7 +71,10 @@ def test_the_wheel_holds_the_package_and_says_that_it_is_typed(wheel: zipfile.Zi
     assert {"incrowd/py.typed", "incrowd/__init__.pyi", "incrowd/cli/app.py"} <= names
     source = ROOT / "src"
     kept = {path.relative_to(source).as_posix() for path in (source / "incrowd").rglob("*") if path.is_file()}
-    kept = {name for name in kept if "__pycache__" not in name}
+    kept = {name for name in kept if "__pycache__" not in name and not name.endswith((".cpp", ".hpp"))}
+    (library,) = (name for name in names if name.startswith("incrowd/kernels/native/loops-"))
+    assert library.removeprefix("incrowd/kernels/native/loops-").partition(".")[0] == source_mark()
+    assert not [name for name in names if name.endswith((".cpp", ".hpp"))], "what is installed is never built again"
     assert kept - names == set(), "the studio's page and other files that are no code"
 
 
