@@ -45,14 +45,17 @@ def attempt(what):
 # --- what is hidden is hidden, and nothing else ---
 
 
+FOR_DEVELOPERS = ("test", "docs")
+
+
 def test_every_extra_is_known_by_what_it_brings() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     owners = {name: {canonicalize_name(owner) for owner in found} for name, found in packages_distributions().items()}
     for extra, needed in declared.items():
-        if extra != "test":
+        if extra not in FOR_DEVELOPERS:
             wanted = {canonicalize_name(Requirement(one).name) for one in needed}
             assert set().union(*(owners[package] for package in EXTRAS[extra])) == wanted
-    assert {*EXTRAS, "test"} == set(declared)
+    assert {*EXTRAS, *FOR_DEVELOPERS} == set(declared)
 
 
 @pytest.mark.parametrize("extra", [None, *EXTRAS])
