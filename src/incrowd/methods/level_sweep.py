@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
-from incrowd.common.renaming import renamed
 from incrowd.core.groups import Groups, Regions
 from incrowd.core.labelled import Shown
 from incrowd.core.method import Method, require_possible
@@ -37,7 +36,6 @@ _MOST_VECTORS = 2_000_000
 _VECTORS_AT_ONCE = 256
 
 
-@renamed(seconds="max_seconds")
 @dataclass(frozen=True)
 class LevelSweep(Method):
     """Every group has levels of its own, as low as its people allow; nothing is withheld.
