@@ -15,7 +15,18 @@ import incrowd as ic
 from incrowd.metrics.kl_divergence import KLDivergence
 from incrowd.testing import Case, check_metric
 from incrowd.testing.reading import covers
-from tests.metrics.recoded import AGES, CHECKED, ODD, Recoded, all_withheld, recode, recodings, starred, untouched
+from tests.metrics.recoded import (
+    AGES,
+    CHECKED,
+    ODD,
+    Recoded,
+    all_withheld,
+    recode,
+    recodings,
+    starred,
+    tallied,
+    untouched,
+)
 
 Combination = tuple[Any, ...]
 
@@ -47,6 +58,17 @@ def naive(recoded: Recoded) -> float:
 @given(recoded=recodings(most_rows=12, most_quasi=3, most_sensitive=1))
 def test_agrees_with_its_definition(recoded: Recoded) -> None:
     assert KLDivergence().measure(recoded.tally, recoded.release) == pytest.approx(naive(recoded), abs=1e-9)
+
+
+def test_names_that_are_no_neighbours_stand_for_themselves() -> None:
+    """What is withheld is not named: a label may leave out values that lie between."""
+    zips = ["00000"] * 6 + ["00001"] * 2 + ["10000", "20000", "30000"]
+    for others in ({}, {"town": ["a", "c"] * 5 + ["b"]}):
+        case = Case(pl.DataFrame({"zip": zips, **others}), quasi=("zip", *others))
+        for groups in ([0, -1, -1, 0, -1], [-1, 0, -1, -1, 0]):
+            recoded = recode(case, [*groups, *groups, *groups][: len(tallied(case))])
+            assert recoded.release.shown.torn or others
+            assert KLDivergence().measure(recoded.tally, recoded.release) == pytest.approx(naive(recoded), abs=1e-9)
 
 
 def spread(recoded: Recoded) -> float:

@@ -30,7 +30,7 @@ ONLY_HERE = {
     "msvcrt": {"common/locks.py"},
     "resource": {"common/memory.py"},
     "pwd": set(), "grp": set(), "termios": set(), "locale": set(),
-    "os.name": {"common/systems.py", "scripts/dist.py"},
+    "os.name": {"common/systems.py", "kernels/native/building.py", "scripts/dist.py"},
     "os.kill": {"common/systems.py"},
     "os.geteuid": {"common/private_place.py", "studio/allowed.py"},
     "os.pathconf": {"core/release_directory.py"},

@@ -24,6 +24,7 @@ from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.risk import Risk, Threat
 from incrowd.core.tally import Tally
 from incrowd.core.target import Target
+from incrowd.errors import UnreadableLabel
 from incrowd.forms.generalized import Generalized
 from incrowd.forms.generalized_view import GeneralizedView
 from incrowd.hierarchies.automatic import Automatic
@@ -802,7 +803,8 @@ def test_numbers_that_a_file_loses_are_noticed(monkeypatch: pytest.MonkeyPatch) 
         written(self, (batch.with_columns(cs.float().round()) for batch in batches), path, separator=separator)
 
     monkeypatch.setattr(CsvSink, "write", rounded)
-    with pytest.raises(AssertionError, match="read from csv"):
+    # A number that is lost may make another label, or one that is none: then the release cannot be opened.
+    with pytest.raises((AssertionError, UnreadableLabel), match="read from csv|stands for no value"):
         check_shows(ic.Mondrian(), examples=10, shrink=False)
 
 

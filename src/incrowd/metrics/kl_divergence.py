@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from incrowd.core.labelled import Labelled
 from incrowd.core.metric import Goal, Metric
 from incrowd.core.tally import Tally
-from incrowd.forms.reach import domain, reach
+from incrowd.forms.reach import boxes_of_groups, domain
 from incrowd.kernels.boxes_and_points import sum_of_boxes_at_points
 
 _WIDEST = 1000.0
@@ -65,16 +65,17 @@ class KLDivergence(Metric):
 
 def _published_bits(before: Tally, release: Labelled, points: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return log2 of how many published rows the analyst expects of each combination of codes."""
-    runs = [reach(before, release, name) for name in release.shown.columns]
-    lows = np.stack([low for low, _ in runs], axis=1)
-    highs = np.stack([high for _, high in runs], axis=1)
-    density = np.log2(release.counts) - np.log2(highs - lows).sum(axis=1)[release.groups]
+    boxes = boxes_of_groups(before, release)
+    density = np.log2(release.counts) - boxes.bits[release.groups]
     # Of hundreds of columns, shares are too small for floats; only how they compare matters.
     unit = (density.max() + density.min()) / 2 if density.size else 0.0
+    many = np.diff(boxes.starts)[release.groups]
+    line = np.repeat(np.arange(len(many)), many)
+    box = np.arange(len(line)) - (np.cumsum(many) - many)[line] + boxes.starts[release.groups][line]
     published = sum_of_boxes_at_points(
-        np.concatenate([lows[release.groups], release.sensitive], axis=1),
-        np.concatenate([highs[release.groups], release.sensitive + 1], axis=1),
-        np.exp2(np.clip(density - unit, -_WIDEST, _WIDEST)),
+        np.concatenate([boxes.lows[box], release.sensitive[line]], axis=1),
+        np.concatenate([boxes.highs[box], release.sensitive[line] + 1], axis=1),
+        np.exp2(np.clip(density - unit, -_WIDEST, _WIDEST))[line],
         points,
     )
     with np.errstate(divide="ignore"):  # everybody with some combination is withheld

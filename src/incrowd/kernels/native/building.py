@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
-ENDING = ".dll" if sys.platform == "win32" else ".so"
+ENDING = ".dll" if os.name == "nt" else ".so"
 NO_COMPILER = "there is no C++ compiler to build incrowd's loops with.  Hint: pip install ziglang, or set CXX."
 
 _FLAGS = (
@@ -69,7 +69,11 @@ def build() -> Path:
     path = HERE / f"loops-{source_mark()}{ENDING}"
     fresh = HERE / f"building-{os.getpid()}{ENDING}"
     made = subprocess.run(
-        [*command, *_FLAGS, str(HERE / "all.cpp"), "-o", str(fresh)], capture_output=True, text=True, check=False
+        [*command, *_FLAGS, str(HERE / "all.cpp"), "-o", str(fresh)],
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        check=False,
     )
     if made.returncode:
         fresh.unlink(missing_ok=True)
