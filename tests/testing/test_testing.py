@@ -804,7 +804,7 @@ def test_numbers_that_a_file_loses_are_noticed(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(CsvSink, "write", rounded)
     # A number that is lost may make another label, or one that is none: then the release cannot be opened.
-    with pytest.raises((AssertionError, UnreadableLabel), match="read from csv|stands for no value"):
+    with pytest.raises((AssertionError, UnreadableLabel), match=r"read from csv|stands for no value"):
         check_shows(ic.Mondrian(), examples=10, shrink=False)
 
 
