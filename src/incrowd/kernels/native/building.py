@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 HERE = Path(__file__).parent
-ENDING = ".dll" if os.name == "nt" else ".so"
+ENDING = ".dll" if os.name == "nt" else ".library"  # Python takes what ends in .so for a module
 NO_COMPILER = "there is no C++ compiler to build incrowd's loops with.  Hint: pip install ziglang, or set CXX."
 
 _FLAGS = (
