@@ -49,9 +49,13 @@ def faults(place: Path) -> Iterator[str]:
             for code in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
                 yield from (f"{document.name}: {fault}" for fault in _run_code(code, names))
     shutil.copy(place / "out" / "data.csv", place / "theirs.csv")
+    done: set[str] = set()  # what one document shows, another may show again; what it wrote is there already
     for document in DOCUMENTS:
-        for command in re.findall(r"^    (incrowd .*?)(?:  +#.*)?$", document.read_text(encoding="utf-8"), flags=re.M):
-            yield from (f"{document.name}: {command}: {fault}" for fault in _run_command(command.strip(), place))
+        for found in re.findall(r"^    (incrowd .*?)(?:  +#.*)?$", document.read_text(encoding="utf-8"), flags=re.M):
+            command = found.strip()
+            if command not in done:
+                yield from (f"{document.name}: {command}: {fault}" for fault in _run_command(command, place))
+            done.add(command)
     yield from _docstrings()
 
 
