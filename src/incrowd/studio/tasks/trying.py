@@ -56,7 +56,7 @@ def prepare(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> None
 
 
 def warm_up(memory: dict[str, Any], asked: dict[str, Any], tell: Teller) -> None:
-    """Load what is compiled, by publishing and attacking people who do not exist."""
+    """Import what a try needs, by publishing and attacking people who do not exist."""
     from incrowd.datasets import census
 
     rows = census(SAMPLED_ROWS, seed=1)  # as many as a try begins with: small tables take other ways
