@@ -31,7 +31,7 @@ SLOW = {"background-knowledge": 2, "composition": 2}
     ],
 )
 def test_attack_keeps_its_promises(cls: Any, parameters: dict[str, Any]) -> None:
-    check_attack(cls(**parameters), examples=SLOW.get(cls.name, 5))
+    check_attack(cls(**parameters), examples=SLOW.get(cls.name, 3))
 
 
 def test_attacks_are_public_by_the_names_of_their_classes() -> None:
