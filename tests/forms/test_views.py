@@ -269,7 +269,7 @@ SLICES = [
 
 @pytest.mark.parametrize("showing", SLICES, ids=lambda showing: showing.name)
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_beliefs_about_people_in_buckets_follow_the_definition(showing: Any, data: st.DataObject) -> None:
     table = data.draw(tables())
     tally = count(table)

@@ -310,9 +310,9 @@ def test_rows_are_as_private_as_promised_and_a_budget_spent_many_times_is_found_
     """In pure ε, the loss of whole runs is worked out exactly (tests/dp/boxes/test_privacy_loss.py)."""
     delta = "1e-3"
     promised = Budget("0.5", delta)
-    honest = audited(AdaptiveSynthesis("0.5", delta), 200, promised)
+    honest = audited(AdaptiveSynthesis("0.5", delta), 60, promised)
     assert not honest.contradicts(0.5)
-    broken = audited(AdaptiveSynthesis(20, delta), 200, promised)
+    broken = audited(AdaptiveSynthesis(20, delta), 80, promised)
     assert broken.contradicts(0.5)
 
 

@@ -22,7 +22,7 @@ from incrowd.testing.mechanism_audit import AuditResult, audit
 
 HALF = Fraction(1, 2)
 AGES = ic.Intervals(widths=(10,))
-RUNS = 1200
+RUNS = 500
 Method = Callable[[ic.Table], Any]
 
 

@@ -38,8 +38,8 @@ SEXES = public_tree("sex", Categories.from_tree(["F", "M"]))
 AGES = public_tree("age", Intervals(widths=(1,), lower=0, upper=3))
 TARGET: Row = (2, 3, 1)
 OTHERS: list[Row] = [(1, 1, 0), (2, 3, 0), (1, 3, 1)]
-RUNS = 800
-EPSILON = 2
+RUNS = 300
+EPSILON = 4
 
 
 def table(with_row: bool, trees: tuple[object, ...] = (SEXES, AGES), rows: list[Row] = OTHERS) -> PublicTable:

@@ -42,7 +42,7 @@ from tests.dp.boxes.private_cases import TREES, Row, people_of, random_rows
 
 Question = tuple[str, tuple[int, ...], Fraction]
 CLASSES = 2
-PAIRS = 25
+PAIRS = 10
 ONE = Fraction(1)
 
 
@@ -207,7 +207,7 @@ def test_what_is_told_of_errors_loses_no_more_than_its_share(
 ) -> None:
     """The boxes of both tables are the same: what remains is what the true answers change of the factors."""
     most = 0.0
-    for seed in range(8):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         rows = int(rng.choice([5, 40, 300]))
         columns = {"age": rng.integers(0, 60, rows), "sex": rng.choice(["F", "M"], rows)}
