@@ -35,7 +35,7 @@ class Canaries(Campaign):
     """Tables with a word of their own in every cell, through all commands and all that can go wrong."""
 
     name: ClassVar[str] = "canaries"
-    share: ClassVar[int] = 10
+    share: ClassVar[int] = 4
 
     def trial(self, number: int, place: Path) -> str | None:
         """Do one thing that may or may not fail, and look at all that it leaves."""

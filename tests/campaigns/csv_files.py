@@ -62,7 +62,7 @@ class CsvFiles(Campaign):
     """Whatever a file holds, it is read right or refused; one more row does not change how the others are read."""
 
     name: ClassVar[str] = "csv"
-    share: ClassVar[int] = 60
+    share: ClassVar[int] = 20
 
     def trial(self, number: int, place: Path) -> str | None:
         """Make a file, damage it at times, and read it in every way there is."""

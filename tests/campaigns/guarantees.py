@@ -32,7 +32,7 @@ class Guarantees(Campaign):
     """What is claimed holds of what is written."""
 
     name: ClassVar[str] = "guarantees"
-    share: ClassVar[int] = 30
+    share: ClassVar[int] = 10
 
     def trial(self, number: int, place: Path) -> str | None:
         """Publish a random table in a random way, and judge what comes out."""

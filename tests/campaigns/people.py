@@ -19,7 +19,7 @@ class People(Campaign):
     """All rows of a person hide together, in crowds of as many people as is claimed."""
 
     name: ClassVar[str] = "people"
-    share: ClassVar[int] = 12
+    share: ClassVar[int] = 4
 
     def trial(self, number: int, place: Path) -> str | None:
         """Publish a random table in a random way, and judge what comes out."""

@@ -32,7 +32,7 @@ class Recipes(Campaign):
     """A good recipe over a small table, damaged a few times, through the commands that read recipes."""
 
     name: ClassVar[str] = "recipes"
-    share: ClassVar[int] = 60
+    share: ClassVar[int] = 20
 
     def trial(self, number: int, place: Path) -> str | None:
         """Run one recipe."""

@@ -27,7 +27,7 @@ class Spellings(Campaign):
     """Columns of words, numbers, codes and missing values in many spellings, from every kind of source."""
 
     name: ClassVar[str] = "spellings"
-    share: ClassVar[int] = 50
+    share: ClassVar[int] = 20
 
     def trial(self, number: int, place: Path) -> str | None:
         """Write a column, read it back, and compare who is equal to whom."""

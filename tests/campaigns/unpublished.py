@@ -21,7 +21,7 @@ class UnpublishedValues(Campaign):
     """Everybody has values that nobody else has; those of people who are not published must not be in any file."""
 
     name: ClassVar[str] = "unpublished"
-    share: ClassVar[int] = 15
+    share: ClassVar[int] = 5
 
     def trial(self, number: int, place: Path) -> str | None:
         """Publish a table by some method in some form, and look for values of people who are not in it."""

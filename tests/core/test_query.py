@@ -16,7 +16,7 @@ from incrowd.core.query import matching_codes
 from incrowd.errors import QueryError
 from incrowd.hierarchies.flat import Exact
 
-CHECKED = settings(deadline=None, derandomize=True, database=None, max_examples=40)
+CHECKED = settings(deadline=None, derandomize=True, database=None, max_examples=15)
 
 tables = st.lists(
     st.tuples(

@@ -153,7 +153,7 @@ def test_boxes_are_shown_whole_where_trimmed_ones_hold_too_few_people() -> None:
         ic.publish(table, KMap(4), method=ic.Mondrian(fixed=("sex",)))
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(case=cases(most_rows=30, most_quasi=3, most_kept=0), data=st.data())
 def test_promises_are_kept_with_fixed_columns_and_weights(case: Case, data: st.DataObject) -> None:
     fixed = tuple(data.draw(st.lists(st.sampled_from(case.quasi), max_size=2)))
@@ -184,7 +184,7 @@ def test_keeps_every_promise_with_weights() -> None:
             weights = {name: float(len(name) % 2) for name in schema.quasi}
             return ic.Mondrian(weights=weights).search(tally, schema, *args, **options)
 
-    check_method(Weighted(), examples=20)
+    check_method(Weighted(), examples=6)
 
 
 # --- the oracle ---

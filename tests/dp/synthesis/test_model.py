@@ -25,7 +25,7 @@ def with_singles(sets: list[Columns]) -> list[Columns]:
 
 
 @given(SETS)
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_a_tree_holds_all_sets_and_every_column_is_in_one_piece(sets: list[Columns]) -> None:
     tree = JunctionTree.of(SIZES, with_singles(sets))
     for one in with_singles(sets):
@@ -44,7 +44,7 @@ def test_a_tree_holds_all_sets_and_every_column_is_in_one_piece(sets: list[Colum
 
 
 @given(SETS, st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_beliefs_are_those_of_the_whole_table(sets: list[Columns], seed: int) -> None:
     rng = np.random.default_rng(seed)
     beliefs = Beliefs(JunctionTree.of(SIZES, with_singles(sets)), SIZES)
