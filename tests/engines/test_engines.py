@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -110,17 +110,22 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-def on_spark(spark: SparkSession) -> object:
+@pytest.fixture(scope="module")
+def on_spark(spark: SparkSession) -> Iterator[Any]:
+    """The one table on Spark, where each set of its columns is counted once: most cases differ in the method alone."""
+    from incrowd.engines.spark import counting
     from incrowd.engines.spark.arrow_batches import to_spark
 
-    return to_spark(spark, FRAME)
+    real, counts = counting.distinct_tuples, {}
 
+    def once(source: Any, columns: Sequence[str]) -> Any:
+        if tuple(columns) not in counts:
+            counts[tuple(columns)] = real(source, columns)
+        return counts[tuple(columns)]
 
-@pytest.fixture(params=["local", pytest.param("spark", marks=pytest.mark.spark)])
-def table(request: pytest.FixtureRequest) -> Callable[..., ic.Table]:
-    """How the engine under test reads the one table."""
-    frame = FRAME if request.param == "local" else on_spark(request.getfixturevalue("spark"))
-    return lambda **given: ic.read(frame, **given)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "distinct_tuples", once)
+        yield to_spark(spark, FRAME)
 
 
 def sorted_rows(frame: Any) -> pl.DataFrame:
@@ -130,12 +135,17 @@ def sorted_rows(frame: Any) -> pl.DataFrame:
     return rows.select(pl.all().cast(pl.String)).sort(rows.columns)
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("case", CASES)
-def test_every_engine_gives_the_same_release(case: str, table: Callable[..., ic.Table]) -> None:
+def test_every_engine_gives_the_same_release(case: str, on_spark: Any) -> None:
     given, asked = CASES[case]
-    expected = ic.publish(ic.read(FRAME, **given), **asked, seed=11, pseudonym_key=KEY)
-    release = ic.publish(table(**given), **asked, seed=11, pseudonym_key=KEY)
+    expected, release = (
+        ic.publish(ic.read(frame, **given), **asked, seed=11, pseudonym_key=KEY) for frame in (FRAME, on_spark)
+    )
     assert release.rows > 0
     assert told(release) == told(expected)
-    assert sorted_rows(release.data).equals(sorted_rows(expected.to_polars()))
-    assert release.to_polars().height == release.rows
+    found = sorted_rows(release.data)
+    assert found.equals(sorted_rows(expected.to_polars()))
+    assert found.height == release.rows
+    if not release.schema.found_again or case == "Mondrian, kept columns":  # joined rows are made by the same plan
+        assert sorted_rows(release.to_polars()).equals(found)
