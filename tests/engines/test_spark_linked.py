@@ -36,14 +36,22 @@ MODELS = [ic.KAnonymity(8), ic.ProbabilisticLDiversity(1.4), ic.KmAnonymity(3, m
 DATES = {"dates": {"day": ic.ShiftDates(30)}}
 
 
+HELD: dict[str, Any] = {}
+"""The tables on Spark, which holds them in three parts each."""
+
+
 def to_spark(spark: SparkSession, frame: pl.DataFrame) -> Any:
     from incrowd.engines.spark.arrow_batches import to_spark
 
     return to_spark(spark, frame).repartition(3)
 
 
-def linked(spark: SparkSession | None, **of_visits: Any) -> ic.Table:
-    frames: dict[str, Any] = TABLES if spark is None else {name: to_spark(spark, one) for name, one in TABLES.items()}
+def linked(spark: SparkSession | None, *, held: bool = True, **of_visits: Any) -> ic.Table:
+    if spark is not None and not HELD:
+        HELD.update({name: to_spark(spark, one).cache() for name, one in TABLES.items()})
+    frames = TABLES if spark is None else HELD
+    if spark is not None and not held:  # other rows first: of equal ones, Spark would take those that it holds
+        frames = {name: to_spark(spark, one.reverse()) for name, one in TABLES.items()}
     return ic.read_tables(
         ic.read(frames["people"], person="pid", quasi=["age", "sex"], sensitive=["blood"]),
         visits=ic.read(
@@ -75,9 +83,14 @@ def test_tables_are_those_of_one_machine(spark: SparkSession, of_visits: Any, as
         assert there.tables[name].columns == here.tables[name].columns
 
 
+@pytest.fixture(scope="module")
+def release(spark: SparkSession) -> ic.Release:
+    return ic.publish(linked(spark, **DATES), MODELS)
+
+
 @pytest.mark.parametrize("form", ["parquet", "csv"])
-def test_a_naive_adversary_who_joins_the_files_that_spark_wrote(spark: SparkSession, tmp_path: Path, form: str) -> None:
-    ic.publish(linked(spark, **DATES), MODELS).save(tmp_path / "out", format=form)
+def test_a_naive_adversary_who_joins_the_files_that_spark_wrote(release: ic.Release, tmp_path: Path, form: str) -> None:
+    release.save(tmp_path / "out", format=form)
 
     def rows(name: str) -> list[dict[str, Any]]:
         parts = sorted((tmp_path / "out" / f"{name}.{form}").glob(f"*.{form}"))
@@ -93,7 +106,7 @@ def test_a_naive_adversary_who_joins_the_files_that_spark_wrote(spark: SparkSess
 
 
 def test_neither_python_nor_columns_that_are_not_wanted(spark: SparkSession) -> None:
-    release = ic.publish(linked(spark, keep=[]), MODELS, pseudonym_key=KEY)
+    release = ic.publish(linked(spark, held=False, keep=[]), MODELS, pseudonym_key=KEY)
     plan = str(release.tables["visits"]._jdf.queryExecution().executedPlan().toString())
     assert "Python" not in plan
     assert "Arrow" not in plan
@@ -176,13 +189,12 @@ columns = { pid = "person", disease = "sensitive", day = { role = "date", date =
 
 
 def test_a_linked_release_is_replaced_on_other_file_systems(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    release: ic.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from incrowd.engines.spark import saving
 
     monkeypatch.setattr(saving, "_HERE", "nowhere://")  # as if it were none of this machine's
     place = f"file://{tmp_path}/out"
-    release = ic.publish(linked(spark), MODELS)
     release.save(place)
     release.save(place, force=True)
     assert (tmp_path / "out" / "visits.parquet").is_dir()

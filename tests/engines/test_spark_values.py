@@ -46,7 +46,10 @@ FORMS: dict[str, dict[str, Any]] = {
 KEY = ic.PseudonymKey(bytes(range(32)))
 
 
-@pytest.fixture(params=["America/New_York", "Asia/Kolkata"])
+ZONES = ("America/New_York", "Asia/Kolkata")
+
+
+@pytest.fixture(params=ZONES)
 def zoned(request: pytest.FixtureRequest, spark: SparkSession) -> Iterator[SparkSession]:
     """A session in a zone of its own."""
     before = spark.conf.get("spark.sql.session.timeZone")
@@ -76,11 +79,15 @@ def test_no_value_changes_on_the_way(form: str, zoned: SparkSession, tmp_path: P
     """Quasi-identifiers and sensitive values of every kind, in every form, in the frame and in Parquet."""
     labels = form == "labels"
     shown = ("q",) if labels else ("local", "decimal", "big")
-    for sensitive in VALUES:
+    # A zone can change nothing but times: all other values go through one of them.
+    values = VALUES if zoned.conf.get("spark.sql.session.timeZone") == ZONES[0] else ("local", "instant")
+    for sensitive in values[:2] if labels else values:
         quasi = [name for name in shown if name != sensitive] or ["q"]
-        given = {"quasi": quasi, "sensitive": [sensitive], "others": "drop"}
-        if labels:
-            given["keep"] = [name for name in VALUES if name != sensitive]
+        given: dict[str, Any] = {"quasi": quasi, "sensitive": [sensitive], "others": "drop"}
+        if labels:  # every value is kept once, and sensitive once
+            others = [name for name in values if name != sensitive]
+            given |= {"keep": others} if sensitive == "local" else {"sensitive": [sensitive, *others[1:]]}
+            given["keep"] = given.get("keep", ["local"])
         expected = ic.publish(ic.read(FRAME, **given), **FORMS[form], seed=5)
         release = ic.publish(ic.read(on_spark(zoned), **given), **FORMS[form], seed=5)
         assert told_apart(release.data).equals(told_apart(expected.to_polars())), sensitive
