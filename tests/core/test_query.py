@@ -12,9 +12,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
-from incrowd.core.query import matching_codes
+from incrowd.core import query as query_module
+from incrowd.core.query import matching_codes, spelled_alone
 from incrowd.errors import QueryError
 from incrowd.hierarchies.flat import Exact
+from incrowd.hierarchies.values import spelled, spelling_of, spellings_of
 
 CHECKED = settings(deadline=None, derandomize=True, database=None, max_examples=15)
 
@@ -146,11 +148,49 @@ def chosen(values: Any, condition: Any, hierarchy: Any = None) -> list[Any]:
         ([date(1969, 1, 1), date(1971, 1, 1)], (None, date(1970, 1, 1)), [date(1969, 1, 1)]),
         ([date(1969, 1, 1), date(1971, 1, 1)], ("1970-01-01", None), [date(1971, 1, 1)]),
         ([date(1969, 1, 1), date(1971, 1, 1)], date(1971, 1, 1), [date(1971, 1, 1)]),
+        ([1, 2, 3, None], (1, 2), [1, 2]),
+        ([0, 2, None], (-1, 1), [0]),  # and not what is missing
+        ([2**53, 2**53 + 1], (2**53, 2**53), [2**53]),
+        ([1, 2], (-(2**70), 2**70), [1, 2]),
+        ([-0.5, 0.0, 1.5, None], (-0.0, 1.5), [0.0, 1.5]),
+        ([0.5, 1.5], (1, 2), [1.5]),
+        ([0.5, 1.5], (1.0, float("inf")), [1.5]),
+        ([date(1969, 1, 1), date(1971, 1, 1), None], (date(1969, 1, 1), date(1970, 1, 1)), [date(1969, 1, 1)]),
         ([datetime(1969, 1, 1, 5), datetime(1971, 1, 1)], (date(1970, 1, 1), None), [datetime(1971, 1, 1)]),
     ],
 )
 def test_conditions(values: list, condition: Any, found: list) -> None:
     assert chosen(values, condition) == found
+
+
+@CHECKED
+@given(
+    value=st.floats(allow_nan=False)
+    | st.floats(-1e16, 1e16)
+    | st.integers(-(2**60), 2**60)
+    | st.dates(date(1000, 1, 1))
+    | st.sampled_from([0.0, -0.0, 0.001, 0.00099, 1e15, 1e15 - 0.125, 123456789.123456, True, "5", " 5.0", "05", "a"])
+)
+def test_one_value_is_spelled_as_many_are(value: Any) -> None:
+    assert spelled_alone(value) == spelled(pl.Series([value]))[0]
+    text = str(value)
+    assert spellings_of([text]) == spelling_of(pl.Series([text, "1"]))[:1].to_list()
+
+
+@CHECKED
+@given(
+    values=st.lists(st.integers(-9, 9), min_size=1)
+    | st.lists(st.floats(-2, 2, width=16), min_size=1)
+    | st.lists(st.dates(date(1969, 12, 25), date(1970, 1, 5)), min_size=1),
+    data=st.data(),
+)
+def test_ranges_are_those_that_the_longer_way_finds(values: list, data: st.DataObject) -> None:
+    bounds = tuple(data.draw(st.tuples(*[st.sampled_from(values)] * 2)))
+    quick = chosen([*values, None], bounds)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(query_module, "_quick_bound", lambda *_: None)
+        assert chosen([*values, None], bounds) == quick
+    assert quick == sorted({value for value in values if bounds[0] <= value <= bounds[1]})
 
 
 def test_conditions_on_sensitive_columns_that_keep_their_type() -> None:

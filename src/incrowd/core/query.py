@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
+from datetime import date
 from typing import Literal
 
 import numpy as np
@@ -11,12 +13,17 @@ from numpy.typing import NDArray
 
 from incrowd.errors import QueryError, did_you_mean
 from incrowd.hierarchies.tree import Tree
-from incrowd.hierarchies.values import as_bound, as_bounds, as_dates, as_numbers, as_short_text, as_text, natural_kind
+from incrowd.hierarchies.values import as_bound, as_dates, as_numbers, as_text, natural_kind, spelled
 
 Condition = object
 """A value; a list or set of values; or a tuple `(low, high)`, both included, None for an open end."""
 
 Query = Mapping[str, Condition]
+
+_MOST_QUICK = 2**53
+_LEAST_PLAIN, _MOST_PLAIN = 1e-3, 1e15
+"""Between these, floats are written without an exponent, whoever writes them."""
+_FIRST_DAY = date(1970, 1, 1)
 
 
 def matching_codes(
@@ -34,10 +41,10 @@ def matching_codes(
         return _in_range(column, tree, condition)
     wanted = listed(condition)
     try:
-        texts = {None if value is None else spelled(pl.Series([value]))[0] for value in wanted}
+        texts = {None if value is None else spelled_alone(value) for value in wanted}
     except (pl.exceptions.PolarsError, TypeError):
         raise QueryError(f"column '{column}': a condition is a value, a list of values, or a pair of bounds.") from None
-    names = spelled(tree.values).to_list()
+    names = tree.spellings
     lacking = sorted(text for text in texts - set(names) if text is not None)
     if lacking and unknown_names != "nobody" and not tree.ordered and natural_kind(tree.values).dtype == pl.String:
         nearest = did_you_mean(lacking[0], [name for name in names if name]) if unknown_names == "suggested" else ""
@@ -52,14 +59,15 @@ def listed(condition: Condition) -> list[object]:
     return [condition]
 
 
-def spelled(values: pl.Series) -> pl.Series:
-    """Write values so that equal ones look alike: 1.10 and 1.1; and times of any unit and zone, as UTC has them."""
-    if values.dtype == pl.Datetime:
-        values = values.dt.cast_time_unit("us")
-        if values.dtype.time_zone is not None:  # type: ignore[attr-defined]
-            values = values.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        return as_bounds(values)
-    return as_short_text(values)
+def spelled_alone(value: object) -> str:
+    """Write one value as `spelled` writes many: without a series for the kinds that questions are mostly about."""
+    if type(value) is str:
+        return value
+    if type(value) is int and abs(value) < _MOST_QUICK:
+        return str(value)
+    if type(value) is float and _LEAST_PLAIN <= abs(value) < _MOST_PLAIN:
+        return str(int(value) if value.is_integer() else value)
+    return value.isoformat() if type(value) is date else str(spelled(pl.Series([value]))[0])
 
 
 def _in_range(column: str, tree: Tree, bounds: tuple[object, ...]) -> NDArray[np.bool_]:
@@ -70,8 +78,12 @@ def _in_range(column: str, tree: Tree, bounds: tuple[object, ...]) -> NDArray[np
         raise QueryError(
             f"column '{column}' holds names: a range has no meaning there.  Hint: ask with a list of values."
         )
-    matches = values.is_not_null()
     low, high = bounds
+    if values is tree.values and tree.numbers is not None:
+        least, most = (_quick_bound(bound, values.dtype) for bound in bounds)
+        if least is not None and most is not None:
+            return (tree.numbers >= least) & (tree.numbers <= most) & tree.known
+    matches = values.is_not_null()
     try:
         if low is not None:
             matches &= values >= _bound(low, values.dtype)
@@ -81,6 +93,18 @@ def _in_range(column: str, tree: Tree, bounds: tuple[object, ...]) -> NDArray[np
         kind = "date" if values.dtype.is_temporal() else "number"
         raise QueryError(f"column '{column}': the bounds are not of the column's kind ({kind}).") from None
     return matches.fill_null(value=False).to_numpy()
+
+
+def _quick_bound(bound: object, dtype: pl.DataType) -> float | None:
+    """Return a bound as a number that a column's numbers can be compared with, if it is of the very same kind.
+
+    None: `_bound` has to look closer.
+    """
+    if dtype.is_integer() and type(bound) is int and abs(bound) < _MOST_QUICK:
+        return bound
+    if dtype == pl.Float64 and type(bound) is float and math.isfinite(bound):
+        return bound
+    return (bound - _FIRST_DAY).days if dtype == pl.Date and type(bound) is date else None
 
 
 def _bound(bound: object, dtype: pl.DataType) -> pl.Series:

@@ -6,21 +6,32 @@ a column's distinct labels for each condition.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Bools, Floats, Ints
-from incrowd.core.query import Condition, listed, spelled
+from incrowd.core.query import Condition, listed, spelled_alone
 from incrowd.errors import QueryError, did_you_mean
 from incrowd.forms.label_meanings import ALPHABETS, Piece, point, step_of
 from incrowd.forms.likely_values import likely_names, likely_points
 from incrowd.forms.reading.labels import number_labels
-from incrowd.hierarchies.values import as_dates, as_numbers, as_short_text, as_text, natural_kind, spelling_of
+from incrowd.hierarchies.values import (
+    as_dates,
+    as_numbers,
+    as_short_text,
+    as_text,
+    natural_kind,
+    spelled,
+    spelling_of,
+    spellings_of,
+)
 
 _MISSING_LABEL = -1
 _MOST_STEPS = 2.0**53
@@ -201,8 +212,10 @@ class OrderedColumn:
         return [(value, value, self._step([value])) for value in points], any(value is None for value in values)
 
     def _points(self, values: list[Any]) -> list[float]:
-        if not values:
-            return []
+        kinds = {type(value) for value in values}
+        quick = kinds == {date} if self.dates else kinds in ({int}, {float}) and max(map(abs, values)) < _MOST_STEPS
+        if quick or not values:  # most questions are about such values: no series is needed to read them
+            return [point(_plain(value)) for value in values]
         try:
             given = pl.Series(values)
             parsed = as_dates(given) if self.dates else as_numbers(given)
@@ -314,10 +327,8 @@ class NamedColumn:
             )
         wanted, missing = _texts(self.name, condition, names=True)
         amounts = np.zeros(len(self.texts))
-        known = spelling_of(pl.Series(list(self.names), dtype=pl.String)).to_list()
-        numbers = dict(zip(known, self.names.values(), strict=True))
         for spelling, text in sorted(wanted.items()):
-            found = [*self._hidden(text), *([numbers[spelling]] if spelling in numbers else [])]
+            found = [*self._hidden(text), *([self._by_spelling[spelling]] if spelling in self._by_spelling else [])]
             if not found:
                 raise self._unknown(text)
             amounts[found] += 1
@@ -344,6 +355,12 @@ class NamedColumn:
     def room(self) -> Floats:
         """How many names each label stands for."""
         return np.maximum(self._sums(self.sizes), 1.0)
+
+    @cached_property
+    def _by_spelling(self) -> dict[str, int]:
+        """The names' numbers, by what all spellings of a name have in common."""
+        known = spelling_of(pl.Series(list(self.names), dtype=pl.String)).to_list()
+        return dict(zip(known, self.names.values(), strict=True))
 
     def _sums(self, amounts: Floats) -> Floats:
         """Add up amounts of pieces, label by label: apart, since a code may stand for more names than floats tell."""
@@ -395,15 +412,18 @@ class ValueColumn:
         ordered = self.values.dtype.is_numeric() or self.values.dtype.is_temporal()
         names = self.values.dtype == pl.String
         wanted, missing = _texts(self.name, condition, names=names)
-        texts = (spelling_of(self.values) if names else spelled(self.values)).to_list()
         if ordered:
-            self._as_ordered()._wanted(condition)  # refused here, where it is of another kind
+            self._as_ordered._wanted(condition)  # refused here, where it is of another kind
         else:
-            known = spelled(self.values).drop_nulls().to_list()
-            for spelling in sorted(set(wanted) - set(texts)):
-                text = wanted[spelling]
+            for spelling in sorted(set(wanted) - set(self._spellings)):
+                text, known = wanted[spelling], spelled(self.values).drop_nulls().to_list()
                 raise QueryError(f"column '{self.name}' has no value '{text}'.{did_you_mean(text, known)}")
-        return np.array([missing if text is None else text in wanted for text in texts], dtype=np.float64)
+        return np.array([missing if text is None else text in wanted for text in self._spellings], dtype=np.float64)
+
+    @cached_property
+    def _spellings(self) -> list[str | None]:
+        """What all spellings of each value have in common."""
+        return (spelling_of(self.values) if self.values.dtype == pl.String else spelled(self.values)).to_list()
 
     def certain(self, condition: Condition) -> tuple[Bools, Bools]:
         """Tell of each value whether it satisfies a condition; both are the same."""
@@ -425,11 +445,15 @@ class ValueColumn:
             raise QueryError(
                 f"column '{self.name}' holds names: a range has no meaning there.  Hint: ask with a list of values."
             )
-        asked, _ = self._as_ordered()._wanted(condition)
-        points = np.array([np.nan if value is None else point(_plain(value)) for value in values.to_list()])
+        asked, _ = self._as_ordered._wanted(condition)
         low, high, _ = asked[0]
-        return np.asarray((points >= low) & (points <= high))
+        return np.asarray((self._points >= low) & (self._points <= high))
 
+    @cached_property
+    def _points(self) -> Floats:
+        return np.array([np.nan if value is None else point(_plain(value)) for value in self.values.to_list()])
+
+    @cached_property
     def _as_ordered(self) -> OrderedColumn:
         told = {"kind": "dates" if self.values.dtype.is_temporal() else "numbers", "assumed": None}
         return OrderedColumn.of(self.name, [], told)
@@ -451,12 +475,17 @@ def _texts(column: str, condition: Condition, *, names: bool) -> tuple[dict[str,
     values = listed(condition)
     try:
         given = [value for value in values if value is not None]
-        series = [pl.Series([value]) for value in given]
-        texts = [str(spelled(one if names else natural_kind(one))[0]) for one in series]
+        texts = [_text(value, names=names) for value in given]
     except (pl.exceptions.PolarsError, TypeError):
         raise QueryError(f"column '{column}': a condition is a value, a list of values, or a pair of bounds.") from None
-    keys = spelling_of(pl.Series(texts, dtype=pl.String)).to_list() if names else texts
+    keys = spellings_of(texts) if names else texts
     return dict(zip(keys, texts, strict=True)), len(given) < len(values)
+
+
+def _text(value: object, *, names: bool) -> str:
+    if names or type(value) in (int, date) or (type(value) is float and math.isfinite(value)):
+        return spelled_alone(value)  # such values are of their natural kind
+    return str(spelled(natural_kind(pl.Series([value])))[0])
 
 
 def _as_files_tell(values: pl.Series) -> pl.Series:

@@ -16,12 +16,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Codes
+from incrowd.common.arrays import Bools, Codes
 from incrowd.errors import HierarchyError
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.cuts import cut_texts
 from incrowd.hierarchies.value_sets import ValueSets
-from incrowd.hierarchies.values import as_short_text
+from incrowd.hierarchies.values import as_short_text, spelled
 
 Kind = Literal["number", "date", "text"]
 
@@ -76,6 +76,26 @@ class Tree:
     def edges(self) -> pl.Series:
         """How the cut just below each code is written."""
         return self.declared_edges if self.declared_edges is not None else cut_texts(self.values)
+
+    @cached_property
+    def spellings(self) -> list[str | None]:
+        """How questions name the values."""
+        return spelled(self.values).to_list()
+
+    @cached_property
+    def known(self) -> Bools:
+        """Which values are there: all but the missing one."""
+        return self.values.is_not_null().to_numpy()
+
+    @cached_property
+    def numbers(self) -> NDArray[np.integer | np.float64] | None:
+        """Numbers that compare as the values do, 0 where none is known; None where no array has such numbers."""
+        physical = self.values.to_physical().fill_null(0)
+        dtype = self.values.dtype
+        if dtype == pl.Date or (dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128)):
+            return physical.to_numpy()
+        exact = dtype == pl.Float64 and bool(physical.is_not_nan().all())
+        return physical.to_numpy() if exact else None
 
     @cached_property
     def starts(self) -> Codes:

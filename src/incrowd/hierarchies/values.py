@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _ISO_DATE = r"^\d{4}-\d{2}-\d{2}"
 _LEADING_ZERO = r"^\s*[+-]?0\d"
 _NUMBER = r"^[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+_IS_NUMBER = re.compile(_NUMBER).fullmatch
 _LONG_WHOLE = r"^\s*[+-]?[0-9]{16}"
 _EXACT_DIGITS = 15
 """A float holds every number of so many digits, and tells it from all others of as many."""
@@ -144,6 +146,16 @@ def as_bounds(values: pl.Series) -> pl.Series:
     ).to_series()
 
 
+def spelled(values: pl.Series) -> pl.Series:
+    """Write values so that equal ones look alike: 1.10 and 1.1; and times of any unit and zone, as UTC has them."""
+    if values.dtype == pl.Datetime:
+        values = values.dt.cast_time_unit("us")
+        if values.dtype.time_zone is not None:  # type: ignore[attr-defined]
+            values = values.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return as_bounds(values)
+    return as_short_text(values)
+
+
 def as_days(values: pl.Series) -> pl.Series:
     """Return times as days where all of them are midnight, and anything else as it is.
 
@@ -205,11 +217,20 @@ def spelling_of(text: pl.Series) -> pl.Series:
     >>> spelling_of(pl.Series(["5", "5.0", "5e0", "5 kg", None])).to_list()
     ['5', '5', '5', '5 kg', None]
     """
-    return pl.DataFrame({"value": _value_of(text)})["value"]
+    return _value_of(text)
+
+
+def spellings_of(texts: list[str]) -> list[str]:
+    """Return the same for a few texts, without a series where none is a number."""
+    if not any(_IS_NUMBER(text.strip()) for text in texts):
+        return texts
+    return spelling_of(pl.Series(texts, dtype=pl.String)).to_list()
 
 
 def _value_of(text: pl.Series) -> pl.Series:
     """Return a text for each text that is the same for two spellings of one number, and for nothing else."""
+    if not text.str.contains("[0-9]").any():
+        return text.alias("value")  # no number is among them
     plain = pl.col("text").str.strip_chars()
     digits = plain.str.replace("[eE].*$", "").str.replace_all("[^0-9]", "").str.strip_chars("0").str.len_chars()
     number = plain.cast(pl.Float64, strict=False)

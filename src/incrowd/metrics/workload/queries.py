@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,9 +52,16 @@ class Workload:
         for place, name in enumerate(self.columns):
             if self.asked[number, place]:
                 codes = np.flatnonzero(self.matches[name][number])
-                values = self.trees[name].values.gather(codes).to_list()
-                conditions[name] = (values[0], values[-1]) if self.trees[name].ordered and values else values
+                values = self._values[name]
+                if self.trees[name].ordered and len(codes):
+                    conditions[name] = (values[codes[0]], values[codes[-1]])
+                else:
+                    conditions[name] = [values[code] for code in codes]
         return conditions
+
+    @cached_property
+    def _values(self) -> dict[str, list[object]]:
+        return {name: self.trees[name].values.to_list() for name in self.columns}
 
 
 def draw_queries(
