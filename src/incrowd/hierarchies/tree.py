@@ -85,12 +85,12 @@ class Tree:
     @cached_property
     def known(self) -> Bools:
         """Which values are there: all but the missing one."""
-        return self.values.is_not_null().to_numpy()
+        return self.values.alias("").is_not_null().to_numpy()  # a name may look like a pattern of names
 
     @cached_property
     def numbers(self) -> NDArray[np.integer | np.float64] | None:
         """Numbers that compare as the values do, 0 where none is known; None where no array has such numbers."""
-        physical = self.values.to_physical().fill_null(0)
+        physical = self.values.alias("").to_physical().fill_null(0)
         dtype = self.values.dtype
         if dtype == pl.Date or (dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128)):
             return physical.to_numpy()

@@ -229,7 +229,8 @@ def spellings_of(texts: list[str]) -> list[str]:
 
 def _value_of(text: pl.Series) -> pl.Series:
     """Return a text for each text that is the same for two spellings of one number, and for nothing else."""
-    if not text.str.contains("[0-9]").any():
+    nameless = text.alias("text")  # a name may look like a pattern of names
+    if not nameless.str.contains("[0-9]").any():
         return text.alias("value")  # no number is among them
     plain = pl.col("text").str.strip_chars()
     digits = plain.str.replace("[eE].*$", "").str.replace_all("[^0-9]", "").str.strip_chars("0").str.len_chars()
@@ -245,7 +246,7 @@ def _value_of(text: pl.Series) -> pl.Series:
         .then(short)
         .otherwise("text")
     )
-    return text.alias("text").to_frame().select(value.alias("value")).to_series()
+    return nameless.to_frame().select(value.alias("value")).to_series()
 
 
 def _exact(text: pl.Series, floats: pl.Series) -> bool:
