@@ -58,9 +58,11 @@ METHODS: dict[str, str] = {
     "sdgs": "k = 3\nlevels = { age = 2 }",
 }
 ONE_COLUMN = ("hierarchical-histogram",)
+MEASURING = [name for name, kind in registered("methods").items() if "error_share" in getattr(kind, "__match_args__", ())]
+"""Methods that also tell how wrong counts are, by the table itself: most of their time, and tried once for each."""
 
 
-def recipe_of(method: str) -> str:
+def recipe_of(method: str, *, errors: bool) -> str:
     alone = method in ONE_COLUMN
     return f"""
 incrowd = 1
@@ -80,13 +82,14 @@ hierarchy = {{ kind = "categories", tree = ["flu", "cold", "gout"] }}
 [method]
 name = "{method}"
 {METHODS[method]}
+{"" if errors or method not in MEASURING else "error_share = 0"}
 """
 
 
-def files(method: str, place: Path, rows: list[bytes]) -> dict[str, bytes]:
+def files(method: str, place: Path, rows: list[bytes], *, errors: bool = False) -> dict[str, bytes]:
     """Return everything that is published of these lines."""
     (place / "people.csv").write_bytes(b"\n".join([HEADER, *rows]) + b"\n")
-    (place / "recipe.toml").write_text(recipe_of(method))
+    (place / "recipe.toml").write_text(recipe_of(method, errors=errors))
     shutil.rmtree(place / "out", ignore_errors=True)
     Recipe.load(place / "recipe.toml").run().save(place / "out")
     return {file.name: file.read_bytes() for file in sorted((place / "out").iterdir())}
@@ -107,10 +110,20 @@ def test_an_odd_row_changes_nothing_else(method: str, tmp_path: Path) -> None:
     wrong = [name for name, row in some(method, SAME).items() if files(method, tmp_path, [*PEOPLE, row]) != plain]
     wrong += [name for name, row in BLANK.items() if files(method, tmp_path, [*PEOPLE, row]) != without]
     endless = (b"1e999,F,flu", b",F,flu" if method == "sdgs" else b"90,F,flu")
+    expected: dict[bytes, dict[str, bytes]] = {b"34,F,flu": plain}
     for name, (row, meant) in some(method, {**MISSING, **BEYOND, "endless": endless}).items():
-        if files(method, tmp_path, [*PEOPLE, row]) != files(method, tmp_path, [*PEOPLE, meant]):
+        if meant not in expected:
+            expected[meant] = files(method, tmp_path, [*PEOPLE, meant])
+        if files(method, tmp_path, [*PEOPLE, row]) != expected[meant]:
             wrong.append(name)
     assert wrong == []
+
+
+@pytest.mark.parametrize("method", MEASURING)
+def test_nor_the_errors_that_are_told(method: str, tmp_path: Path) -> None:
+    told = [files(method, tmp_path, [*PEOPLE, row], errors=True) for row in (b"100000,F,flu", b"90,F,flu")]
+    assert told[0] == told[1]
+    assert told[0] != files(method, tmp_path, [*PEOPLE, b"90,F,flu"])  # they are told
 
 
 @pytest.mark.parametrize("method", [method for method in METHODS if method not in ("sdgs", *ONE_COLUMN)])
