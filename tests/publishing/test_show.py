@@ -64,18 +64,19 @@ def test_published_values_alone_satisfy_the_models_in_memory_and_in_files(
     assert min(len(set(values)) for values in groups.values()) >= 2
     assert sorted(map(len, groups.values())) == sorted(release.form.group_sizes.tolist())
     assert release.guarantees[0].achieved == min(map(len, groups.values()))
-    for kind in ("csv", "parquet"):
-        release.save(tmp_path / kind, format=kind)
-        again = ic.open_release(tmp_path / kind)
-        assert [one.achieved for one in again.guarantees] == [one.achieved for one in release.guarantees]
-        assert again.count({"age": (20, 40), "sex": "F"}) == pytest.approx(release.count({"age": (20, 40), "sex": "F"}))
-        assert again.label_meanings == json.loads(json.dumps(release.label_meanings))
-        known = ic.open_release(tmp_path / kind, original=FRAME)
-        assert sorted(known.form.group_sizes.tolist()) == sorted(release.form.group_sizes.tolist())
-        checked = ic.check(tmp_path / kind)
-        assert checked.k == release.guarantees[0].achieved
-        assert all(model.satisfied for model in checked.models)
-        assert Recipe.load(tmp_path / kind / "recipe.toml").show.get("age", "label") == show
+    # Both kinds of files for each method and each way to show, though not for each pair.
+    kind = ("csv", "parquet")[(METHODS.index(method) + SHOWS.index(show)) % 2]
+    release.save(tmp_path / kind, format=kind)
+    again = ic.open_release(tmp_path / kind)
+    assert [one.achieved for one in again.guarantees] == [one.achieved for one in release.guarantees]
+    assert again.count({"age": (20, 40), "sex": "F"}) == pytest.approx(release.count({"age": (20, 40), "sex": "F"}))
+    assert again.label_meanings == json.loads(json.dumps(release.label_meanings))
+    known = ic.open_release(tmp_path / kind, original=FRAME)
+    assert sorted(known.form.group_sizes.tolist()) == sorted(release.form.group_sizes.tolist())
+    checked = ic.check(tmp_path / kind)
+    assert checked.k == release.guarantees[0].achieved
+    assert all(model.satisfied for model in checked.models)
+    assert Recipe.load(tmp_path / kind / "recipe.toml").show.get("age", "label") == show
 
 
 def test_microaggregation_shows_means_of_its_clusters() -> None:

@@ -123,6 +123,16 @@ def instances(family: str) -> list[Any]:
     ]
 
 
+def unlike(family: str) -> list[Any]:
+    """List the same, but only one of those that differ in nothing but the loss that they count."""
+    found: dict[tuple[Any, str], Any] = {}
+    for one in instances(family):
+        cls, parameters = one.values
+        way = {name: value for name, value in parameters.items() if name != "loss"}
+        found.setdefault((cls, str(way)), one)
+    return list(found.values())
+
+
 def examples(cls: Any) -> list[dict[str, Any]]:
     """Return what the examples of a class are made with; nothing where it has none, so that its test tells of it."""
     return [{one.name: getattr(made, one.name) for one in fields(made)} for made in cls.examples()] or [{}]
@@ -130,15 +140,15 @@ def examples(cls: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(("cls", "parameters"), instances("models"))
 def test_model_holds_its_claims(cls: Any, parameters: dict[str, Any]) -> None:
-    check_model(cls(**parameters), examples=20, **OPTIONS.get(cls.name, {}))
+    check_model(cls(**parameters), examples=10, **OPTIONS.get(cls.name, {}))
 
 
 @pytest.mark.parametrize(("cls", "parameters"), instances("methods"))
 def test_method_keeps_its_promises(cls: Any, parameters: dict[str, Any]) -> None:
-    check_method(cls(**parameters), examples=6)
+    check_method(cls(**parameters), examples=4)
 
 
-@pytest.mark.parametrize(("cls", "parameters"), instances("methods"))
+@pytest.mark.parametrize(("cls", "parameters"), unlike("methods"))
 def test_method_satisfies_the_models_however_numbers_are_shown(cls: Any, parameters: dict[str, Any]) -> None:
     check_shows(cls(**parameters), examples=2)
 
@@ -160,7 +170,7 @@ HARD = Case(
 )
 
 
-@pytest.mark.parametrize(("cls", "parameters"), instances("methods"))
+@pytest.mark.parametrize(("cls", "parameters"), unlike("methods"))
 def test_method_keeps_its_promises_on_a_hard_table(cls: Any, parameters: dict[str, Any]) -> None:
     attempt = Attempt.of(HARD, cls(**parameters), [ic.KAnonymity(3), ic.LDiversity(2)])
     for promise in PROMISES:
@@ -169,7 +179,7 @@ def test_method_keeps_its_promises_on_a_hard_table(cls: Any, parameters: dict[st
 
 @pytest.mark.parametrize(("cls", "parameters"), instances("metrics"))
 def test_metric_holds_its_claims(cls: Any, parameters: dict[str, Any]) -> None:
-    check_metric(cls(**parameters), examples=4)
+    check_metric(cls(**parameters), examples=3)
 
 
 @pytest.mark.parametrize(("cls", "parameters"), instances("forms"))

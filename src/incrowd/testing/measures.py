@@ -51,8 +51,8 @@ def prefers_more_detail(metric: Metric, case: Case) -> None:
 def ignores_row_order(metric: Metric, case: Case) -> None:
     """The same rows in another order have the same value."""
     other = case.with_rows(case.frame.reverse())
+    tally, turned = _tally(case), _tally(other)
     for form in (nothing_hidden, half_withheld):
-        tally, turned = _tally(case), _tally(other)
         values = metric.measure(tally, form(case, tally)), metric.measure(turned, form(other, turned))
         expect(math.isclose(*values, abs_tol=1e-9), f"{metric.name} is {values[0]} or {values[1]}", case)
 
