@@ -378,7 +378,7 @@ def test_answers_about_a_person_with_many_rows() -> None:
     found = tried(pair(ReadOnce, [1, 5], [2, 2, 2]), outcome, runs=500)
     assert not found.contradicts(1)
     assert found.contradicts(0.2)
-    assert tried(pair(Untruncated, [1, 5], [2, 2, 2]), outcome, runs=80).contradicts(2)
+    assert tried(pair(Untruncated, [1, 5], [2, 2, 2]), outcome, runs=160).contradicts(2)
 
 
 def test_noise_for_one_row_is_caught_where_two_are_kept() -> None:
