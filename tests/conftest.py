@@ -12,6 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+# Three processes of tests share two cores: threads of linear algebra would only wait for each other, and busily.
+for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_name, "1")
+
 # The same tables in every run, no files left behind, and no failure because another process was busy. A test that says
 # nothing of its own looks at 20 tables; `make campaign` looks at more.
 settings.register_profile("incrowd", derandomize=True, database=None, deadline=None, max_examples=20)

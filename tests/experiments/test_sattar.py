@@ -135,7 +135,7 @@ def test_the_headline_on_the_census() -> None:
 @pytest.mark.adult
 def test_adult(adult: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("INCROWD_DATA", str(adult.parent))
-    settings = Settings(**{**TINY, "rows": (800,), "queries": 60}, only=("4", "5"))
+    settings = Settings(**{**TINY, "rows": (300,), "queries": 60}, only=("4", "5"))
     found = run(settings)
     assert not any("not at hand" in note for note in found.notes)
     errors = found.results.filter(figure="4", measure="mean error").filter(pl.col("dataset").str.starts_with("Adult"))
