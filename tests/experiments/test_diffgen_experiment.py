@@ -153,17 +153,17 @@ def test_settings_that_make_no_sense_are_refused(changes: dict[str, Any]) -> Non
 
 @pytest.mark.slow
 @pytest.mark.adult
-@pytest.mark.parametrize("utility", ["max", "gini"])
 @pytest.mark.parametrize(
-    ("epsilon", "steps", "least"), [("1", 10, 0.8), ("1", 13, 0.8), ("1", 16, 0.8), ("0.25", 16, 0.775)]
+    ("epsilon", "steps", "least", "utility"),
+    [("1", 10, 0.8, "max"), ("1", 13, 0.8, "gini"), ("1", 16, 0.8, "max"), ("0.25", 16, 0.775, "gini")],
 )
 def test_consistent_diffgen_on_adult_is_worth_its_noise(
-    adult: Path, utility: Utility, epsilon: str, steps: int, least: float
+    adult: Path, epsilon: str, steps: int, least: float, utility: Utility
 ) -> None:
     """A prototype had 0.825 on raw data and 0.753 for the larger class; DiffGen itself falls to 0.73 at 16."""
     split = Split.of(adult_table(adult)[1], np.random.default_rng(1))
     found = []
-    for seed in range(4):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         search, left = specialize(split.training, utility, steps, epsilon, Fraction(1, 4), rng)
         found.append(split.accuracy(consistent_boxes(split.training, search, left, rng), search.cuts, rng))
@@ -177,7 +177,7 @@ def test_consistent_range_counts_on_adult_are_nearer_than_sums_of_noisy_leaves(a
     """The same boxes, the same ε for counting them, and the same questions."""
     table = adult_table(adult)[1]
     errors: dict[tuple[str, bool], list[float]] = {}
-    for seed in range(6):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         search, left = specialize(table, "max", 10, epsilon, Fraction(1, 4), rng)
         flat, tree = flat_boxes(table, search, left, rng), consistent_tree(table, search, left, rng)

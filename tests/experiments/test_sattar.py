@@ -123,7 +123,7 @@ def test_mondrian_at_max_k_meets_the_criterion_and_just_so() -> None:
 
 @pytest.mark.slow
 def test_the_headline_on_the_census() -> None:
-    settings = Settings(rows=(20_000,), queries=200, only=("4",), adult=False, repeats=1)
+    settings = Settings(rows=(10_000,), queries=100, only=("4",), adult=False, repeats=1)
     results = run(settings).results.filter(measure="mean error")
     wide = results.pivot(on="method", index=["dataset", "parameter"], values="value")
     assert wide.height == 6
