@@ -121,13 +121,18 @@ class MeasuredBoxes:
         center = spreading.count(by_column, classes)
         noise = spreading.noise(by_column)
         if not classes.all() or not by_column:
-            shares = np.ones((len(self.tree.parents), 1))
-            noise += float(variances_of_sums(self.tree.parents, self.tree.variances, shares)[0]) * int(classes.sum())
+            noise += self._noise_of_all * int(classes.sum())
         if not by_column:
             return center, noise, 0.0
         if len(by_column) == 1 and classes.all():
             return center, noise, 0.0
         return center, noise, max(_of_model(center, spreading.total), _ONE_ROW)
+
+    @cached_property
+    def _noise_of_all(self) -> float:
+        """The variance of all rows of one class."""
+        shares = np.ones((len(self.tree.parents), 1))
+        return float(variances_of_sums(self.tree.parents, self.tree.variances, shares)[0])
 
     @cached_property
     def spreading(self) -> Spreading | None:

@@ -113,12 +113,17 @@ class Spreading:
 
     def share(self, column: int, matches: Floats | Bools) -> Floats:
         """Return the share of each box that a condition on a column is about."""
-        whole_box = _inside(self.lows, self.highs, self.frequencies[column], column)
+        whole_box = self._whole_boxes[column]
         part = _inside(self.lows, self.highs, self.frequencies[column] * matches, column)
         even = _inside(self.lows, self.highs, np.asarray(matches, dtype=np.float64), column)
         width = self.highs[:, column] - self.lows[:, column]
         found = np.where(whole_box > _TINY, part / np.maximum(whole_box, _TINY), even / width)
         return np.clip(found, 0.0, 1.0)
+
+    @cached_property
+    def _whole_boxes(self) -> list[Floats]:
+        """What the codes of each box add up to, by column."""
+        return [_inside(self.lows, self.highs, each, column) for column, each in enumerate(self.frequencies)]
 
     def expected(self, pair: tuple[int, int], cells: tuple[Ints, Ints]) -> Floats:
         """Return how many rows boxes and single columns let one expect in a pair's cells."""
@@ -198,9 +203,18 @@ class Spreading:
             if number > room:
                 continue
             room //= number
-            shares = None if column == self.columns else self._shares_of_cells(column, cells)
+            shares = None if column == self.columns else self._linking_shares[column]
             found.append(_Axis(column, shares, np.eye(number)))
         return found
+
+    @cached_property
+    def _linking_shares(self) -> dict[int, Floats]:
+        """The share of each box in the cells of each column that may link others."""
+        return {
+            column: self._shares_of_cells(column, cells)
+            for column, cells in self._cells.items()
+            if column != self.columns and int(cells.max(initial=0)) < _MOST_CELLS
+        }
 
     @cached_property
     def strength(self) -> dict[tuple[int, int], float]:
