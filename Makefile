@@ -18,7 +18,7 @@ CORE   := $(VENV)-core
 # Compiled Python is kept: otherwise every command that a test runs compiles all of incrowd again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint types tests bare format bench campaign dist constraints clean
+.PHONY: demo test lint types tests bare format bench campaign dist docs notebooks constraints clean
 
 demo: $(VENV)/.installed
 	$(BIN)/incrowd demo
@@ -77,6 +77,10 @@ $(CORE)/.made: pyproject.toml constraints.txt
 # The documentation as pages that need no network: build/site/index.html. A warning or a broken link is an error.
 docs: $(VENV)/.docs-installed
 	$(BIN)/python -m docs.making
+
+# Run the notebooks again, and write into them what they show: after a change of what they show, or of a notebook.
+notebooks: $(VENV)/.test-installed
+	$(BIN)/python -m docs.making.notebooks $(NAME)
 
 $(VENV)/.docs-installed: pyproject.toml constraints.txt | $(BIN)/python
 	$(PIP) install --constraint constraints.txt --editable '.[docs]'

@@ -1,4 +1,7 @@
-"""Build the site: `python -m docs.making`, or `make docs`. It works offline; a warning is an error, and so is a broken link."""
+"""Build the site: `python -m docs.making`, or `make docs`. It works offline; a warning is an error, and so is a broken link.
+
+Where there is Chromium, a few words are searched for in what was built, as files.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +32,21 @@ def main(pages: Path = PAGES, site: Path = SITE) -> int:
     )
     if code:
         return code
-    from docs.making.links import faults
+    from docs.making import links, plainness, searching
 
-    found = list(faults(site))
+    found = [*links.faults(site), *plainness.faults(site)]
+    program = searching.browser()
+    if program is None:
+        print("There is no Chromium here: nothing was searched for (scripts/components chromium)", file=sys.stderr)
+    else:
+        found += searching.faults(site, program)
     for fault in found:
         print(fault, file=sys.stderr)
     if not found:
         took = time.process_time() - started
-        print(f"{number} pages, all links are there, {took:.0f} s of CPU: {site / 'index.html'}")
+        print(
+            f"{number} pages, all links are there, {'' if program is None else 'search works, '}{took:.0f} s of CPU: {site / 'index.html'}"
+        )
     return 1 if found else 0
 
 

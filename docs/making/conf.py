@@ -20,6 +20,7 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_show_sphinx = False
+html_show_search_summary = False  # it would fetch every page found, which browsers refuse to do for files
 html_copy_source = False
 html_show_sourcelink = False
 pygments_style = "friendly"

@@ -99,7 +99,14 @@ def _index(family: str) -> str:
     for name, cls in members(family).items():
         told = described(cls)
         lines.append(f"| [{name}]({name}.md) | {told['plain_name'] or told['about']} |")
-    lines += ["", "```{toctree}", ":hidden:", "", *members(family), "```", ""]
+    first, cls = next(iter(members(family).items()))
+    lines += [
+        "",
+        f"Each has a page with a picture and an example. This is the picture of [{title_of(cls)}]({first}.md):",
+        "",
+    ]
+    lines += ["```{raw} html", picture(family, first, texts(family)[first]), "```", ""]
+    lines += ["```{toctree}", ":hidden:", "", *members(family), "```", ""]
     return "\n".join(lines)
 
 

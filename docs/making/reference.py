@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import inspect
 import re
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import incrowd as ic
 from docs.making.parts import FAMILIES, members
+from docs.making.running import Page, as_output
 
 _SECTION = re.compile(r"^(\w+(?:, \*{0,2}\w+)*) : (.*)$")
 OTHER_FAMILIES = {
@@ -215,6 +218,9 @@ def _commands() -> str:
 
 def _command(path: str, command: Any, mark: str) -> list[str]:
     lines = [f"{mark} {path}", "", _escaped(" ".join((command.help or "").split("\f")[0].split())), ""]
+    if not getattr(command, "commands", {}):
+        given = [(one.metavar or one.name).upper() for one in command.params if one.param_type_name == "argument"]
+        lines += ["```text", " ".join([path, *given, "[OPTIONS]"]), "```", ""]
     for inner, found in getattr(command, "commands", {}).items():
         lines += _command(f"{path} {inner}", found, mark + "#")
     for given in command.params:
@@ -316,10 +322,23 @@ def _defined(texts: dict[str, str]) -> list[str]:
     return lines
 
 
+_FROM_AND_TO = """\
+import incrowd as ic
+
+ic.datasets.census(500, seed=1).write_parquet("people.parquet")
+table = ic.read("people.parquet", quasi=["age", "sex"], sensitive=["occupation"], others="drop")
+release = ic.publish(table, ic.KAnonymity(5))
+print(release.save("people-release", format="csv").name)
+"""
+
+
 def _sources() -> str:
     from incrowd.core.families import registered
 
+    with tempfile.TemporaryDirectory(prefix="incrowd-docs-") as place:
+        printed = Page("reference/sources", Path(place)).python(_FROM_AND_TO)
     lines = ["# Sources, sinks and engines", "", "Where tables come from, where releases go, and where rows live.", ""]
+    lines += [f"```python\n{_FROM_AND_TO}```\n{as_output(printed)}", ""]
     for family, title in (("sources", "Sources"), ("sinks", "Sinks"), ("engines", "Engines")):
         lines += [f"## {title}", "", "| name | is |", "|---|---|"]
         for name, cls in registered(family).items():

@@ -40,18 +40,21 @@ class Page:
 
     def python(self, code: str) -> str:
         """Run code, and return what it prints; a last line that is a value is printed, as in a session."""
+        printed, value = self.run(code)
+        return printed if value is None else f"{printed}{value if isinstance(value, str) else repr(value)}\n"
+
+    def run(self, code: str) -> tuple[str, Any]:
+        """Run code, and return what it prints, and the value of its last line if that is one."""
         tree = ast.parse(code)
-        last = tree.body[-1] if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        value = None
         with self._listening() as heard:
-            if last is None:
-                exec(compile(code, self.name, "exec"), self.names)
-            else:
-                exec(compile(ast.Module(tree.body[:-1], []), self.name, "exec"), self.names)
+            exec(compile(tree, self.name, "exec"), self.names)
+            if isinstance(last, ast.Expr):
                 value = eval(compile(ast.Expression(last.value), self.name, "eval"), self.names)
-                if value is not None:
-                    self.names["_"] = value
-                    print(value if isinstance(value, str) else repr(value))
-        return heard.getvalue()
+        if value is not None:
+            self.names["_"] = value
+        return heard.getvalue(), value
 
     def shell(self, lines: str) -> str:
         """Run the commands of a block, and return what they print."""

@@ -80,7 +80,7 @@ def answered(release: ic.Release, query: dict[str, Any]) -> float:
 def test_the_page_and_the_verdict_name_them(tmp_path: Path) -> None:
     release = ic.publish(opened(inhabitants()), ic.KAnonymity(4), seed=0)
     found = release.audit(remedies=False, queries=write(tmp_path / "queries.toml", QUERIES), learn=False)
-    assert any(said.startswith("The queries from the file are off by") for said in found.verdict["good for"])
+    assert any(said.startswith("The queries from the file have a median error") for said in found.verdict["good for"])
     assert "from file (7)" in found.to_html()
     assert "and of those from the file" in found.to_html()
 

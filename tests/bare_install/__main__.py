@@ -5,7 +5,6 @@ Plain Python, because the tests' own packages are not there.
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
 PARTS = ("documents", "releases", "sources", "environment", "commands")
 
 
@@ -21,7 +19,6 @@ def main(names: list[str]) -> int:
     """Run one part here, or all of them, two at a time; return 1 if anything is wrong."""
     if len(names) == 1:
         return _one(names[0])
-    _take_compiled()
     with ThreadPoolExecutor(2) as pool:
         codes = list(pool.map(lambda part: subprocess.run([sys.executable, "-m", __package__, part]).returncode, PARTS))
     return max(codes)
@@ -37,16 +34,6 @@ def _one(part: str) -> int:
         assert Path.cwd() == before
     print(f"the core alone, {part}: {f'{len(found)} faults' if found else 'all works'}", flush=True)
     return 1 if found else 0
-
-
-def _take_compiled() -> None:
-    """Copy what the other tests compiled already: a cache is for the text of a file, wherever that is."""
-    import incrowd
-
-    to = Path(incrowd.__file__).parent / "kernels" / "__pycache__"
-    to.mkdir(exist_ok=True)
-    for compiled in (ROOT / "src" / "incrowd" / "kernels" / "__pycache__").glob("*.nb[ic]"):
-        shutil.copy(compiled, to)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import incrowd as ic
-from docs.making import parts, reference
+from docs.making import parts, plainness, reference
 from docs.making.links import faults
 from docs.making.running import Page, PageError, followed
 from docs.making.site import DOCS, RUN_HERE
@@ -56,6 +56,14 @@ def test_broken_links_and_what_is_loaded_from_elsewhere_are_found(tmp_path: Path
         encoding="utf-8",
     )
     assert [fault.split(" ", 2)[1] for fault in faults(tmp_path)] == ["loads", "links", "links"]
+
+
+def test_long_pages_that_show_nothing_are_found(tmp_path: Path) -> None:
+    many = "word " * (plainness.MOST_WORDS + 1)
+    shown = {"code": f"{many}<pre>1</pre>", "drawn": f'<svg class="picture"/>{many}', "icon": f"<svg/>{many}"}
+    for name, text in {"long": many, "short": "word", **shown}.items():
+        (tmp_path / f"{name}.html").write_text(f"<nav><img>{many}</nav><article>{text}</article>", encoding="utf-8")
+    assert [fault.split(".")[0] for fault in plainness.faults(tmp_path)] == ["icon", "long"]
 
 
 @pytest.mark.parametrize(

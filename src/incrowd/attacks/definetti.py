@@ -80,8 +80,9 @@ class DeFinetti(Attack):
             people=beliefs.people,
             worst=worst,
             against="the crowd alone, nothing learnt",
-            says=f"Learning from the release how {column} goes with everything else raises right guesses from "
-            f"{percent(baseline)} to {percent(value)}.{by_rule(rule)}",
+            says=f"Learning from the release how {column} goes with everything else "
+            f"{'raises' if value > baseline else 'does not raise'} right guesses: {percent(value)} with it, "
+            f"{percent(baseline)} without it.{by_rule(rule)}",
             details={"without the release": beliefs.right_before},
         )
 

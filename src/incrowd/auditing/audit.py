@@ -200,7 +200,7 @@ def _good_for(usefulness: Mapping[str, Any]) -> list[str]:
     for line in usefulness.get("queries", []):
         kind = "The queries from the file" if line["queries"] == "from file" else f"{line['queries']} counting queries"
         kind += " (weighted)" if line.get("weighted") else ""
-        said.append(f"{kind[0].upper()}{kind[1:]} are off by {percent(line['median error'], 0)} in the middle case.")
+        said.append(f"{kind[0].upper()}{kind[1:]} have a median error of {percent(line['median error'], 0)}.")
     learnt = usefulness.get("learning", [])
     if learnt:
         said.append(_learnt(headline(learnt)))
