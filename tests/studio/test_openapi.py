@@ -52,7 +52,7 @@ def test_the_catalogue_is_the_registry(browser: Browser) -> None:
     assert [kind["name"] for kind in found["methods"] if kind["usual"]] == [Recipe({}, {}, {}, ()).method.name]
     # Each single value of a recipe is one that a recipe takes, and means what it means there.
     start = {"incrowd": 1, "source": {"path": "x.csv"}, "models": [{"name": "k-anonymity", "k": 2}], "columns": {}}
-    tried = {"sample": 0.5, "seed": 3, "show": "mean", "if_unsafe": "withhold"}
+    tried = {"sample": 0.5, "seed": 3, "show": "mean", "if_unsafe": "withhold", "effort": 2, "seconds": 1.5}
     assert {one["name"] for one in found["recipe"]} == set(tried)
     for one in found["recipe"]:
         made = Recipe.from_dict({**start, one["name"]: tried[one["name"]]})

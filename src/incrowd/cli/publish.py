@@ -64,6 +64,18 @@ def publish(
             "(default: as the recipe says, or refuse)."
         ),
     ] = None,
+    effort: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Move people between the method's groups, so many passes, so that labels lose less (default: as the "
+            "recipe says, or 0).",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(help="The same, until so many seconds are over (default: as the recipe says, or no limit)."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
     spreadsheet_safe: Annotated[
         bool, typer.Option("--spreadsheet-safe", help="Make cells plain text that a spreadsheet would run as formulas.")
@@ -118,8 +130,9 @@ def publish(
     with showing_progress(quiet=quiet or as_json) as progress:
         book = None if ledger is None else Ledger(ledger)
         release = loaded.run(
-            seed=seed, show=asked_show, ledger=book, if_unsafe=chosen_way, progress=progress, session=session
-        )
+            seed=seed, show=asked_show, ledger=book, if_unsafe=chosen_way, effort=effort, seconds=seconds,
+            progress=progress, session=session,
+        )  # fmt: skip
         chosen = cast("Format | None", format or loaded.output.get("format"))
         safe = spreadsheet_safe or bool(loaded.output.get("spreadsheet_safe", False))
         with warnings.catch_warnings(record=True) as told:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Literal, Protocol, Self
 
 import numpy as np
 
@@ -17,6 +18,21 @@ from incrowd.core.schema import Schema
 from incrowd.core.show import Show
 from incrowd.core.tally import Tally
 from incrowd.errors import Unsatisfiable
+
+
+@dataclass(frozen=True)
+class Moves:
+    """What people who move between a method's groups have to keep to, so that its options still hold.
+
+    `loss` is what the method itself minimizes, by the name of the metric, with `weights` of columns that do not count
+    as 1. `min_levels` and `max_levels` bound the levels of columns, and `max_distortion` how far a row may climb.
+    """
+
+    loss: Literal["gcp", "loss", "precision"] = "gcp"
+    weights: Mapping[str, float] = field(default_factory=dict)
+    min_levels: Mapping[str, int] = field(default_factory=dict)
+    max_levels: Mapping[str, int] = field(default_factory=dict)
+    max_distortion: float = 1.0
 
 
 class AnyMethod(Named, Protocol):
@@ -45,6 +61,15 @@ class AnyMethod(Named, Protocol):
     def allows_empty(self) -> bool:
         """Whether a table without rows is one like any other: a refusal would tell that nobody is in it."""
         return False
+
+    @property
+    def moves(self) -> Moves | None:
+        """What people who move between its groups (`effort`) have to keep to; None where they may not move.
+
+        A method whose groups are more than who hides together does not let people move: one that gives every value of a
+        column the same label, or that promises something of how groups are made.
+        """
+        return None
 
     @property
     def guarantees(self) -> tuple[Model, ...]:

@@ -63,6 +63,10 @@ class Model(Statement, Protocol):
     over_matches: ClassVar[bool] = False
     """Whether it bounds the guess of a person's value by 1/`diversity` over all buckets that the person could be in."""
 
+    enough: ClassVar[Literal["rows", "values"] | None] = None
+    """What alone decides it, where compiled code can count that: "rows", `min_group` of them in a group, or "values",
+    `diversity` different ones of each sensitive column where everybody has one value. None: only `satisfied` knows."""
+
     strictness: ClassVar[tuple[str, tuple[float, ...]]] = ("", ())
     """The parameter that makes it stricter, and values of it that audits try in turn, the mildest first."""
 

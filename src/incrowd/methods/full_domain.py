@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from incrowd.common.parameters import require_number, require_whole
 from incrowd.common.progress import Progress
 from incrowd.common.renaming import renamed
 from incrowd.common.surface import option
-from incrowd.core.method import Method
+from incrowd.core.method import Method, Moves
 from incrowd.core.model import Model, for_each_group
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
@@ -109,6 +109,13 @@ class FullDomain(Method):
             raise RecipeError(
                 f"full-domain: give either levels, or {option('leftovers', 'recode')}, which finds levels of its own."
             )
+
+    @property
+    def moves(self) -> Moves | None:
+        """Groups with levels of their own may be improved; where all share one vector, they would lose it."""
+        if self.leftovers != "recode":
+            return None
+        return Moves(cast("Any", self.loss), self.weights, self.min_levels, self.max_levels)
 
     def search(
         self,

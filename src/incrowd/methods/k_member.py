@@ -18,7 +18,7 @@ import numpy as np
 
 from incrowd.common.arrays import Ints
 from incrowd.common.progress import Progress
-from incrowd.core.method import Method, require_possible
+from incrowd.core.method import Method, Moves, require_possible
 from incrowd.core.model import Model
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
@@ -53,6 +53,11 @@ class KMember(Method):
 
     def __post_init__(self) -> None:
         require_labels(self.name, self.labels)
+
+    @property
+    def moves(self) -> Moves:
+        """Clusters may be improved."""
+        return Moves()
 
     def search(
         self,

@@ -107,7 +107,7 @@ class LocalGroups:
     def _unions(self, members: Ints, firsts: Ints) -> Groups:
         values = self._values
         starts, ends = self._value_starts[members], self._value_starts[members + 1]
-        taken = _ranges(starts, ends)
+        taken = ranges(starts, ends)
         union_of = np.repeat(np.arange(len(firsts)), np.diff(np.append(firsts, len(members))))
 
         def regions() -> Regions:
@@ -204,7 +204,7 @@ class LocalGroups:
         self._value_starts = np.searchsorted(self.group_of[kept], np.arange(len(self.sizes) + 1))
 
 
-def _ranges(starts: Ints, ends: Ints) -> Ints:
+def ranges(starts: Ints, ends: Ints) -> Ints:
     """Return the numbers from each start up to its end, one range after the other."""
     lengths = ends - starts
     before = np.cumsum(lengths) - lengths

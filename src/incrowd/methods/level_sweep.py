@@ -21,7 +21,7 @@ from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
 from incrowd.core.groups import Groups, Regions
 from incrowd.core.labelled import Shown
-from incrowd.core.method import Method, require_possible
+from incrowd.core.method import Method, Moves, require_possible
 from incrowd.core.model import Model, satisfies_all
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
@@ -67,6 +67,11 @@ class LevelSweep(Method):
             require_number(self.name, f"the weight of {column}", weight, at_least=0)
         if self.max_seconds is not None:
             require_number(self.name, "max_seconds", self.max_seconds, above=0)
+
+    @property
+    def moves(self) -> Moves:
+        """Groups may be improved."""
+        return Moves(weights=self.weights)
 
     def search(
         self,

@@ -18,7 +18,7 @@ import numpy as np
 
 from incrowd.common.progress import Progress
 from incrowd.common.renaming import renamed
-from incrowd.core.method import Method
+from incrowd.core.method import Method, Moves
 from incrowd.core.model import Model
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
@@ -59,6 +59,11 @@ class LocalRecoding(Method):
             raise RecipeError(
                 f'{self.name}: column_choice is "left-domain-size" or "least-loss", not {self.column_choice!r}.'
             )
+
+    @property
+    def moves(self) -> Moves:
+        """Groups may be improved, as far as the options allow it."""
+        return Moves(min_levels=self.min_levels, max_distortion=self.max_distortion)
 
     def search(
         self,

@@ -17,7 +17,7 @@ from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
 from incrowd.core.groups import Groups
 from incrowd.core.labelled import Shown
-from incrowd.core.method import AnyMethod, Method, require_possible
+from incrowd.core.method import AnyMethod, Method, Moves, require_possible
 from incrowd.core.model import Model, any_looks_at_values, for_each_group, satisfies_all
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
@@ -77,6 +77,11 @@ class Mondrian(Method):
             (f'set labels = "{labels}" in mondrian (now "{self.labels}")', replace(self, labels=labels))
             for labels in wider.get(self.labels, ())
         ]
+
+    @property
+    def moves(self) -> Moves:
+        """Groups may be improved; fixed columns stay as they are."""
+        return Moves(weights=self.weights, max_levels=dict.fromkeys(self.fixed, 0))
 
     def search(
         self,

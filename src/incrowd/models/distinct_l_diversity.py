@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,7 @@ class DistinctLDiversity(Model):
     plain_name: ClassVar[str] = "several different values in each group"
     strictness: ClassVar[tuple[str, tuple[float, ...]]] = ("l", (2, 3, 5, 8))
     knows_values: ClassVar[bool] = False
+    enough: ClassVar[Literal["values"]] = "values"
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = True  # if people have one value each
     holds_in_buckets: ClassVar[bool] = True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ class KAnonymity(Model):
     monotone: ClassVar[bool] = True
     hereditary: ClassVar[bool] = True
     looks_at_values: ClassVar[bool] = False
+    enough: ClassVar[Literal["rows"]] = "rows"
 
     def __post_init__(self) -> None:
         require_whole("k-anonymity", "k", self.k, at_least=1)

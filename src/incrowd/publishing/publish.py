@@ -54,6 +54,7 @@ from incrowd.methods.private import PrivateMethod
 from incrowd.methods.scheme import Scheme
 from incrowd.methods.sets.occurrence_recoding import OccurrenceRecoding
 from incrowd.publishing.changes import change_table, refuse_changes
+from incrowd.publishing.improving import Effort, loses_less, refuse_effort
 from incrowd.publishing.in_ledger import recorded
 from incrowd.publishing.items import ShownItems, require_recodable, show_items
 from incrowd.publishing.noisy_counts import SEEDED, noisy_counts_of, refuse_for_noisy_counts
@@ -90,6 +91,8 @@ def publish(
     pseudonym_key: PseudonymKey | None = None,
     ledger: Ledger | None = None,
     if_unsafe: IfUnsafe = "refuse",
+    effort: int = 0,
+    seconds: float | None = None,
     progress: Progress = silent,
 ) -> Release:
     """Make a release of a table that satisfies every required model, or raise `Unsatisfiable`.
@@ -115,6 +118,11 @@ def publish(
         keeps people (`Ledger.create(…, people=True)`) judges the release together with all earlier ones.
     if_unsafe : "refuse" or "withhold": what becomes of a release that would tell too much together with earlier ones of
         the ledger (default: "refuse", `UnsafeTogether` is raised). "withhold" withholds groups until nothing does.
+    effort : above 0, people then move between the groups that the method found, so many passes over all of them, and
+        labels lose less (default: 0). Every model still holds, and the release never loses more than without. The same
+        effort gives the same groups. For methods that publish labels of their own for each group.
+    seconds : as `effort`, and ends after so many seconds (default: None, `effort` alone decides). What is found in a
+        time cannot be repeated exactly.
     progress : is told how far the work is.
 
     >>> import incrowd as ic
@@ -131,6 +139,8 @@ def publish(
     if seed is not None:
         require_whole("publish", "seed", seed, at_least=0)
     _refuse_impossible(table, models, method, form)
+    asked_effort = Effort(effort, seconds)
+    refuse_effort(asked_effort, method, form)
     if method.promises_privacy:
         table = table.as_stated()
     _refuse_impossible_households(table.schema, models, method, form)
@@ -148,7 +158,7 @@ def publish(
         raise RecipeError(f"{method.name} publishes buckets of its own.  Hint: leave out the form.")
     recoder = (items or OccurrenceRecoding()) if of_sets else None
     changed, changes = change_table(table, method, rng)
-    job = _Job(changed, models, method, form, rate, rng, key, progress, of_sets, recoder, show, memory)
+    job = _Job(changed, models, method, form, rate, rng, key, progress, of_sets, recoder, show, memory, asked_effort)
     with recorded(ledger, table, models, method, rate, promise, seeded=seed is not None) as entry:
         made = job.run()
         release = Release(
@@ -161,6 +171,8 @@ def publish(
             pseudonym_key=None if key is None else key.path,
             rate=rate,
             asked_form=form,
+            effort=effort,
+            seconds=seconds,
             population=population,
             promise=promise,
             told=made.told,
@@ -308,6 +320,7 @@ class _Job:
     set_method: SetMethod | None = None
     show: Asked = None
     remembered: Remembered | None = None
+    effort: Effort = field(default_factory=Effort)
 
     def run(self) -> _Made:
         """Count the table and make the release of it; a table that is too large is left to its engine."""
@@ -380,18 +393,27 @@ class _Job:
             recoding = method.search(tally, seen, searched, rng=self.rng, progress=self.progress)
         else:
             recoding = everybody_together(tally)
-        drawn_parts = len(recoding.tuples)
-        if drawn is not None:
-            recoding = drawn.extend(recoding)
         weighted = counted.weighted
         found_again = bool(schema.found_again or schema.items or weighted is not None)
-        rows_tally, rows_in, placed = counted.tally, tally.rows, None
         if weighted is not None and people is None:
-            rows_tally, recoding = weighted.tally, weighted.spread(recoding, self.rng)
-        if people is not None:
-            placed, recoding = place_people(people, recoding, self.rng, apart=found_again)
-            rows_tally = people.each_entry if found_again else counted.tally
-            rows_in = int(people.rows_each[placed.part_of < drawn_parts].sum())
+            rows_tally = weighted.tally
+        else:
+            rows_tally = people.each_entry if people is not None and found_again else counted.tally
+
+        def of_rows(found: Recoding) -> tuple[Recoding, PlacedPeople | None, int]:
+            """Return what becomes of rows, of people, and how many rows there were to publish."""
+            drawn_parts, placed, rows_in = len(found.tuples), None, tally.rows
+            if drawn is not None:
+                found = drawn.extend(found)
+            if weighted is not None and people is None:
+                found = weighted.spread(found, self.rng)
+            if people is not None:
+                placed, found = place_people(people, found, self.rng, apart=found_again)
+                rows_in = int(people.rows_each[placed.part_of < drawn_parts].sum())
+            return found, placed, rows_in
+
+        method_found = recoding
+        recoding, placed, rows_in = of_rows(method_found)
         showing = self.form or recoding.form or ShowGeneralized()
         own = recoding.form or ShowGeneralized()
         if schema.show and showing.name != ShowGeneralized.name:
@@ -408,6 +430,12 @@ class _Job:
                     raise
                 return wider, self._verified(wider, tally, placed, own=own)
 
+        if self.effort and schema.quasi:
+            better = self._improved(tally, seen, searched, method_found)
+            if better is not method_found:
+                other, other_placed, _ = of_rows(better)
+                if self._is_better(shown, (other, other_placed), (recoding, placed)):
+                    recoding, placed = other, other_placed
         standing = None
         if self.remembered is None or placed is None or known_as is None:
             form, guarantees = shown(recoding, placed)
@@ -454,6 +482,33 @@ class _Job:
             form, guarantees, rows, told, numbers, lost, linked, event_sets, recoding.explored, of_people,
             recoding.told, standing, recoding,
         )  # fmt: skip
+
+    def _improved(self, tally: Tally, seen: Schema, searched: Sequence[Model], found: Recoding) -> Recoding:
+        """Let people move between the groups that the method found."""
+        from incrowd.methods.improving import improve
+
+        moves = self.method.moves
+        assert moves is not None
+        passes, seconds = self.effort.passes, self.effort.seconds
+        return improve(tally, seen, searched, found, moves, effort=passes, seconds=seconds, progress=self.progress)
+
+    def _is_better(
+        self,
+        shown: Callable[[Recoding, PlacedPeople | None], tuple[Form, Sequence[Guarantee]]],
+        other: tuple[Recoding, PlacedPeople | None],
+        own: tuple[Recoding, PlacedPeople | None],
+    ) -> bool:
+        """Return whether other groups satisfy the models and lose less than the method's own, as both are published."""
+        moves = self.method.moves
+        assert moves is not None
+        try:
+            better, _ = shown(*other)
+        except (ConformanceError, Unsatisfiable):  # what holds of all groups together, or of labels, was lost
+            return False
+        try:
+            return loses_less(better, shown(*own)[0], moves)
+        except (ConformanceError, Unsatisfiable):
+            return True
 
     def _shown_items(self, form: Form, items: ItemsOfPeople, people: PlacedPeople) -> ShownItems:
         """Recode people's sets within the groups that a reader sees."""
@@ -537,7 +592,7 @@ class _Job:
     def _in_parts(self, found: TallyTooLarge) -> MadeInParts:
         table = self.table
         # Parts are counted in people who all weigh the same, and are written as labels.
-        if table.schema.household or table.schema.weight or self.show not in (None, "label"):
+        if table.schema.household or table.schema.weight or self.show not in (None, "label") or self.effort:
             raise found
         task = PartsTask(
             table.schema, self.models, self.method, self.form, self.rate, table.population is not None, self.key,

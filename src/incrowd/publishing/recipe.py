@@ -123,13 +123,16 @@ class Recipe(RecipeFields):
         show: Mapping[str, Show] | None = None,
         ledger: Ledger | None = None,
         if_unsafe: IfUnsafe | None = None,
+        effort: int | None = None,
+        seconds: float | None = None,
         progress: Progress = silent,
         session: object | None = None,
         table: Table | None = None,
     ) -> Release:
         """Make the release, in a session of another engine where one is given, under the recipe's ledger or another.
 
-        `show` adds to what the recipe says. A `table` that this recipe opened before is not opened again.
+        `show` adds to what the recipe says; `effort` and `seconds` are in place of its own. A `table` that this recipe
+        opened before is not opened again.
         """
         if ledger is None and self.ledger is not None:
             ledger = Ledger(self.base / self.ledger)
@@ -149,5 +152,7 @@ class Recipe(RecipeFields):
             pseudonym_key=key,
             ledger=ledger,
             if_unsafe=if_unsafe or self.if_unsafe,
+            effort=self.effort if effort is None else effort,
+            seconds=self.seconds if seconds is None else seconds,
             progress=progress,
         )

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol, Self
 import tomli_w
 
 from incrowd.changes.change import Change
-from incrowd.common.parameters import require_whole
+from incrowd.common.parameters import require_number, require_whole
 from incrowd.common.surface import written_in
 from incrowd.core.families import make_registered, registered
 from incrowd.core.method import AnyMethod
@@ -42,7 +42,8 @@ ROLES = (
 )  # fmt: skip
 _KEYS = (
     "source", "population", "columns", "others", "models", "method", "form", "output", "seed", "sample", "pseudonyms",
-    "each_row_a_person", "items", "tables", "split", "ledger", "if_unsafe", "show",
+    "each_row_a_person", "items", "tables", "split", "ledger", "if_unsafe", "show", "effort",
+    "seconds",
     "compare",  # other ways to publish the same table: see planning/compare/candidates.py
 )  # fmt: skip
 _SOURCE_KEYS = (
@@ -96,6 +97,16 @@ class Publication(Protocol):
     @property
     def rate(self) -> Fraction:
         """The share of the rows that was sampled."""
+        ...
+
+    @property
+    def effort(self) -> int:
+        """How many passes groups were improved for."""
+        ...
+
+    @property
+    def seconds(self) -> float | None:
+        """How many seconds groups were improved for at most, if that was bounded."""
         ...
 
     @property
@@ -285,6 +296,10 @@ class RecipeFields:
     others: str | None = None
     seed: int | None = None
     sample: str | int | float = 1
+    effort: int = 0
+    """How many passes people move between the method's groups, so that labels lose less."""
+    seconds: float | None = None
+    """After how many seconds that ends, if it does."""
     output: Mapping[str, Any] = field(default_factory=dict)
     pseudonym_key: str | None = None
     population: Mapping[str, Any] = field(default_factory=dict)
@@ -357,6 +372,9 @@ class RecipeFields:
             if name in data:
                 _require_texts("the recipe", {name: data[name]})
         as_rate(data.get("sample", 1))
+        require_whole("the recipe", "effort", data.get("effort", 0), at_least=0)
+        if "seconds" in data:
+            require_number("the recipe", "seconds", data["seconds"], above=0)
         items = _table("items", data.get("items", {}))
         separator = items.pop("separator", None)
         if separator is not None:
@@ -378,6 +396,8 @@ class RecipeFields:
             others=data.get("others"),
             seed=data.get("seed"),
             sample=data.get("sample", 1),
+            effort=data.get("effort", 0),
+            seconds=data.get("seconds"),
             output=output,
             pseudonym_key=pseudonyms.get("key"),
             population=population,
@@ -418,6 +438,8 @@ class RecipeFields:
             form=release.asked_form,
             seed=release.seed if own else None,
             sample=_written_rate(release.rate),
+            effort=release.effort,
+            seconds=release.seconds,
             output={} if format is None else {"format": format},
             pseudonym_key=None if release.pseudonym_key is None else str(release.pseudonym_key),
             population=_described(release.population, stated_only=release.hides_rows),
@@ -453,6 +475,10 @@ class RecipeFields:
             data["seed"] = self.seed
         if self.sample != 1:
             data["sample"] = self.sample
+        if self.effort:
+            data["effort"] = self.effort
+        if self.seconds is not None:
+            data["seconds"] = self.seconds
         data["source"] = dict(self.source)
         if self.population:
             data["population"] = dict(self.population)

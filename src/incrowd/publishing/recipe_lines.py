@@ -104,6 +104,10 @@ def _publishing(recipe: RecipeFields) -> Iterator[tuple[str, str]]:
         yield "show", _value(recipe.show if only is None else only)
     if recipe.sample != 1:
         yield "sample", _rate(recipe.sample)
+    if recipe.effort:
+        yield "effort", _value(recipe.effort)
+    if recipe.seconds is not None:
+        yield "seconds", _value(recipe.seconds)
     if recipe.seed is not None:
         yield "seed", _value(recipe.seed)
     if recipe.pseudonym_key is not None:

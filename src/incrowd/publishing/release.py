@@ -108,6 +108,10 @@ class Release:
     population: Origin | None = None
     asked_form: Showing | None = None
     """The form that was asked for, where it is not the method's own."""
+    effort: int = 0
+    """How many passes people moved between the method's groups, so that labels lose less."""
+    seconds: float | None = None
+    """After how many seconds that was to end, if it was."""
     promise: Promise | None = None
     """What the method promises by its construction; how many rows the table has is then a secret."""
     foreign: bool = False

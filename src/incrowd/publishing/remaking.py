@@ -57,7 +57,9 @@ def made_again(
     own = release.schema
     schema = Schema(own.quasi, own.sensitive, kept=tuple(kept), weight=own.weight, each_row_a_person=True)
     table = Table(LocalEngine(before), schema)
-    return publish(table, models, method=method, form=release.asked_form, sample=release.rate, seed=seed)
+    effort = release.effort if method.moves is not None else 0
+    form, rate = release.asked_form, release.rate
+    return publish(table, models, method=method, form=form, sample=rate, seed=seed, effort=effort)
 
 
 def without(release: Release, columns: Sequence[str], smaller_than: int = 0) -> Release | None:

@@ -61,6 +61,8 @@ def _value(name: str, kind: str, default: Any, about: str, choices: tuple[str, .
 
 _RECIPE = [
     _value("sample", "number", 1, "the share of the rows that chance draws, and that alone is published: 0.5 is half"),
+    _value("effort", "whole", 0, "passes in which people move between the method's groups, so that labels lose less"),
+    _value("seconds", "number", None, "after how many seconds such moves end, if they do"),
     _value("show", "choice", None, "what columns of numbers show in place of labels, unless one says more", SHOWS),
     _value("seed", "whole", None, "makes chance repeatable, for tests. Whoever knows it can undo what chance hides"),
     _value(

@@ -14,6 +14,7 @@ INCROWD_VISIBLE void incrowd_free(void *made) { std::free(made); }
 #include "gain.cpp"
 #include "histograms.cpp"
 #include "hitting_set.cpp"
+#include "improving.cpp"
 #include "joining.cpp"
 #include "keys.cpp"
 #include "lattice.cpp"

@@ -62,6 +62,9 @@ class Description:
     slices: Sequence[Sequence[str]] | None = None
     form: Any = None
     """The form that was asked for, where the release says so."""
+    effort: int = 0
+    seconds: float | None = None
+    """How long groups were improved."""
     item_separator: str | None = None
     tables: Mapping[str, LinkedColumns] = field(default_factory=dict)
     """Linked tables of events, by name."""
@@ -127,6 +130,8 @@ class Description:
             sheet={key: source[key] for key in ("sheet", "header_row") if key in source},
             slices=slices,
             form=make_registered("forms", data["form"], base=base) if "form" in data else None,
+            effort=_number(data, "effort", int) or 0,
+            seconds=_number(data, "seconds", (int, float)),
             item_separator=_separator(data.get("items", {})),
             tables=_linked(data.get("tables", {}), base),
             split=data.get("split") if isinstance(data.get("split"), str) else None,
@@ -242,3 +247,9 @@ def _is_slices(value: object) -> bool:
 
 def _is_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(text, str) for text in value)
+
+
+def _number(data: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:
+    """Return a number of a recipe, if it is one."""
+    value = data.get(name)
+    return value if isinstance(value, kind) and not isinstance(value, bool) else None

@@ -199,6 +199,8 @@ def open_release(
         told_tables=_event_tables(files, described, original),
         told_rows=_rows_of_original(original, described),
         asked_form=described.form,
+        effort=described.effort,
+        seconds=described.seconds,
         reopen=partial(open_release, place, description=description, external=external),
         files=_published_files(place, files.others),
         told_recipe=_recipe_text(place, description),

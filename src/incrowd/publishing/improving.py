@@ -1,0 +1,64 @@
+"""`effort` and `seconds`: better groups than the method's own, where they are better as they are published."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from incrowd.common.parameters import require_number, require_whole
+from incrowd.common.surface import option
+from incrowd.core.form import Form
+from incrowd.core.method import AnyMethod, Moves
+from incrowd.core.recoding import Showing
+from incrowd.errors import RecipeError
+from incrowd.forms.generalized import ShowGeneralized
+from incrowd.metrics.iyengar_loss import leaf_losses
+from incrowd.metrics.ncp import certainty_penalties
+from incrowd.metrics.precision import Precision
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much more is to be done for less loss: passes over all people, or seconds, whichever is over first."""
+
+    passes: int = 0
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        require_whole("publish", "effort", self.passes, at_least=0)
+        if self.seconds is not None:
+            require_number("publish", "seconds", self.seconds, above=0)
+
+    def __bool__(self) -> bool:
+        return bool(self.passes) or self.seconds is not None
+
+
+def refuse_effort(effort: Effort, method: AnyMethod, form: Showing | None) -> None:
+    """Refuse, before any work, to improve groups that are not to be changed."""
+    if not effort:
+        return
+    asked = option("effort") if effort.passes else option("seconds")
+    if method.moves is None:
+        hint = (
+            option("leftovers", "recode", section="method") + " gives up the levels that all groups share."
+            if method.name == "full-domain"
+            else f"leave out {asked}, or use a method such as mondrian, k-member or local-recoding."
+        )
+        raise RecipeError(
+            f"{asked} moves people between groups, and those of {method.name} cannot be changed so.  Hint: {hint}"
+        )
+    if form is not None and form != ShowGeneralized():
+        raise RecipeError(f"{asked} makes labels narrower, and the form {form.name} has none.  Hint: leave it out.")
+
+
+def loses_less(better: Form, than: Form, moves: Moves) -> bool:
+    """Return whether a form loses less than another one, by what the method itself minimizes."""
+    return _lost(better, moves) < _lost(than, moves)
+
+
+def _lost(form: Form, moves: Moves) -> float:
+    labelled = form.labelled
+    assert labelled is not None
+    if moves.loss == "precision":
+        return 1.0 - Precision().measure(labelled.tally, labelled)
+    lost = (certainty_penalties if moves.loss == "gcp" else leaf_losses)(labelled.tally, labelled)
+    return sum(moves.weights.get(name, 1.0) * penalty for name, penalty in lost.items())
