@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.common.threads import threads
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def rank_columns(
     """
     call(
         "rank_columns", codes, part_tuples, order, starts, boxes, positions, spans, offsets, sizes, numeric, tight,
-        ranked, widths,
+        ranked, widths, threads(),
     )  # fmt: skip
 
 
@@ -45,7 +46,7 @@ def propose_cuts(
     """
     call(
         "propose_cuts", codes, part_tuples, part_counts, order, starts, sizes, min_group, relaxed, node_offsets,
-        tree_sizes, heights, nodes, node_starts, tight, ranked, attempts, cut_columns, cuts, quotas,
+        tree_sizes, heights, nodes, node_starts, tight, ranked, attempts, cut_columns, cuts, quotas, threads(),
     )  # fmt: skip
 
 
@@ -61,7 +62,7 @@ def deal_out(
     new_order, piece_of = np.empty((2, len(order) + len(starts) - 1), dtype=np.int64)
     written, parts = call(
         "deal_out", codes, part_tuples, part_counts, parts, order, starts, cut_columns, cuts, quotas, first_piece,
-        new_order, piece_of,
+        new_order, piece_of, threads(),
     )  # fmt: skip
     return new_order[:written], piece_of[:written], parts
 
@@ -69,7 +70,7 @@ def deal_out(
 def sort_by_piece(order: Ints, piece_of: Ints, pieces: int) -> tuple[Ints, Ints]:
     """Sort places by their piece, keeping the order within; return the new order and where each piece starts."""
     result, starts = np.empty_like(order), np.zeros(pieces + 1, dtype=np.int64)
-    call("sort_by_piece", order, piece_of, result, starts)
+    call("sort_by_piece", order, piece_of, result, starts, threads())
     return result, starts
 
 
@@ -80,5 +81,14 @@ def count_values(
     room = int(np.minimum(starts[boxes + 1] - starts[boxes], values).sum())
     offsets = np.zeros(len(boxes) + 1, dtype=np.int64)
     found, counts = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int64)
-    used = call("count_values", order, starts, boxes, part_tuples, part_counts, codes, values, offsets, found, counts)
+    used = call(
+        "count_values", order, starts, boxes, part_tuples, part_counts, codes, values, offsets, found, counts, threads()
+    )
     return offsets, found[:used], counts[:used]
+
+
+def box_sizes(order: Ints, starts: Ints, part_counts: Ints) -> Ints:
+    """Return how many rows each box has."""
+    sizes = np.empty(len(starts) - 1, dtype=np.int64)
+    call("box_sizes", order, starts, part_counts, sizes, threads())
+    return sizes

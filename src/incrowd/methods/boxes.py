@@ -126,7 +126,7 @@ class Boxes:
         return self._tally.joint_codes(self._sensitive)
 
     def _sizes(self) -> Ints:
-        return np.add.reduceat(self.part_counts[self._order], self._starts[:-1])
+        return self._kernel.box_sizes(self._order, self._starts, self.part_counts)
 
     def cut(self, require: Sequence[Model], min_group: int, *, relaxed: bool, progress: Progress) -> None:
         """Cut all boxes, round by round, until none is open."""

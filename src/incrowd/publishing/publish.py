@@ -16,6 +16,7 @@ from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress, silent
 from incrowd.common.randomness import is_secure, randomness, sample_counts, words
 from incrowd.common.surface import as_role, option
+from incrowd.common.threads import using
 from incrowd.core.engine import Counted, LinkedRows, MadeInParts, PartsTask, PublishedRows, empty_tally
 from incrowd.core.families import require_member
 from incrowd.core.form import Form, FormOutline
@@ -93,6 +94,7 @@ def publish(
     if_unsafe: IfUnsafe = "refuse",
     effort: int = 0,
     seconds: float | None = None,
+    threads: int | None = None,
     progress: Progress = silent,
 ) -> Release:
     """Make a release of a table that satisfies every required model, or raise `Unsatisfiable`.
@@ -123,6 +125,8 @@ def publish(
         effort gives the same groups. For methods that publish labels of their own for each group.
     seconds : as `effort`, and ends after so many seconds (default: None, `effort` alone decides). What is found in a
         time cannot be repeated exactly.
+    threads : how many threads loops may use (default: `INCROWD_THREADS`, or one for each core). The release is the
+        same, whatever their number.
     progress : is told how far the work is.
 
     >>> import incrowd as ic
@@ -159,7 +163,7 @@ def publish(
     recoder = (items or OccurrenceRecoding()) if of_sets else None
     changed, changes = change_table(table, method, rng)
     job = _Job(changed, models, method, form, rate, rng, key, progress, of_sets, recoder, show, memory, asked_effort)
-    with recorded(ledger, table, models, method, rate, promise, seeded=seed is not None) as entry:
+    with using(threads), recorded(ledger, table, models, method, rate, promise, seeded=seed is not None) as entry:
         made = job.run()
         release = Release(
             shown=made.form,

@@ -21,7 +21,7 @@ ENDING = ".dll" if os.name == "nt" else ".library"  # Python takes what ends in 
 NO_COMPILER = "there is no C++ compiler to build incrowd's loops with.  Hint: pip install ziglang, or set CXX."
 
 _FLAGS = (
-    "-std=c++17", "-O3", "-shared", "-fPIC", "-fvisibility=hidden", "-fno-math-errno",
+    "-std=c++17", "-O3", "-shared", "-fPIC", "-fvisibility=hidden", "-fno-math-errno", "-pthread",
     "-ffp-contract=off",  # a product and a sum rounded once would give other last digits than on other machines
 )  # fmt: skip
 

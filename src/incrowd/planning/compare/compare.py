@@ -18,6 +18,7 @@ from typing import Any
 from incrowd.auditing.learnt import headline
 from incrowd.auditing.run import brief_audit
 from incrowd.common.progress import Progress, silent
+from incrowd.common.threads import VARIABLE as THREADS
 from incrowd.common.writing import write_text
 from incrowd.errors import IncrowdError
 from incrowd.ledger import Ledger
@@ -174,6 +175,7 @@ def _run(
 
 def _one_thread_each() -> None:
     os.environ.setdefault("POLARS_MAX_THREADS", "2")
+    os.environ.setdefault(THREADS, "1")
 
 
 def _kept(keep: Path | None, candidate: Candidate, seed: int, learn: bool) -> Outcome | None:

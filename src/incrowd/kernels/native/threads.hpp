@@ -1,0 +1,62 @@
+// Share a loop among threads. What each of them writes is its own, so that results do not depend on their number.
+#pragma once
+
+#include <algorithm>
+#include <exception>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "arguments.hpp"
+
+constexpr i64 WORTH_A_THREAD = 1 << 15;  // with fewer steps than this, starting a thread takes longer than they do
+
+// Call work(part, first, last) for every part of the items, the parts at the same time. `bounds` are where parts begin,
+// and the end of the last.
+template <class Work> void in_parts(const std::vector<i64> &bounds, Work work) {
+  const i64 parts = static_cast<i64>(bounds.size()) - 1;
+  std::vector<std::exception_ptr> failed(static_cast<std::size_t>(parts));
+  const auto run = [&](i64 part) {
+    try {
+      work(part, bounds[part], bounds[part + 1]);
+    } catch (...) {
+      failed[part] = std::current_exception();
+    }
+  };
+  std::vector<std::thread> others;
+  for (i64 part = 1; part < parts; ++part) {
+    try {
+      others.emplace_back(run, part);
+    } catch (const std::system_error &) {  // there are no more threads to be had: it is done here
+      run(part);
+    }
+  }
+  run(0);
+  for (std::thread &other : others) other.join();
+  for (const std::exception_ptr &one : failed) {
+    if (one) std::rethrow_exception(one);
+  }
+}
+
+// Cut items into as many parts as there are threads, each with about as many steps; `steps(item)` are those of one.
+template <class Steps> std::vector<i64> even_parts(i64 items, i64 threads, Steps steps) {
+  i64 total = 0;
+  for (i64 item = 0; item < items; ++item) total += steps(item);
+  const i64 parts = std::max<i64>(1, std::min(threads, total / WORTH_A_THREAD));
+  std::vector<i64> bounds{0};
+  i64 before = 0;
+  for (i64 item = 0; item < items && static_cast<i64>(bounds.size()) < parts; ++item) {
+    before += steps(item);
+    if (before * parts >= total * static_cast<i64>(bounds.size())) bounds.push_back(item + 1);
+  }
+  bounds.push_back(items);
+  return bounds;
+}
+
+// The same where every item is one step.
+inline std::vector<i64> even_parts(i64 items, i64 threads) {
+  const i64 parts = std::max<i64>(1, std::min(threads, items / WORTH_A_THREAD));
+  std::vector<i64> bounds;
+  for (i64 part = 0; part <= parts; ++part) bounds.push_back(items * part / parts);
+  return bounds;
+}
