@@ -73,3 +73,11 @@ def test_a_number_of_threads_that_is_none_is_refused(wrong: str, monkeypatch: py
 def test_the_same_for_the_parameter(many: ic.Table) -> None:
     with pytest.raises(RecipeError, match="threads"):
         ic.publish(many, ic.KAnonymity(5), threads=0)
+
+
+def test_joining_groups_gives_the_same_with_threads() -> None:
+    frame = ic.datasets.census(3000, seed=2).select("age", "education", "birth_place", "occupation")
+    table = ic.read(frame, quasi=["age", "education", "birth_place"], sensitive=["occupation"])
+    method, models = ic.FullDomain(leftovers="recode"), [ic.KAnonymity(3), ic.DistinctLDiversity(3)]
+    alone, several = (ic.publish(table, models, method=method, seed=1, threads=number) for number in (1, 4))
+    assert several.to_polars().equals(alone.to_polars())

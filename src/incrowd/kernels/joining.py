@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.common.threads import threads
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def nearest(
     """
     call(
         "nearest", searching, is_failing, only_failing, own_row, kind_of, safe, cell_of, members, starts, sizes, losses,
-        lows, highs, levels, keys, loss_at, first_key, highest, found, costs,
+        lows, highs, levels, keys, loss_at, first_key, highest, found, costs, threads(),
     )  # fmt: skip
 
 

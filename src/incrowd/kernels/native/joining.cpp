@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "arguments.hpp"
+#include "threads.hpp"
 
 namespace joining {
 
@@ -47,40 +48,47 @@ static void nearest(
     Vector<const i64> kind_of, Matrix<const i8> safe, Vector<const i64> cell_of, Vector<const i64> members,
     Vector<const i64> starts, Vector<const i64> sizes, Vector<const f64> losses, Matrix<const i32> lows,
     Matrix<const i32> highs, Matrix<const i64> levels, Vector<const i64> keys, Vector<const f64> loss_at,
-    Matrix<const i64> first_key, Vector<const i64> highest, Matrix<i64> found, Matrix<f64> costs) {
+    Matrix<const i64> first_key, Vector<const i64> highest, Matrix<i64> found, Matrix<f64> costs,
+    i64 threads) {
   const Groups groups{sizes, losses, lows, highs, levels, keys, loss_at, first_key, highest};
   const i64 wanted = found.columns;
-  for (i64 place = 0; place < searching.length; ++place) {
-    const i64 one = searching[place], cell = cell_of[one];
-    i64 *best = found[place];
-    f64 *cost_of = costs[place];
-    i64 known = 0;
-    for (i64 index = starts[cell]; index < starts[cell + 1]; ++index) {
-      const i64 other = members[index];
-      if (other == one || !safe[own_row[place]][kind_of[other]] || (only_failing && !is_failing[other])) continue;
-      const f64 rows = static_cast<f64>(sizes[one] + sizes[other]);
-      const f64 helped = is_failing[other] ? rows : static_cast<f64>(sizes[one]);
-      const f64 before = groups.lost_before(one, other);
-      const f64 joint =
-          groups.joint_loss(one, other, known < wanted ? INFINITE : (cost_of[wanted - 1] * helped + before) / rows);
-      if (joint == INFINITE) continue;
-      const f64 cost = (rows * joint - before) / helped;
-      if (known < wanted) {
-        ++known;
-      } else if (cost >= cost_of[wanted - 1]) {
-        continue;
+  const auto compared = [&](i64 place) {
+    const i64 cell = cell_of[searching[place]];
+    return starts[cell + 1] - starts[cell];
+  };
+  in_parts(even_parts(searching.length, threads, compared), [&](i64, i64 from, i64 to) {
+    for (i64 place = from; place < to; ++place) {
+      const i64 one = searching[place], cell = cell_of[one];
+      i64 *best = found[place];
+      f64 *cost_of = costs[place];
+      i64 known = 0;
+      for (i64 index = starts[cell]; index < starts[cell + 1]; ++index) {
+        const i64 other = members[index];
+        if (other == one || !safe[own_row[place]][kind_of[other]] || (only_failing && !is_failing[other])) continue;
+        const f64 rows = static_cast<f64>(sizes[one] + sizes[other]);
+        const f64 helped = is_failing[other] ? rows : static_cast<f64>(sizes[one]);
+        const f64 before = groups.lost_before(one, other);
+        const f64 joint =
+            groups.joint_loss(one, other, known < wanted ? INFINITE : (cost_of[wanted - 1] * helped + before) / rows);
+        if (joint == INFINITE) continue;
+        const f64 cost = (rows * joint - before) / helped;
+        if (known < wanted) {
+          ++known;
+        } else if (cost >= cost_of[wanted - 1]) {
+          continue;
+        }
+        i64 at = known - 1;
+        for (; at > 0 && cost_of[at - 1] > cost; --at) {
+          cost_of[at] = cost_of[at - 1];
+          best[at] = best[at - 1];
+        }
+        cost_of[at] = cost;
+        best[at] = other;
       }
-      i64 at = known - 1;
-      for (; at > 0 && cost_of[at - 1] > cost; --at) {
-        cost_of[at] = cost_of[at - 1];
-        best[at] = best[at - 1];
-      }
-      cost_of[at] = cost;
-      best[at] = other;
+      std::fill(best + known, best + wanted, i64{-1});
+      std::fill(cost_of + known, cost_of + wanted, INFINITE);
     }
-    std::fill(best + known, best + wanted, i64{-1});
-    std::fill(cost_of + known, cost_of + wanted, INFINITE);
-  }
+  });
 }
 EXPORT(nearest)
 
