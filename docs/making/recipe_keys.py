@@ -12,6 +12,8 @@ KEYS = {
     "output": "where the release goes; see [output].",
     "seed": "makes chance repeatable, for tests. A release for others has none: who knows the seed can undo what chance hides.",
     "sample": "below 1, each row is taken with that probability, and the rest is not published (default: 1).",
+    "effort": "above 0, people then move between groups so that labels lose less, so many passes over all of them (default: 0).",
+    "seconds": "the same, until so many seconds are over.",
     "pseudonyms": "`key`: the file of the key that pseudonyms and shifts of dates are made with.",
     "each_row_a_person": "true where every row is a person of its own although identifiers repeat (default: false).",
     "tables": "tables of events by name: the keys of [source], and `columns` and `others` of their own.",
