@@ -1,4 +1,4 @@
-"""A value that is its own label may be in the summary, where labels are listed; a value that is not published may not."""
+"""A value that is its own label may be in the summary, which lists labels; one that is not published may not."""
 
 from __future__ import annotations
 
