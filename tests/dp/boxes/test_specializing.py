@@ -89,15 +89,22 @@ def test_all_points_of_a_run_are_scored_as_one_by_one(utility: Utility) -> None:
     for number in (0, 1, 3, 60):
         search = specializer(people_of(random_rows(rng, number, 3), 3), utility)
         search.apply(PLACE)
-        for run in ((1, 6), (2, 5), (1, 2)):
-            pairs = [((run[0], point), (point, run[1])) for point in range(run[0] + 1, run[1])]
-            single = (
-                [int(search.scores([Specialization(1, run, pair)])[0]) for pair in pairs] if run == (1, 6) else None
-            )
-            together = search.point_scores(1, run)
-            assert len(together) == len(pairs)
-            if single is not None:
-                assert together.tolist() == single
+        for halves in (None, ((1, 4), (4, 6)), ((1, 2), (2, 4))):
+            if halves is not None:
+                search.apply(Specialization(1, (halves[0][0], halves[1][1]), halves))
+            for run in halves or [(1, 6)]:
+                pairs = [((run[0], point), (point, run[1])) for point in range(run[0] + 1, run[1])]
+                single = [int(search.scores([Specialization(1, run, pair)])[0]) for pair in pairs]
+                assert search.point_scores(1, run).tolist() == single
+
+
+def test_a_run_that_boxes_reach_beyond_is_refused() -> None:
+    """Nothing is written outside of what a loop was given."""
+    search = specializer(people_of([(1, 2, 0), (1, 5, 1), (1, 3, 1)], 2), "gini")
+    with pytest.raises(RuntimeError, match="only in part in the run"):
+        search.point_scores(1, (2, 4))
+    with pytest.raises(RuntimeError, match="only in part in what is specialized"):
+        search.scores([Specialization(1, (2, 4), ((2, 3), (3, 4)))])
 
 
 Scored = list[NDArray[np.int64]]

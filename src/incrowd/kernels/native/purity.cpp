@@ -36,6 +36,7 @@ static void gains_of_pieces(
     Squares whole;
     for (i64 place = first; place < last; ++place) {
       const i64 piece = piece_of[codes[place]], kind = classes[place];
+      if (piece < 0) throw Mismatch("a box that lies only in part in what is specialized");
       pieces[piece].add(counts[place], by_class[piece * class_count + kind]);
       whole.add(counts[place], in_box[kind]);
     }
@@ -63,6 +64,7 @@ static void gains_of_points(
     first_with.fill(-1);
     Squares left, right;
     for (i64 place = first; place < last; ++place) {
+      if (codes[place] < low || codes[place] >= high) throw Mismatch("a box that lies only in part in the run");
       next_with[place] = first_with[codes[place] - low];
       first_with[codes[place] - low] = place;
       right.add(counts[place], in_right[classes[place]]);
