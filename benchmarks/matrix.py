@@ -117,11 +117,10 @@ def one(way: str, path: Path, columns: int) -> dict[str, Any]:
             break
         wall, cpu = time.perf_counter(), time.process_time()
         try:
-            release = ic.publish(table, models, method=method, seed=1, threads=threads, **more)
+            ic.publish(table, models, method=method, seed=1, threads=threads, **more)
         except IncrowdError as refused:
             return found | {"refused": str(refused).split(".")[0], "seconds": time.perf_counter() - wall}
         found[name] = time.perf_counter() - wall, time.process_time() - cpu
-    found["groups"] = release.rows
     found["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     return found
 

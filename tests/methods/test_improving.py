@@ -280,3 +280,17 @@ def test_groups_that_a_form_or_a_level_makes_are_left_alone() -> None:
     rng = np.random.default_rng(0)
     found = ic.FullDomain().search(tally, opened.schema, [ic.KAnonymity(2)], rng=rng, progress=silent)
     assert improve(tally, opened.schema, [ic.KAnonymity(2)], found, Moves(), effort=2, progress=silent) is found
+
+
+def test_a_sample_of_people_with_several_rows_is_counted_as_it_is_published() -> None:
+    """Whom of equal people a sample takes is drawn again for the better groups, and their rows with them."""
+    dice = np.random.default_rng(1)
+    pids = np.repeat(np.arange(200), dice.integers(1, 6, 200))
+    rows = pl.DataFrame(
+        {"pid": pids, "age": 20 + pids % 11, "job": np.array(["poet", "judge"])[pids % 2], "ill": "flu"}
+    )
+    opened = ic.read(rows, person="pid", quasi=["age", "job"], sensitive=["ill"], hierarchies={"job": JOBS})
+    for seed in range(6):
+        release = ic.publish(opened, ic.KAnonymity(4), sample=0.5, seed=seed, effort=2)
+        assert release.rows_in == release.rows + release.withheld
+        assert release.rows_in + release.left_out == rows.height

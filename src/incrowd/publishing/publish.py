@@ -437,9 +437,9 @@ class _Job:
         if self.effort and schema.quasi:
             better = self._improved(tally, seen, searched, method_found)
             if better is not method_found:
-                other, other_placed, _ = of_rows(better)
+                other, other_placed, other_rows = of_rows(better)
                 if self._is_better(shown, (other, other_placed), (recoding, placed)):
-                    recoding, placed = other, other_placed
+                    recoding, placed, rows_in = other, other_placed, other_rows
         standing = None
         if self.remembered is None or placed is None or known_as is None:
             form, guarantees = shown(recoding, placed)

@@ -24,6 +24,7 @@ template <class Work> void in_parts(const std::vector<i64> &bounds, Work work) {
     }
   };
   std::vector<std::thread> others;
+  others.reserve(static_cast<std::size_t>(parts));  // or a thread that runs might have no place
   for (i64 part = 1; part < parts; ++part) {
     try {
       others.emplace_back(run, part);
