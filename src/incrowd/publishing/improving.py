@@ -50,12 +50,8 @@ def refuse_effort(effort: Effort, method: AnyMethod, form: Showing | None) -> No
         raise RecipeError(f"{asked} makes labels narrower, and the form {form.name} has none.  Hint: leave it out.")
 
 
-def loses_less(better: Form, than: Form, moves: Moves) -> bool:
-    """Return whether a form loses less than another one, by what the method itself minimizes."""
-    return _lost(better, moves) < _lost(than, moves)
-
-
-def _lost(form: Form, moves: Moves) -> float:
+def lost_of(form: Form, moves: Moves) -> float:
+    """Return what a form loses, by what the method itself minimizes."""
     labelled = form.labelled
     assert labelled is not None
     if moves.loss == "precision":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -55,7 +56,7 @@ from incrowd.methods.private import PrivateMethod
 from incrowd.methods.scheme import Scheme
 from incrowd.methods.sets.occurrence_recoding import OccurrenceRecoding
 from incrowd.publishing.changes import change_table, refuse_changes
-from incrowd.publishing.improving import Effort, loses_less, refuse_effort
+from incrowd.publishing.improving import Effort, lost_of, refuse_effort
 from incrowd.publishing.in_ledger import recorded
 from incrowd.publishing.items import ShownItems, require_recodable, show_items
 from incrowd.publishing.noisy_counts import SEEDED, noisy_counts_of, refuse_for_noisy_counts
@@ -437,9 +438,11 @@ class _Job:
         if self.effort and schema.quasi:
             better = self._improved(tally, seen, searched, method_found)
             if better is not method_found:
-                other, other_placed, other_rows = of_rows(better)
-                if self._is_better(shown, (other, other_placed), (recoding, placed)):
-                    recoding, placed, rows_in = other, other_placed, other_rows
+                own_rows, own_groups = rows_in, (recoding, placed)
+                own_loss = self._lost(shown, *own_groups)
+                recoding, placed, rows_in = of_rows(better)  # `shown` counts the rows of these people from here on
+                if not self._lost(shown, recoding, placed) < own_loss:
+                    (recoding, placed), rows_in = own_groups, own_rows
         standing = None
         if self.remembered is None or placed is None or known_as is None:
             form, guarantees = shown(recoding, placed)
@@ -496,23 +499,22 @@ class _Job:
         passes, seconds = self.effort.passes, self.effort.seconds
         return improve(tally, seen, searched, found, moves, effort=passes, seconds=seconds, progress=self.progress)
 
-    def _is_better(
+    def _lost(
         self,
         shown: Callable[[Recoding, PlacedPeople | None], tuple[Form, Sequence[Guarantee]]],
-        other: tuple[Recoding, PlacedPeople | None],
-        own: tuple[Recoding, PlacedPeople | None],
-    ) -> bool:
-        """Return whether other groups satisfy the models and lose less than the method's own, as both are published."""
+        recoding: Recoding,
+        placed: PlacedPeople | None,
+    ) -> float:
+        """Return what groups lose as they are published; infinity where they do not satisfy the models.
+
+        What holds of all groups together, or of labels, may be lost by moves that keep every group safe.
+        """
         moves = self.method.moves
         assert moves is not None
         try:
-            better, _ = shown(*other)
-        except (ConformanceError, Unsatisfiable):  # what holds of all groups together, or of labels, was lost
-            return False
-        try:
-            return loses_less(better, shown(*own)[0], moves)
+            return lost_of(shown(recoding, placed)[0], moves)
         except (ConformanceError, Unsatisfiable):
-            return True
+            return math.inf
 
     def _shown_items(self, form: Form, items: ItemsOfPeople, people: PlacedPeople) -> ShownItems:
         """Recode people's sets within the groups that a reader sees."""
