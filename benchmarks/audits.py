@@ -17,7 +17,7 @@ from benchmarks.tables import census_file
 from benchmarks.timing import median_times
 from incrowd.cli._demo_table import HIERARCHIES, QUASI, SENSITIVE
 
-_WAYS = {
+WAYS = {
     "Mondrian, k = 5, l = 3": (ic.Mondrian(), [ic.KAnonymity(5), ic.LDiversity(3)]),
     "Anatomy, l = 5": (ic.Anatomy(), [ic.ProbabilisticLDiversity(5)]),
     "slicing, l = 5": (ic.Slicing(), [ic.SlicedDiversity(5)]),
@@ -33,7 +33,7 @@ def measure(console: Console, cache: Path, sizes: tuple[int, ...]) -> None:
         people = ic.read(
             census_file(rows, cache).path, quasi=QUASI, sensitive=SENSITIVE, others="drop", hierarchies=HIERARCHIES
         )
-        for name, (method, models) in _WAYS.items():
+        for name, (method, models) in WAYS.items():
             release = ic.publish(people, models, method=method)
             release.audit(learn=False)  # once before it is timed
             marks: dict[str, float] = {}

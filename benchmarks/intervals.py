@@ -1,11 +1,13 @@
 """How often the intervals of counts hold the truth: `python -m benchmarks.intervals`.
 
 Natural queries have one to three conditions: a value that somebody has, one of a few such values, or a range between
-two people's numbers. Nothing is drawn from a release; the true counts are those of the table.
+two people's numbers. Nothing is drawn from a release; the true counts are those of the table. `--private` asks private
+releases of all tables and methods of `benchmarks/private_counts.py`, at several ε.
 """
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -18,10 +20,12 @@ from benchmarks.tables import data_folder
 from incrowd.errors import QueryError
 
 QUERIES = 400
+HISTOGRAMS = ("flat-histogram", "hierarchical-histogram")
 ADULT = {
     "quasi": ["age", "sex", "education", "marital-status", "race", "native-country", "hours-per-week"],
     "sensitive": ["occupation"],
 }
+NIST = {"quasi": ["AGEP", "SEX", "MSP", "RAC1P", "OWN_RENT", "EDU", "DVET"], "sensitive": ["PINCP_DECILE"]}
 CENSUS = {"quasi": ["age", "sex", "education", "marital", "race", "birth_place"], "sensitive": ["occupation"]}
 
 
@@ -95,12 +99,16 @@ def releases(frame: pl.DataFrame, roles: dict[str, list[str]]) -> Iterator[tuple
 
 
 def cases(number: int = QUERIES, rows: int = 20_000) -> Iterator[Coverage]:
-    """Measure Adult, where it is at hand, and a made-up census."""
+    """Measure Adult and NIST's excerpts, where they are at hand, and a made-up census."""
     tables = {"census": (ic.datasets.census(rows, seed=1), CENSUS)}
     folder = data_folder()
     if folder is not None:
         adult = pl.read_csv(folder / "adult" / "adult.csv", infer_schema_length=None)
         tables = {"Adult": (adult, ADULT), **tables}
+        for state in ("ma", "tx"):
+            people = pl.read_csv(folder / "nist" / f"{state}2019.csv", infer_schema_length=0)
+            numbers = people.with_columns(pl.col("AGEP").cast(pl.Int64))
+            tables[f"NIST {state}"] = (numbers.select(*NIST["quasi"], *NIST["sensitive"]), NIST)
     for table, (frame, roles) in tables.items():
         asked = frame.select(*roles["quasi"], *roles["sensitive"])
         queries = natural_queries(asked, number, seed=7)
@@ -108,12 +116,44 @@ def cases(number: int = QUERIES, rows: int = 20_000) -> Iterator[Coverage]:
             yield coverage(table, release, name, asked, queries)
 
 
+def private_cases(tables: list[str], methods: list[str], epsilons: list[str], seeds: int) -> Iterator[Coverage]:
+    """Measure private releases; queries are those that a release's columns allow."""
+    from benchmarks.private_counts import published  # it asks the queries of this module
+    from benchmarks.private_counts import tables as private_tables
+
+    for case in private_tables(tables):
+        for method in methods:
+            for epsilon in epsilons:
+                found = []
+                for seed in range(1, seeds + 1):
+                    release = published(case, method, epsilon, seed, case.frame)
+                    asked = case.frame.select(*release.schema.tallied)
+                    queries = natural_queries(asked, QUERIES, seed)
+                    found.append(coverage(case.name, release, f"{method}, ε = {epsilon}", asked, queries))
+                yield Coverage(
+                    found[0].table,
+                    found[0].release,
+                    *(
+                        float(np.mean([getattr(one, name) for one in found]))
+                        for name in ("held", "within_bounds", "median_width")
+                    ),
+                )
+
+
 def main() -> None:
     """Print how often intervals hold the truth."""
-    print(f"{'table':10}{'release':24}{'held':>8}{'bounds':>8}{'width':>8}")
-    for case in cases():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--private", action="store_true")
+    parser.add_argument("--tables", nargs="*", default=["adult", "census", "ma", "tx"])
+    parser.add_argument("--methods", nargs="*", default=["consistent-diffgen", "marginals", "adaptive", *HISTOGRAMS])
+    parser.add_argument("--epsilons", nargs="*", default=["0.3", "1", "3"])
+    parser.add_argument("--seeds", type=int, default=3)
+    chosen = parser.parse_args()
+    private = (chosen.tables, chosen.methods, chosen.epsilons, chosen.seeds)
+    print(f"{'table':10}{'release':36}{'held':>8}{'bounds':>8}{'width':>8}")
+    for case in private_cases(*private) if chosen.private else cases():
         print(
-            f"{case.table:10}{case.release:24}{case.held:8.1%}{case.within_bounds:8.1%}{case.median_width:8.1%}",
+            f"{case.table:10}{case.release:36}{case.held:8.1%}{case.within_bounds:8.1%}{case.median_width:8.1%}",
             flush=True,
         )
 

@@ -94,6 +94,7 @@ METHODS: dict[str, Callable[[str, PrivateCase], Any]] = {
     "consistent-diffgen": lambda epsilon, _: ic.ConsistentDiffGen(epsilon),
     "boxes-only": lambda epsilon, _: ic.ConsistentDiffGen(epsilon, margins_share=0),
     "marginals": lambda epsilon, _: ic.MarginalSynthesis(epsilon),
+    "adaptive": lambda epsilon, _: ic.AdaptiveSynthesis(epsilon),
     "flat-histogram": lambda epsilon, case: ic.FlatHistogram(epsilon, levels=case.levels),
     "hierarchical-histogram": lambda epsilon, _: ic.HierarchicalHistogram(epsilon),
 }

@@ -62,7 +62,7 @@ def _built() -> Any:
 @contextmanager
 def _ready() -> Iterator[None]:
     """Let a fault be seen as it is, and the command line be built once only."""
-    with patch.dict(os.environ, {"INCROWD_DEBUG": "1"}), patch.object(program, "app", _built()):
+    with patch.dict(os.environ, {"INCROWD_DEBUG": "1"}), patch.object(program, "asked_for", lambda _: _built()):
         yield
 
 

@@ -461,7 +461,7 @@ def test_too_little_memory_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     def publish() -> None:
         raise MemoryError(SECRET)
 
-    monkeypatch.setattr(app, "app", publish)
+    monkeypatch.setattr(app, "asked_for", lambda _: publish)
     with pytest.raises(SystemExit) as left:
         app.main()
     assert left.value.code == app.EXIT_BAD_INPUT

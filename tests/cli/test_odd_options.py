@@ -72,7 +72,7 @@ def well_ended(done: Done) -> bool:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_an_odd_value_is_taken_or_refused(command: str) -> None:
     name = command.split()[0]
-    with patch.object(program, "app", BUILT):
+    with patch.object(program, "asked_for", lambda _: BUILT):
         for option in options(name):
             for odd in ODD[::4] if command in ("attack", "audit", "advise") else ODD:  # they take longer
                 done = incrowd(name, *COMMANDS[command], option, odd)
@@ -81,7 +81,7 @@ def test_an_odd_value_is_taken_or_refused(command: str) -> None:
 
 @pytest.mark.parametrize("command", [*COMMANDS, "compare", "demo", "experiment", "nonsense", "", "--nonsense"])
 def test_an_odd_argument_is_taken_or_refused(command: str) -> None:
-    with patch.object(program, "app", BUILT):
+    with patch.object(program, "asked_for", lambda _: BUILT):
         for odd in ("nowhere.toml", "/", "", "z" * 5000, "people.csv", "a\0b"):
             if not (command == "profile" and odd == "people.csv"):
                 assert well_ended(incrowd(*command.split()[:1], odd)), (command, odd)

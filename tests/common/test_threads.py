@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.common.threads import VARIABLE, threads, using
+from incrowd.common.threads import VARIABLE, Once, do_together, threads, using
 from incrowd.errors import RecipeError
 from incrowd.kernels import partition
 
@@ -37,6 +39,15 @@ def test_any_number_of_threads_publishes_the_same(many: ic.Table, method: Any, m
     alone, *others = (ic.publish(many, models, method=method, seed=1, threads=number) for number in (1, 2, 5))
     for other in others:
         assert other.to_polars().equals(alone.to_polars())
+
+
+def test_slicing_gives_the_same_with_threads(many: ic.Table) -> None:
+    method = ic.Slicing(columns=(("a", "b"), ("c", "ill")))  # known parts beside the secret refuse many cuts
+    alone, several = (
+        ic.publish(many, ic.SlicedDiversity(2), method=method, seed=1, threads=number) for number in (1, 3)
+    )
+    assert len(alone.form.group_sizes) > 100
+    assert several.to_polars().equals(alone.to_polars())
 
 
 @pytest.mark.parametrize("size", [1, 40_000, 200_000])
@@ -81,3 +92,71 @@ def test_joining_groups_gives_the_same_with_threads() -> None:
     method, models = ic.FullDomain(leftovers="recode"), [ic.KAnonymity(3), ic.DistinctLDiversity(3)]
     alone, several = (ic.publish(table, models, method=method, seed=1, threads=number) for number in (1, 4))
     assert several.to_polars().equals(alone.to_polars())
+
+
+@pytest.mark.parametrize("method", [ic.Mondrian(), ic.Anatomy(), ic.Slicing()], ids=lambda method: method.name)
+def test_an_audit_is_the_same_with_threads(method: Any) -> None:
+    frame = ic.datasets.census(1500, seed=2).select("age", "sex", "education", "occupation")
+    table = ic.read(frame, quasi=["age", "sex", "education"], sensitive=["occupation"])
+    models = {"anatomy": ic.ProbabilisticLDiversity(3), "slicing": ic.SlicedDiversity(3)}
+    release = ic.publish(table, models.get(method.name, ic.KAnonymity(5)), method=method, seed=1)
+    heard: dict[int, list[Any]] = {1: [], 3: []}
+    alone, several = (
+        release.audit(
+            threads=number,
+            learn=method.name == "mondrian",
+            progress=lambda stage, done, number=number: heard[number].append(stage),  # type: ignore[misc]
+            finished=lambda risk, number=number: heard[number].append(risk.attack),  # type: ignore[misc]
+        )
+        for number in heard
+    )
+    assert several.to_json() == alone.to_json()
+    assert [*dict.fromkeys(heard[3])] == [*dict.fromkeys(heard[1])]  # told in the same order, whoever ends first
+
+
+def test_private_synthesis_is_the_same_with_threads() -> None:
+    frame = ic.datasets.census(800, seed=2).select("sex", "education", "occupation")
+    trees = {name: ic.Categories.from_tree(ic.datasets.CENSUS_TREES[name]) for name in frame.columns}
+    table = ic.read(frame, quasi=["sex", "education"], sensitive=["occupation"], hierarchies=trees)
+    alone, several = (ic.publish(table, method=ic.MarginalSynthesis(1), seed=1, threads=number) for number in (1, 3))
+    assert several.to_polars().equals(alone.to_polars())
+    assert several.form.measured.errors == alone.form.measured.errors
+
+
+def test_work_is_returned_in_its_order_and_the_first_failure_is_raised() -> None:
+    def fail(number: int) -> int:
+        raise ValueError(number)
+
+    told: list[tuple[int, int]] = []
+    for number in (1, 4):
+        with using(number):
+            assert do_together([partial(int, text) for text in "31415926"], lambda *one: told.append(one)) == [
+                3, 1, 4, 1, 5, 9, 2, 6,
+            ]  # fmt: skip
+            with pytest.raises(ValueError, match="7"):
+                do_together([partial(int, "1"), partial(fail, 7), partial(fail, 8)])
+    assert told == 2 * [*enumerate([3, 1, 4, 1, 5, 9, 2, 6])]
+
+
+def test_threads_are_shared_out_to_work_that_could_use_more() -> None:
+    with using(6):
+        assert do_together([threads, threads]) == [3, 3]
+        assert do_together([threads] * 7) == [1] * 7
+
+
+def test_what_several_threads_need_is_found_once() -> None:
+    once, found = Once(), list[int]()
+
+    def work() -> int:
+        found.append(1)
+        time.sleep(0.01)  # for others to ask meanwhile
+        return len(found)
+
+    with using(4):
+        assert do_together([partial(once.get, "number", work)] * 4) == [1] * 4
+
+
+def test_an_audit_refuses_a_number_of_threads_that_is_none(many: ic.Table) -> None:
+    release = ic.publish(many, ic.KAnonymity(50), threads=1)
+    with pytest.raises(RecipeError, match="threads"):
+        release.audit(threads=0)

@@ -104,6 +104,41 @@ def test_csv(spark: SparkSession, tmp_path: Path, odd: bool) -> None:
     assert released(recipe, spark).sort(local.columns).equals(local.sort(local.columns))
 
 
+PRIVATE = """incrowd = 1
+seed = 4
+[source]
+path = "people.csv"
+[method]
+name = "flat-histogram"
+epsilon = 1000000
+error_share = 0
+[columns]
+age = {{ role = "quasi", hierarchy = {{ kind = "intervals", widths = [1], lower = 0, upper = 9 }} }}
+sex = {{ role = "quasi", hierarchy = {{ kind = "categories", tree = ["f", "m"] }} }}
+"""
+
+
+def test_private_methods_read_lines_one_by_one(spark: SparkSession, tmp_path: Path) -> None:
+    """A row that is quoted, padded, torn, undeclared or in no encoding changes no other row, on either engine."""
+    folder = tmp_path / "people.csv"
+    folder.mkdir()
+    odd = b'1;"f"\n 2 ; m \n3;"f\n4\n5,f\n6;f;f\n\n7;\xff\n"8";"m"\n9;f\r\n'
+    (folder / "a.csv").write_bytes(b"\nage;sex\n" + b"1;f\n" * 40 + odd)
+    (folder / "b.csv").write_bytes(b"\xef\xbb\xbfage;sex\r\n" + b"2;m\r\n" * 30)
+    (tmp_path / "people.toml").write_text(PRIVATE.format())
+    on_spark = released(tmp_path / "people.toml", spark)
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "people.csv").write_bytes(b"age;sex\n" + b"1;f\n" * 40 + odd + b"2;m\r\n" * 30)
+    (tmp_path / "one" / "people.toml").write_text(PRIVATE.format())
+    here = Recipe.load(tmp_path / "one" / "people.toml").run().to_polars()
+    assert on_spark.sort(on_spark.columns).equals(here.sort(here.columns))
+    counted = dict(on_spark.group_by("age", "sex").len().select(pl.concat_str("age", "sex"), "len").iter_rows())
+    assert counted == {"1f": 41, "2m": 31, "8m": 1, "9f": 1}
+    (folder / "b.csv").write_bytes(b"sex;age\nm;2\n")
+    with pytest.raises(SourceError, match="do not have the same header"):
+        released(tmp_path / "people.toml", spark)
+
+
 def test_a_short_line_is_an_error(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("age,sex,race\n1,secret,b\n2,secret\n" * 20)
     with pytest.raises(SourceError) as raised:

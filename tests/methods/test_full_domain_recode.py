@@ -21,7 +21,7 @@ from incrowd.hierarchies.categories import Categories
 from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.intervals import Intervals
-from incrowd.methods import leftover_joining as joining
+from incrowd.methods import leftover_partners as partners
 from incrowd.methods import recode_leftovers as local_levels
 from incrowd.methods.full_domain import FullDomain
 from incrowd.metrics.ncp import GlobalCertaintyPenalty
@@ -156,9 +156,9 @@ def test_few_candidates_give_a_safe_table_too(rows: list[Row], models: list[ic.M
     if not all_together(tally, models):
         return
     with pytest.MonkeyPatch.context() as patch:  # as if there were far too many groups to compare, and of all kinds
-        patch.setattr(joining, "_MOST_KINDS_TRIED", 0)
-        patch.setattr(joining, "_MOST_COMPARED", 4)
-        patch.setattr(joining, "_NEAREST", 2)
+        patch.setattr(partners, "_FEW_KINDS_TRIED", 0)
+        patch.setattr(partners, "_MOST_KINDS_TRIED", 0)
+        patch.setattr(partners, "_NEAREST", 2)
         patch.setattr(local_levels, "_MOST_VECTORS", 10)
         check(tally, models, recode(tally, models), 0.0)
 

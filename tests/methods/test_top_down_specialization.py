@@ -165,3 +165,15 @@ def test_wrong_targets(method: Any) -> None:
             method(wrong)
     with pytest.raises(SchemaError, match="did you mean 'income'"):
         ic.publish(opened(people(10, 0)), ic.KAnonymity(2), method=method("incom"))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_search_without_time_is_safe_and_says_less(method: Any) -> None:
+    table = opened(people(120, 3))
+    to_the_end = members(ic.publish(table, ic.KAnonymity(3), method=method()), COLUMNS)
+    in_a_hurry = members(ic.publish(table, ic.KAnonymity(3), method=method(max_seconds=1e-9)), COLUMNS)
+    assert sum(map(len, in_a_hurry.values())) == 120
+    assert min(map(len, in_a_hurry.values())) >= 3
+    assert len(in_a_hurry) < len(to_the_end)
+    with pytest.raises(RecipeError, match="max_seconds"):
+        method(max_seconds=0)

@@ -141,7 +141,7 @@ class _Members:
     def of(cls, target: Target, regions: Regions, sizes: Counts) -> _Members:
         truth = target.truth
         assert truth is not None
-        codes = np.stack([truth.column(name) for name in regions.columns], axis=1)
+        codes = truth.codes_of(regions.columns)
         offsets, crowds = boxes_of_points(
             np.ascontiguousarray(regions.lows), np.ascontiguousarray(regions.highs), np.ascontiguousarray(codes)
         )

@@ -94,7 +94,7 @@ def _of_tightest_fit(target: Target, people: Households) -> Floats | None:
     if tight is None or target.truth is None:
         return None
     truth, columns = target.truth, target.view.columns
-    known = np.concatenate([np.stack([truth.column(name) for name in columns], axis=1), np.maximum(people.tuples, 0)])
+    known = np.concatenate([truth.codes_of(columns), np.maximum(people.tuples, 0)])
     kind_of, first = group_tuples(known, [target.view.trees[name].size for name in columns])
     there = kind_of[: len(truth)]
     found = np.bincount(there, weights=truth.counts * tight[0], minlength=len(first))

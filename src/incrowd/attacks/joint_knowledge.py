@@ -51,8 +51,10 @@ class JointKnowledge(Attack):
     per_column: ClassVar[bool] = True
 
     def lacks(self, target: Target) -> str | None:
-        """The table before is needed, to know what goes with what."""
-        return "the table before is needed" if target.truth is None else lacks_secret(target, self.column)
+        """The table before is needed, to know what goes with what, and something by which people are known."""
+        if target.truth is None:
+            return "the table before is needed"
+        return lacks_secret(target, self.column) if target.view.columns else "there is no quasi-identifier"
 
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
         """Return how often the guess is right; details tell how far beliefs move."""

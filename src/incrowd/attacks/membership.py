@@ -41,8 +41,10 @@ class Membership(Attack):
     stream: ClassVar[int | None] = 2
 
     def lacks(self, target: Target) -> str | None:
-        """The table before is needed, to know who is in it."""
-        return "the table before is needed" if target.truth is None else None
+        """The table before is needed, to know who is in it, and something by which people are known."""
+        if target.truth is None:
+            return "the table before is needed"
+        return None if target.view.columns else "there is no quasi-identifier"
 
     def run(self, target: Target, *, rng: np.random.Generator) -> Risk:
         """Return how often the verdict is right; a coin has one half."""

@@ -145,7 +145,7 @@ def _crowds(
     sizes = view.form.group_sizes
     chosen = rng.permutation(np.flatnonzero((sizes >= 2 * least) & (sizes <= _LARGEST)))[:number]
     regions = view.regions.of(chosen)
-    known = np.stack([truth.column(name) for name in view.columns], axis=1)
+    known = truth.codes_of(view.columns)
     offsets, crowds = boxes_of_points(regions.lows, regions.highs, known)
     person = np.repeat(np.arange(len(known)), np.diff(offsets))
     order = np.argsort(crowds, kind="stable")

@@ -33,7 +33,7 @@ def _chances(target: Target) -> tuple[Floats, Floats] | None:
     if view is None or truth is None:
         return None
     columns = view.columns
-    known = np.stack([truth.column(name) for name in columns], axis=1)
+    known = truth.codes_of(columns)
     tuple_of, first = group_tuples(known, [view.trees[name].size for name in columns])
     matches = _tightest(view, np.ascontiguousarray(known[first]))
     if matches is None:

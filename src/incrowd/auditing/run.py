@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, cast
 from zlib import crc32
@@ -17,22 +18,26 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.attacks.ladder import ladder, random_unusual_person
-from incrowd.auditing import group_summary, usefulness
+from incrowd.auditing import group_summary
 from incrowd.auditing.audit import Audit, Skipped
 from incrowd.auditing.changed_columns import changed_columns
 from incrowd.auditing.dated_rows import dated_rows, groups_by_labels
 from incrowd.auditing.household_rows import household_rows
+from incrowd.auditing.measuring import Measuring
 from incrowd.auditing.published import published
-from incrowd.auditing.query_file import file_errors, read_queries
+from incrowd.auditing.query_file import read_queries
 from incrowd.auditing.reference_tables import read_people, read_weighted_truth
 from incrowd.auditing.remedies.measuring import SKIPPED, Remade, measure_remedies
+from incrowd.auditing.remedies.measuring import STAGE as REMEDIES
 from incrowd.auditing.remedies.remedy import Remedies
 from incrowd.auditing.rows_beside import kept_rows
+from incrowd.auditing.stages import Stage, run_stages
 from incrowd.auditing.suppression import FEW, told
 from incrowd.auditing.whole_release import WholeRelease, sensitive_codes, whole_release
 from incrowd.common.arrays import Floats
 from incrowd.common.plain import finite, parameters
 from incrowd.common.progress import Progress, silent
+from incrowd.common.threads import do_together, using
 from incrowd.core.attack import Attack
 from incrowd.core.changed import ChangeFacts
 from incrowd.core.dated import DatedRows, DateFacts
@@ -213,6 +218,7 @@ def audit(
     learn: bool = True,
     remedies: bool = True,
     seed: int = 0,
+    threads: int | None = None,
     progress: Progress = silent,
     finished: Callable[[Risk], None] | None = None,
 ) -> Audit:
@@ -223,13 +229,33 @@ def audit(
     that an adversary may have, `earlier` other releases about overlapping people. `attacks` are tried in place of all.
     `queries` is a file of questions that it should answer well (see `auditing/query_file.py`). With `remedies`, what
     would change the findings is measured, too: the release is made again with other options, and attacked again.
-    `finished` is told of each attack as soon as it was tried.
+    `threads` is how many there may be (default: `INCROWD_THREADS`, or one for each core); the audit is the same,
+    whatever their number. `finished` is told of each attack as soon as it and those before it were tried.
 
     >>> import incrowd as ic
     >>> table = ic.read(ic.datasets.census(1000), quasi=["age", "sex"], sensitive=["occupation"], others="drop")
     >>> audit(ic.publish(table, ic.KAnonymity(5)), learn=False).strongest is not None
     True
     """
+    with using(threads, "audit"):
+        return _audited(
+            release, original, external, earlier, attacks, queries, learn, remedies, seed, progress, finished
+        )  # fmt: skip
+
+
+def _audited(
+    release: Audited,
+    original: object,
+    external: object,
+    earlier: Sequence[Audited],
+    attacks: Sequence[Attack] | None,
+    queries: str | Path | None,
+    learn: bool,
+    remedies: bool,
+    seed: int,
+    progress: Progress,
+    finished: Callable[[Risk], None] | None,
+) -> Audit:
     if original is not None and (again := release.beside(original)) is not None:
         release, original = again, None  # labels stand for the table's values
     whole, release = release, release.to_attack
@@ -239,24 +265,28 @@ def audit(
         require_member("attacks", attack)
     chosen = every_attack(target) if attacks is None else list(attacks)
     risks, skipped = attack_all(target, chosen, seed=seed, progress=progress, finished=finished)
-    useful, not_measured = measure(
-        target, float(release.rate), asked, count=release.count, learn=learn, seed=seed, progress=progress
-    )
     knows = target.truth is not None
+    measuring = Measuring(target, float(release.rate), asked, count=release.count, learn=learn, seed=seed)
+    stages = measuring.stages()
+    if remedies:
+        before = release.rows_before if original is None else release.opened(original)
+        known = before if knows else None
+        stages.append(
+            Stage(REMEDIES, lambda tell: _remedies(whole, target, risks, known, external, attacks, seed, tell))
+        )
+    results = run_stages(stages, progress)
+    what_to_do = results.pop() if remedies else Remedies(note=SKIPPED)
+    useful = measuring.found(results)
     if knows and release.changes.columns and not release.hides_rows:
         raw = release.unchanged_rows if original is None else open_table(original, ReadOptions(lists=None))
         if raw is not None:
             useful["changed"] = changed_columns(release.changes, raw, release.batches())
-    what_to_do = Remedies(note=SKIPPED)
-    if remedies:
-        before = release.rows_before if original is None else release.opened(original)
-        what_to_do = _remedies(whole, target, risks, before if knows else None, external, attacks, seed, progress)
     return Audit(
         about=_about(release),
         guarantees=_guarantees(release),
         achieved=achieved(target),
         attacks=tuple(risks),
-        skipped=(*skipped, *not_measured),
+        skipped=(*skipped, *measuring.skipped),
         usefulness=useful,
         crowds={
             "sizes": group_summary.group_sizes(target),
@@ -295,15 +325,14 @@ def brief_audit(
     progress("attacking", 0.0)
     target, _ = aim(release, original=original, seed=seed)
     risks, skipped = attack_all(target, every_attack(target), seed=seed, progress=progress)
-    useful, not_measured = measure(
-        target, float(release.rate), count=release.count, learn=learn, seed=seed, progress=progress, metrics=False
-    )
+    measuring = Measuring(target, float(release.rate), count=release.count, learn=learn, seed=seed, metrics=False)
+    useful = measuring.found(run_stages(measuring.stages(), progress))
     return Audit(
         about={"rows": release.row_numbers},
         guarantees=_guarantees(release),
         achieved={},
         attacks=tuple(risks),
-        skipped=(*skipped, *not_measured),
+        skipped=(*skipped, *measuring.skipped),
         usefulness=useful,
         crowds={},
         ladder=[],
@@ -522,20 +551,26 @@ def attack_all(
     progress: Progress = silent,
     finished: Callable[[Risk], None] | None = None,
 ) -> tuple[list[Risk], list[Skipped]]:
-    """Try attacks one after the other; return what came out, and what could not be tried."""
-    risks, skipped = [], []
-    for place, attack in enumerate(attacks):
-        progress("attacking", place / max(len(attacks), 1))
+    """Try all attacks; return what came out, and what could not be tried. `finished` is told in their order."""
+
+    def attempt(attack: Attack) -> Risk | Skipped:
         ways = [one for one in _adversaries(target) if _may_try(attack, one)]
         tried = [_tried(attack, one, target, seed) for one in ways]
-        if tried:
-            risks.append(max(tried, key=lambda risk: (LEVELS.index(risk.level), risk.got_through, risk.advantage)))
-            if finished is not None:
-                finished(risks[-1])
-        else:
-            skipped.append(Skipped(attack.name, attack.lacks(target) or ""))
-    progress("attacking", 1.0)
-    return risks, list(dict.fromkeys(skipped))
+        if not tried:
+            return Skipped(attack.name, attack.lacks(target) or "")
+        return max(tried, key=lambda risk: (LEVELS.index(risk.level), risk.got_through, risk.advantage))
+
+    def note(place: int, came: Risk | Skipped) -> None:
+        progress("attacking", (place + 1) / len(attacks))
+        if finished is not None and isinstance(came, Risk):
+            finished(came)
+
+    progress("attacking", 0.0)
+    all_of_them = do_together([partial(attempt, attack) for attack in attacks], note)
+    if not attacks:
+        progress("attacking", 1.0)
+    skipped = [one for one in all_of_them if isinstance(one, Skipped)]
+    return [one for one in all_of_them if isinstance(one, Risk)], list(dict.fromkeys(skipped))
 
 
 def _adversaries(target: Target) -> list[Target]:
@@ -566,45 +601,6 @@ def _stream(attack: Attack, target: Target) -> list[int]:
     if attack.stream is None:
         return [_OTHER_STREAMS, crc32(attack.name.encode()), place]
     return [attack.stream + _STREAMS_PER_COLUMN * place]
-
-
-def measure(
-    target: Target,
-    rate: float,
-    asked: Sequence[Query] | None = None,
-    *,
-    count: Callable[[Query], float],
-    learn: bool,
-    seed: int,
-    progress: Progress,
-    metrics: bool = True,
-) -> tuple[dict[str, Any], list[Skipped]]:
-    """Measure what the release is still good for, as far as the table before is known; all `metrics`, or few."""
-    truth, form = target.truth, target.form
-    if truth is None:
-        return {}, [Skipped("usefulness", "the table before is needed")]
-    rng = np.random.default_rng([seed, 10_000])
-    skipped = []
-    progress("measuring", 0.0)
-    columns = usefulness.columns_before_and_after(truth, form, rng)
-    progress("measuring", 0.3)
-    pairs = usefulness.pairs_before_and_after(truth, form, rng)
-    progress("measuring", 0.6)
-    losses = usefulness.losses(truth, form, columns, pairs) if metrics else {}
-    kinds = registered("metrics")
-    named = {name: kinds[name].plain_name for name in losses if name in kinds}
-    found: dict[str, Any] = {"losses": losses, "names of losses": named, "columns": columns, "pairs": pairs}
-    progress("measuring", 1.0)
-    totals = None if form.labelled is None or form.labelled.weighted is None else target.totals
-    found["queries"] = usefulness.query_errors(truth, form, rate, rng, progress, totals=totals)
-    if asked is not None:
-        found["queries"].append(file_errors(truth, form, count, asked, totals))
-    if learn and usefulness.can_learn():
-        found["learning"] = usefulness.learning(truth, form, rng, progress)
-    else:
-        why = "not asked for" if not learn else "scikit-learn is not installed (pip install 'incrowd[experiments]')"
-        skipped.append(Skipped("learning", why))
-    return found, skipped
 
 
 def achieved(target: Target) -> dict[str, Any]:

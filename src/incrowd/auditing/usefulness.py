@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ import numpy as np
 from incrowd.auditing.suppression import FEW, bars
 from incrowd.common.arrays import Floats
 from incrowd.common.progress import Progress
+from incrowd.common.threads import Once, do_together
 from incrowd.core.families import registered
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import QueryError
@@ -28,13 +31,14 @@ from incrowd.metrics.total_variation import PairwiseTotalVariation, TotalVariati
 
 if TYPE_CHECKING:
     from incrowd.core.form import Form
+    from incrowd.core.labelled import Labelled
     from incrowd.metrics.learning import Examples
     from incrowd.metrics.workload.queries import Workload
     from incrowd.metrics.workload.sized import Size
 
 
 QUERIES = 300
-_SIZES: tuple[Size, ...] = ("small", "large", "unbounded")
+SIZES: tuple[Size, ...] = ("small", "large", "unbounded")
 _ROWS_TO_ASK = 20_000
 _ROWS_TO_LEARN = 20_000
 MANY_CLASSES = ("decision tree", "naive Bayes")
@@ -45,9 +49,8 @@ _MOST_PAIRS = 66
 """All pairs of twelve columns; of more columns, those pairs that go together most are of interest anyway."""
 
 
-def columns_before_and_after(truth: Tally, form: Form, rng: np.random.Generator) -> list[dict[str, Any]]:
+def columns_before_and_after(truth: Tally, form: Form, seen: ExpectedTables) -> list[dict[str, Any]]:
     """Return how far each column's values are from the table's, and both as bars."""
-    seen = ExpectedTables.of(truth, form, rng)
     found = []
     for name in sorted(form.schema.tallied):
         tree = truth.trees[name]
@@ -70,9 +73,8 @@ def columns_before_and_after(truth: Tally, form: Form, rng: np.random.Generator)
     return found
 
 
-def pairs_before_and_after(truth: Tally, form: Form, rng: np.random.Generator) -> list[dict[str, Any]]:
+def pairs_before_and_after(truth: Tally, form: Form, seen: ExpectedTables) -> list[dict[str, Any]]:
     """Return how far pairs of columns are from the table's, and how much of what goes together still does."""
-    seen = ExpectedTables.of(truth, form, rng)
     found = []
     pairs = comparable_pairs(truth, sorted(form.schema.tallied))[:_MOST_PAIRS]
     for (one, two), kept in zip(pairs, seen.associations(pairs), strict=True):
@@ -91,60 +93,69 @@ def pairs_before_and_after(truth: Tally, form: Form, rng: np.random.Generator) -
     return found
 
 
-def query_errors(
-    truth: Tally,
-    form: Form,
-    rate: float,
-    rng: np.random.Generator,
-    progress: Progress,
-    number: int = QUERIES,
-    totals: Floats | None = None,
-) -> list[dict[str, Any]]:
-    """Return the relative errors of random counting queries, by the size of their answers.
+class Queries:
+    """Random counting queries, by the size of their answers, and the relative errors of what a form says to them.
 
     Queries of a size are looked for among a sample of a large table; their true answers are those of all of it. Where
     `totals` tell what the rows of each tuple weigh, weights are added up in place of rows, on both sides.
     """
-    from incrowd.metrics.workload.cells import Cells
-    from incrowd.metrics.workload.sized import draw_workload
 
-    found = []
-    few, cells = drawn_people(truth, _ROWS_TO_ASK, rng), Cells.of_tally(truth, totals)
-    quasi, sensitive = sorted(form.schema.quasi), sorted(form.schema.sensitive)
-    for place, size in enumerate(_SIZES):
-        progress("queries", place / len(_SIZES))
-        try:
-            workload, _ = draw_workload(
-                few,
-                quasi,
-                sensitive[0] if sensitive else None,
-                size,
-                number,
-                rng,
-            )
-        except QueryError:
-            continue  # the table has no queries of this size
+    def __init__(
+        self,
+        truth: Tally,
+        form: Form,
+        rate: float,
+        rng: np.random.Generator,
+        *,
+        number: int = QUERIES,
+        totals: Floats | None = None,
+    ) -> None:
+        self._truth, self._form, self._rate, self._rng = truth, form, rate, rng
+        self._number, self._totals = number, totals
+        self._once = Once()
+
+    def drawn(self) -> tuple[dict[Size, Workload], np.random.Generator]:
+        """Return the queries of each size that the table has any of, and chance as it is after they were drawn."""
+        return self._once.get("drawn", self._draw)
+
+    def _draw(self) -> tuple[dict[Size, Workload], np.random.Generator]:
+        from incrowd.metrics.workload.sized import draw_workload
+
+        schema, found = self._form.schema, dict[Any, Any]()
+        few = drawn_people(self._truth, _ROWS_TO_ASK, self._rng)
+        quasi, sensitive = sorted(schema.quasi), min(schema.sensitive, default=None)
+        for size in SIZES if quasi else ():
+            with suppress(QueryError):  # the table has no queries of this size
+                found[size], _ = draw_workload(few, quasi, sensitive, size, self._number, self._rng)
+        return found, self._rng
+
+    def errors(self, size: Size) -> dict[str, Any] | None:
+        """Return the errors of queries of a size; None where the table has none."""
+        from incrowd.metrics.workload.cells import Cells
+
+        workload, totals = self.drawn()[0].get(size), self._totals
+        if workload is None:
+            return None
+        cells = self._once.get("table", lambda: Cells.of_tally(self._truth, totals))
         actual = cells.answers(workload)
         fewest = 0.0 if totals is None else 1.0  # a person may stand for nobody
-        estimated = answers(form, workload, weighted=totals is not None) / rate
+        estimated = self._answers(workload) / self._rate
         errors = np.abs(estimated - actual) / np.maximum(actual, fewest)
-        found.append({"queries": size, "number": len(errors), **weighed(totals), **error_quantiles(errors)})
-    progress("queries", 1.0)
-    return found
+        return {"queries": size, "number": len(errors), **weighed(totals), **error_quantiles(errors)}
+
+    def _answers(self, workload: Workload) -> Floats:
+        """Answer many queries at once where the form allows it."""
+        from incrowd.metrics.workload.cells import Cells
+
+        labelled, weighted = self._form.labelled, self._totals is not None
+        if labelled is not None:
+            return self._once.get("release", lambda: Cells.of_release(labelled, weighted=weighted)).answers(workload)
+        return np.array([self._form.count(workload.query(number)) for number in range(len(workload))])
 
 
 def weighed(totals: Floats | None) -> dict[str, bool]:
     """Say that answers are sums of weights, where they are."""
     return {} if totals is None else {"weighted": True}
-
-
-def answers(form: Form, workload: Workload, *, weighted: bool = False) -> Floats:
-    """Answer many queries at once where the form allows it."""
-    from incrowd.metrics.workload.cells import Cells
-
-    if form.labelled is not None:
-        return Cells.of_release(form.labelled, weighted=weighted).answers(workload)
-    return np.array([form.count(workload.query(number)) for number in range(len(workload))])
 
 
 def learning(truth: Tally, form: Form, rng: np.random.Generator, progress: Progress) -> list[dict[str, Any]]:
@@ -213,18 +224,33 @@ def can_learn() -> bool:
     return find_spec("sklearn") is not None
 
 
-def losses(truth: Tally, form: Form, columns: list[dict[str, Any]], pairs: list[dict[str, Any]]) -> dict[str, float]:
-    """Return all metrics of what labels lose, by name; nothing for forms that have no labels.
+def losses_of_labels(truth: Tally, form: Form) -> dict[str, float]:
+    """Return what metrics say of what labels lose, by name, but those that average over columns or pairs.
 
-    Those that average over columns and pairs are taken from what is known of these already.
+    There are none for forms that have no labels, and none where only items are published.
     """
     labelled = form.labelled
-    if labelled is None:
+    if labelled is None or not labelled.shown.columns:
         return {}
-    found = _averages(columns, pairs)
-    for name, kind in registered("metrics").items():
-        if name not in found and not any(kind.recipe_keys().values()):
-            found[name] = float(kind().measure(truth, labelled))
+    averages = _averages([], [])
+    kinds = {
+        name: kind
+        for name, kind in registered("metrics").items()
+        if name not in averages and not any(kind.recipe_keys().values())
+    }
+    measured = do_together([partial(_measured, kind, truth, labelled) for kind in kinds.values()], steps=len(truth))
+    return dict(zip(kinds, measured, strict=True))
+
+
+def _measured(kind: Callable[[], Any], truth: Tally, labelled: Labelled) -> float:
+    return float(kind().measure(truth, labelled))
+
+
+def with_averages(
+    losses: dict[str, float], columns: list[dict[str, Any]], pairs: list[dict[str, Any]]
+) -> dict[str, float]:
+    """Return losses with those that average over columns and pairs, as far as they are numbers, by name."""
+    found = {**losses, **_averages(columns, pairs)}
     return {name: found[name] for name in sorted(found) if np.isfinite(found[name])}
 
 

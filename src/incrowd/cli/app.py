@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from copy import copy
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
@@ -81,6 +82,30 @@ def _add_commands() -> IncrowdError | None:
 _BROKEN = _add_commands()
 
 
+def asked_for(arguments: list[str]) -> typer.Typer:
+    """Return the program, with only summaries of commands not asked for: all options take a third of a start."""
+    asked = next((argument for argument in arguments if not argument.startswith("-")), None)
+    program = _summarized(app, asked)
+    program.registered_groups = [copy(group) for group in app.registered_groups]
+    for group in program.registered_groups:
+        if group.typer_instance is not None and group.name != asked:
+            group.typer_instance = _summarized(group.typer_instance, None)
+    return program
+
+
+def _summarized(commands: typer.Typer, asked: str | None) -> typer.Typer:
+    commands = copy(commands)
+    commands.registered_commands = [copy(info) for info in commands.registered_commands]
+    for info in commands.registered_commands:
+        if info.callback is not None and asked not in (info.name, info.callback.__name__.replace("_", "-")):
+
+            def only_told() -> None: ...
+
+            only_told.__doc__, only_told.__name__ = info.callback.__doc__, info.callback.__name__
+            info.callback = only_told
+    return commands
+
+
 def exit_code(error: IncrowdError) -> int:
     """Return the exit code that tells a script what kind of thing went wrong."""
     if isinstance(error, Unsatisfiable):
@@ -113,7 +138,7 @@ def main() -> None:
     try:
         if _BROKEN is not None:
             raise _BROKEN
-        app()
+        asked_for(sys.argv[1:])()
     except (Exception, KeyboardInterrupt, Stopped) as error:
         sys.exit(_explain(error))
 

@@ -25,6 +25,7 @@ _ORIGINAL = typer.Option("--original", help="The table that the release was made
 _EXTERNAL = typer.Option("--external", help="A table about people that an adversary may have.")
 _EARLIER = typer.Option("--earlier", help="Another release about overlapping people; repeat.")
 _DESCRIPTION = typer.Option("--description", help="What the columns of a foreign release are (TOML), or a recipe.")
+_THREADS = typer.Option(min=1, help="How many threads there may be (default: INCROWD_THREADS, or one for each core).")
 _SEED = typer.Option(min=0, help="Picks the people who are attacked and the queries that are asked.")
 
 
@@ -47,6 +48,7 @@ def audit(
         bool, typer.Option(help="Also measure which options would change the findings (takes some 10 seconds more).")
     ] = True,
     seed: Annotated[int, _SEED] = 0,
+    threads: Annotated[int | None, _THREADS] = None,
     *,
     reading: Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print the audit as JSON.")] = False,
@@ -74,6 +76,7 @@ def audit(
             learn=learning,
             remedies=remedies,
             seed=seed,
+            threads=threads,
             progress=progress,
         )
         written = None if output is None else found.save(output)
@@ -122,6 +125,7 @@ def attack(
         typer.Option("--person", help='Show one person\'s ladder: "age=34, sex=F" in the order they are learnt.'),
     ] = None,
     seed: Annotated[int, _SEED] = 0,
+    threads: Annotated[int | None, _THREADS] = None,
     *,
     reading: Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")] = False,
@@ -132,9 +136,10 @@ def attack(
 
     from incrowd.auditing.run import aim, attack_all, every_attack
     from incrowd.cli.output import print_json, showing_progress, summary_table
+    from incrowd.common.threads import using
     from incrowd.errors import escaped
 
-    with showing_progress(quiet=as_json) as progress:
+    with showing_progress(quiet=as_json) as progress, using(threads):
         table = _original(original, reading)
         opened, others = _open(release, table, external, earlier, description, progress)
         target, _ = aim(opened, original=table if others else None, external=external, earlier=others, seed=seed)

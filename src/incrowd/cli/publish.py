@@ -51,7 +51,8 @@ def publish(
     ] = None,
     engine: Annotated[str, typer.Option(help="local, or spark: who reads, counts and writes the rows.")] = "local",
     master: Annotated[
-        str | None, typer.Option(help="Spark's master: local[2], spark://host:7077, yarn, … (default: Spark's own).")
+        str | None,
+        typer.Option(help="Spark's master: local[2], spark://host:7077, sc://host, … (default: its own)."),
     ] = None,
     ledger: Annotated[
         Path | None,
@@ -76,6 +77,10 @@ def publish(
         float | None,
         typer.Option(help="The same, until so many seconds are over (default: as the recipe says, or no limit)."),
     ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(min=1, help="How many threads there may be (default: INCROWD_THREADS, or one for each core)."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a release that is there already.")] = False,
     spreadsheet_safe: Annotated[
         bool, typer.Option("--spreadsheet-safe", help="Make cells plain text that a spreadsheet would run as formulas.")
@@ -88,6 +93,7 @@ def publish(
 
     from incrowd.cli.if_unsafe import as_way
     from incrowd.cli.output import print_json, release_lines, showing_progress, summary_table
+    from incrowd.common.threads import using
     from incrowd.core.families import registered
     from incrowd.core.release_directory import require_free
     from incrowd.core.show import asked_of, require_show
@@ -127,7 +133,7 @@ def publish(
     if save_recipe is not None:
         require_own_place(save_recipe, None if directory == PIPE or is_database(directory) else Path(directory))
     session = engines[engine].start_session(master)
-    with showing_progress(quiet=quiet or as_json) as progress:
+    with showing_progress(quiet=quiet or as_json) as progress, using(threads):
         book = None if ledger is None else Ledger(ledger)
         release = loaded.run(
             seed=seed, show=asked_show, ledger=book, if_unsafe=chosen_way, effort=effort, seconds=seconds,

@@ -66,26 +66,32 @@ def private_place(target: Path, settle: Settle = lambda _: True) -> Iterator[Pat
                     parent.rmdir()
 
 
-def clear_abandoned(target: Path, settle: Settle = lambda _: True) -> None:
-    """Take away the places of runs to this target that were killed; those of living runs stay."""
+def clear_abandoned(target: Path, settle: Settle = lambda _: True) -> bool:
+    """Take away the places of runs to this target that were killed; those of living runs stay. Tell if there were any.
+
+    Of places that are in use, nothing is told.
+    """
     own = re.compile(re.escape(_prefix(target)) + "[0-9a-f]{12}" + re.escape(_SUFFIX))
+    found = False
     with suppress(OSError), os.scandir(target.parent) as entries:
         for place in [Path(entry.path) for entry in entries if own.fullmatch(entry.name)]:
             with suppress(OSError):
-                _clear(place, settle)
+                found |= _clear(place, settle)
+    return found
 
 
-def _clear(place: Path, settle: Settle) -> None:
+def _clear(place: Path, settle: Settle) -> bool:
     found = place.lstat()
     if not stat.S_ISDIR(found.st_mode) or (hasattr(os, "geteuid") and found.st_uid != os.geteuid()):
-        return  # not ours: another user may have made it in order that we touch what it leads to
+        return False  # not ours: another user may have made it in order that we touch what it leads to
     lock = _lock(place, required=True)
     if lock is None:
-        return
+        return False
     try:
         _remove(place, settle, lock)
     finally:
         lock.end()
+    return True
 
 
 def _remove(place: Path, settle: Settle, lock: Lock | None) -> None:

@@ -41,12 +41,14 @@ from incrowd.core.people import (
 from incrowd.core.pseudonyms import PseudonymKey
 from incrowd.core.recoding import Recoding, Showing
 from incrowd.core.schema import Schema
+from incrowd.core.show import Show
 from incrowd.core.source import Origin, ReadOptions
 from incrowd.core.tally import Tally, code_table
 from incrowd.core.weights import WeightedTuples, estimated_population, read_weights
 from incrowd.dates.treatment import DateTreatment
 from incrowd.errors import EmptyTable, SchemaError, SourceError
 from incrowd.hierarchies.texts import TextRules
+from incrowd.hierarchies.tree import Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +133,10 @@ class PublishedRows(Protocol):
         """Return them as a frame of the engine's own; None where they only come in batches."""
         return None
 
+    def tables(self) -> Mapping[str, Any]:
+        """Return what is published besides, where that is not with the form: frames of the engine's own, by name."""
+        return {}
+
     def save(
         self, texts: ReleaseTexts, target: str | Path, *, format: str | None, force: bool, progress: Progress
     ) -> Path | str | None:
@@ -198,6 +204,10 @@ class PartsTask:
     """How many distinct tuples it has."""
     limit: int
     """How many one machine is to hold."""
+    secret: tuple[int, ...] = ()
+    """What chance in parts is made of."""
+    show: Callable[[Mapping[str, Tree]], Mapping[str, Show]] = lambda trees: {}
+    """What is shown in place of labels, by column, once it is known which columns are numbers."""
 
 
 @dataclass(frozen=True)
@@ -257,8 +267,11 @@ class Engine(Named, Protocol):
         return None
 
     @classmethod
-    def open_described(cls, session: Any, described: Mapping[str, Any]) -> Origin | None:
-        """Open what a recipe's [source] describes in a session of the engine's; None where it has no sessions."""
+    def open_described(cls, session: Any, described: Mapping[str, Any], *, only_stated: bool = False) -> Origin | None:
+        """Open what a recipe's [source] describes in a session of the engine's; None where it has no sessions.
+
+        With `only_stated`, no row decides how another one is read, or whether the table is.
+        """
         return None
 
     def as_stated(self) -> Engine:
@@ -494,6 +507,11 @@ class Engine(Named, Protocol):
         Of rows that only such columns tell apart, `shuffle` decides which ones a sample takes: the same each time.
         """
         ...
+
+    @property
+    def most_rows(self) -> int | None:
+        """How many rows one machine is to hold, where a form holds them one by one; None where there is no limit."""
+        return None
 
     def in_parts(self, task: PartsTask) -> MadeInParts | None:
         """Publish a table that is too large to be counted; None where the engine cannot."""

@@ -63,6 +63,24 @@ class AnyMethod(Named, Protocol):
         return False
 
     @property
+    def searches_parts(self) -> bool:
+        """Whether it may search parts of a table one by one: nothing that it decides of some has to hold for all.
+
+        Of a table that is too large for one machine, such methods see one part at a time; others see all of it, less
+        specific (`not_below`).
+        """
+        return False
+
+    @property
+    def least_levels(self) -> Mapping[str, int]:
+        """The levels of columns below which it shows nothing, as far as that is known before it looks; else 0."""
+        return {}
+
+    def not_below(self, levels: Mapping[str, int]) -> Self:
+        """Return it for a table that is only known at these levels; what it shows is at least as high in any case."""
+        return self
+
+    @property
     def moves(self) -> Moves | None:
         """What people who move between its groups (`effort`) have to keep to; None where they may not move.
 
@@ -101,6 +119,10 @@ class Method(AnyMethod, Protocol):
 
     They never see rows.
     """
+
+    def settled(self, found: Recoding) -> Self:
+        """Return it with what it decided of some people and has to decide alike for all, where it searches parts."""
+        return self
 
     def search(
         self,

@@ -73,6 +73,13 @@ class Showing(Named, Protocol):
     """Whether nobody may have several rows: where quasi-identifiers are published row by row as they are, a reader sees
     how many rows somebody has, and may conclude which values of a bucket these must be."""
 
+    def columns_in_parts(self, schema: Schema) -> tuple[str, ...] | None:
+        """Return what rows show where parts of a table, told apart by exact values, are shown one by one.
+
+        None where that cannot be: somebody could match what another part shows.
+        """
+        return None
+
     def show(self, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int, rng: np.random.Generator) -> Form:
         """Return what is published of a tally; `rows_in` is how many rows there were to publish."""
         ...

@@ -114,6 +114,12 @@ def require_free(target: Path, *, force: bool, contents: Contents = RELEASE) -> 
         _require_short_names(itself, above)
 
 
+def clear_killed(target: Path, contents: Contents = RELEASE) -> bool:
+    """Put right what killed runs to this target left; tell whether there was anything."""
+    itself = _itself(target)
+    return clear_abandoned(itself, partial(_settle, itself, contents))
+
+
 def require_directory(directory: Path) -> None:
     """Make a directory for loose files where there is none yet."""
     require_name(directory)

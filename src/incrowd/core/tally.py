@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.common.keys import number_keys
+from incrowd.common.threads import do_together
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.texts import AS_THEY_LOOK, TextRules
 from incrowd.hierarchies.tree import MISSING, Tree
@@ -63,6 +64,10 @@ class Tally:
         """Return one column's codes."""
         codes: Codes = self.codes[:, self.columns.index(name)]
         return codes
+
+    def codes_of(self, names: Sequence[str]) -> Codes:
+        """Return the codes of some columns side by side; of none, as many rows without any."""
+        return np.ascontiguousarray(self.codes[:, [self.columns.index(name) for name in names]])
 
     def project(self, columns: Sequence[str]) -> tuple[Tally, NDArray[np.int64]]:
         """Return the tally of some columns alone, and for each tuple its place in it."""
@@ -121,17 +126,21 @@ def code_table(
     """
     columns = tuple(sorted(hierarchies))
     known = () if people is None else tuple(name for name in columns if name in people.columns)
-    trees: dict[str, Tree] = {}
     codes = np.empty((len(counts), len(columns)), dtype=np.int32)  # a frame without columns has no height
     people_codes = np.empty((0 if people is None else people.height, len(known)), dtype=np.int32)
-    for place, name in enumerate(columns):
+
+    def code(place: int, name: str) -> Tree:
         raw = distinct[name].alias("")  # without its name, since Polars takes "*" and "^a.*$" for patterns
         if people is not None and name in known:
             raw = pl.concat([raw, people[name].alias("")])
-        trees[name], coded = code_column(name, raw, hierarchies[name], texts)
+        tree, coded = code_column(name, raw, hierarchies[name], texts)
         codes[:, place] = coded[: distinct.height]
         if name in known:
             people_codes[:, known.index(name)] = coded[distinct.height :]
+        return tree
+
+    built = do_together([partial(code, place, name) for place, name in enumerate(columns)], steps=codes.size)
+    trees = dict(zip(columns, built, strict=True))
     population = None
     if people is not None and people_counts is not None:
         index, first = group_tuples(people_codes, [trees[name].size for name in known])

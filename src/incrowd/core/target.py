@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.common.surface import option
+from incrowd.common.threads import Once
 from incrowd.core.changed import ChangeFacts
 from incrowd.core.dated import DatedRows
 from incrowd.core.form import Form
@@ -98,8 +99,8 @@ class Target:
     joined: Target | None = None
     joined_by: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
-    _readings: dict[str | None, Mapping[str, Matches]] = field(default_factory=dict, init=False, repr=False)
-    _shared: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+    _readings: Once = field(default_factory=Once, init=False, repr=False)
+    _shared: Once = field(default_factory=Once, init=False, repr=False)
 
     @property
     def with_outsiders(self) -> Target:
@@ -123,7 +124,7 @@ class Target:
         values = max((self.view.trees[name].size for name in secret), default=1)
         number = min(self.most_people, max(MOST_BELIEFS // values, 1000))
         chosen, counts = draw_people(self.truth.counts, number, np.random.default_rng(self.seed))
-        known = np.stack([self.truth.column(name)[chosen] for name in columns], axis=1)
+        known = self.truth.codes_of(columns)[chosen]
         tuple_of, first = group_tuples(known, [self.view.trees[name].size for name in columns])
         hidden = [self.truth.column(name)[chosen] for name in secret]
         secrets = np.stack(hidden, axis=1) if hidden else np.zeros((len(chosen), 0), dtype=np.int32)
@@ -131,10 +132,7 @@ class Target:
 
     def share(self, name: str, work: Callable[[], T]) -> T:
         """Return what some work finds out, which is done once for all attacks that need it."""
-        if name not in self._shared:
-            self._shared[name] = work()
-        found: T = self._shared[name]
-        return found
+        return self._shared.get(name, work)
 
     def matches(self, column: str | None) -> Matches:
         """Return the crowds that each tuple of `people` could be in, every row that fits being as likely."""
@@ -142,9 +140,7 @@ class Target:
 
     def readings(self, column: str | None) -> Mapping[str, Matches]:
         """Return the same by every rule that a reader may have; see `View.readings`."""
-        if column not in self._readings:
-            self._readings[column] = self.view.readings(self.view.match(self.people.tuples, column))
-        return self._readings[column]
+        return self._readings.get(column, lambda: self.view.readings(self.view.match(self.people.tuples, column)))
 
 
 def draw_people(counts: Counts, number: int, rng: np.random.Generator) -> tuple[Ints, Counts]:

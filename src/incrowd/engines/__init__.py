@@ -16,9 +16,9 @@ def open_engine(given: object, options: ReadOptions | None = None) -> Engine:
     return engine_for(given).open(given, options or ReadOptions())
 
 
-def open_in_session(session: object, described: Mapping[str, Any]) -> Origin:
+def open_in_session(session: object, described: Mapping[str, Any], *, only_stated: bool = False) -> Origin:
     """Open what a recipe's [source] describes in a session of an engine that has sessions."""
-    opened = engine_for(session).open_described(session, described)
+    opened = engine_for(session).open_described(session, described, only_stated=only_stated)
     if opened is None:
         raise SourceError(f"a {type(session).__name__} is no session that tables can be opened in.")
     return opened

@@ -41,6 +41,10 @@ class ShowBuckets(Showing):
         if self.tables not in ("one", "two"):
             raise RecipeError(f'bucketized: tables is "one" or "two", not {self.tables!r}.')
 
+    def columns_in_parts(self, schema: Schema) -> tuple[str, ...]:
+        """Return the quasi-identifiers, and the sensitive columns where these are in the same table."""
+        return tuple(name for name in schema.tallied if name in schema.quasi or self.tables == "one")
+
     def show(
         self, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int, rng: np.random.Generator
     ) -> SlicedTable:

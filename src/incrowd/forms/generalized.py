@@ -339,7 +339,7 @@ class Generalized(Form):
         Groups and lines get an order that depends on nothing but what they stand for, so that an audit of a release and
         of its file pick the same ones where several are as good.
         """
-        if not len(self.shown):
+        if not len(self.shown) or not self.shown.columns:  # nothing is shown that could be read in two ways
             return self
         shown = self.shown
         runs = [reach(before, self, name) for name in shown.columns]

@@ -8,7 +8,7 @@ from itertools import groupby
 import numpy as np
 import polars as pl
 
-from incrowd.common.arrays import Ints
+from incrowd.common.arrays import Floats, Ints
 from incrowd.dp.boxes.margins import Margins, Pair, Single
 from incrowd.errors import SourceError
 from incrowd.hierarchies.naming import name_runs
@@ -17,6 +17,8 @@ from incrowd.hierarchies.tree import Tree
 CLASS = "*class*"
 """What the combination of all sensitive values is called; places number these as the table `measured` has them."""
 _TORN = "the table 'margins' of this release is not as it was written: columns, cells or numbers are missing in it."
+_MOST_ROWS = 2.0**53
+"""A number above is not whole any more as floating point."""
 _COLUMNS = {
     "first": pl.String,
     "first label": pl.String,
@@ -56,7 +58,7 @@ def _described(name: str, trees: Mapping[str, Tree], cells: Ints, size: int) -> 
     return pl.DataFrame({"name": [name] * number, "label": labels, "place": places}, strict=False)
 
 
-def _lines(first: pl.DataFrame, second: pl.DataFrame | None, counts: Ints, variance: float) -> pl.DataFrame:
+def _lines(first: pl.DataFrame, second: pl.DataFrame | None, counts: Ints | Floats, variance: float) -> pl.DataFrame:
     other = pl.DataFrame({"name": [None], "label": [None], "place": [None]}) if second is None else second
     rows, columns = first.height, other.height
     ours = first[np.repeat(np.arange(rows), columns)]
@@ -84,7 +86,10 @@ def read_margins(lines: pl.DataFrame, columns: Sequence[str], trees: Mapping[str
         pl.col("first", "first place", "second", "second place").cast(pl.String),
         pl.col("estimate", "variance").cast(pl.Float64, strict=False),
     )
-    if lines["estimate"].null_count() or lines["variance"].null_count():
+    numbers = lines.select("estimate", "variance")
+    if sum(numbers.null_count().row(0)) or not np.isfinite(numbers.to_numpy()).all():
+        raise SourceError(_TORN)
+    if (lines["variance"] < 0).any() or (lines["estimate"].abs() > _MOST_ROWS).any():
         raise SourceError(_TORN)
     sizes = {**{name: trees[name].size for name in columns}, CLASS: classes}
     places = {name: place for place, name in enumerate([*columns, CLASS])}
@@ -96,24 +101,32 @@ def read_margins(lines: pl.DataFrame, columns: Sequence[str], trees: Mapping[str
         number = len(list(group))
         block = lines.slice(start, number)
         start += number
-        if first not in places or (second is not None and second not in places):
+        if first not in places or (second is not None and places.get(second, -1) <= places[first]):
+            raise SourceError(_TORN)
+        if block["variance"].n_unique() > 1:
             raise SourceError(_TORN)
         variance = float(block["variance"][0])
         estimates = np.rint(block["estimate"].to_numpy()).astype(np.int64)
         ours = _cells(block["first place"], sizes[first])
         if second is None:
-            if len(estimates) != sizes[first]:
+            if len(estimates) != sizes[first] or len(np.unique(ours)) != len(ours) or places[first] in singles:
                 raise SourceError(_TORN)
             singles[places[first]] = Single(estimates, variance)
             continue
         theirs = _cells(block["second place"], sizes[second])
         shape = (int(ours.max()) + 1, int(theirs.max()) + 1)
-        if len(estimates) != shape[0] * shape[1]:
+        if len(estimates) != shape[0] * shape[1] or not _in_order(block, shape):
             raise SourceError(_TORN)
         pairs.append(Pair((places[first], places[second]), (ours, theirs), estimates.reshape(shape), variance))
-    if sorted(singles) != list(range(len(columns))):
+    if sorted(singles) != list(range(len(columns))) or len({pair.columns for pair in pairs}) < len(pairs):
         raise SourceError(_TORN)
     return Margins(tuple(singles[place] for place in range(len(columns))), tuple(pairs))
+
+
+def _in_order(block: pl.DataFrame, shape: tuple[int, int]) -> bool:
+    """Whether the lines of a pair are those of the first cell, with all second ones, then of the next."""
+    first, second = (block[name].to_numpy().reshape(shape) for name in ("first place", "second place"))
+    return bool((first == first[:, :1]).all() and (second == second[:1]).all())
 
 
 def _cells(written: pl.Series, size: int) -> Ints:

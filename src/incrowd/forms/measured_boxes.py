@@ -7,14 +7,15 @@ was made so, costs no more privacy, and is published beside the rows (`measured`
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
+from incrowd.common.threads import do_together
 from incrowd.core.estimate import NoisyCount
 from incrowd.core.query import Query, matching_codes
 from incrowd.core.schema import Schema
@@ -29,6 +30,7 @@ from incrowd.forms.reading.labels import codes_of_labels, number_labels, runs_of
 from incrowd.forms.verify import COUNT
 from incrowd.hierarchies.naming import name_runs
 from incrowd.hierarchies.tree import Tree
+from incrowd.kernels.questions import count_questions
 
 _MODEL = 1000.0
 """What a model gets wrong is in the order of a thousandth of the squared number of rows, before it is measured."""
@@ -52,6 +54,8 @@ class MeasuredBoxes:
     class_codes: Codes
     errors: ErrorFactors = field(default_factory=ErrorFactors)
     """How wrong it is to spread a box's rows evenly."""
+    may_be_missing: tuple[str, ...] | None = None
+    """Columns that may have missing values, where it takes more than the classes to tell: not all have rows."""
 
     @classmethod
     def of(cls, schema: Schema, trees: Mapping[str, Tree], tree: NoisyTree, class_codes: Codes) -> MeasuredBoxes:
@@ -66,7 +70,7 @@ class MeasuredBoxes:
         """The quasi-identifiers."""
         return tuple(sorted(self.schema.quasi))
 
-    @property
+    @cached_property
     def from_model(self) -> bool:
         """Whether nothing was counted: the boxes and their counts come from a model."""
         return bool(np.isinf(self.tree.variances).all())
@@ -94,15 +98,46 @@ class MeasuredBoxes:
         shares, classes = self._shares(asked)
         leaves = self._leaves[shares[self._leaves] > 0]
         parts, counts = shares[leaves], self.tree.estimates[leaves][:, classes].sum(axis=1)
-        center = math.fsum(parts * counts)
+        center = _added_up(parts, counts)
         if self.from_model:
-            known = self._noise_of_column(asked)
-            if known is not None:
-                return center, known, 0.0
-            return center, 0.0, _of_model(center, float(self.tree.noisy.sum())) if asked else 0.0
+            return self._parts_of_model(center, asked)
         each = variances_of_sums(self.tree.parents, self.tree.variances, shares[:, None])[0]
-        spread = max(0.0, math.fsum(np.sqrt(parts * (1 - parts)) * counts))
+        spread = max(0.0, math.fsum((np.sqrt(parts * (1 - parts)) * counts).tolist()))
         return center, float(each) * int(classes.sum()), spread
+
+    def parts_of(self, questions: Sequence[Mapping[str, Bools]]) -> Floats:
+        """Return the same for many questions, one a line; where boxes are single values, in one pass over them."""
+        boxes = self.tree
+        if not self.from_model or boxes.margins is not None or (boxes.highs - boxes.lows > 1).any():
+            steps = len(questions) * len(boxes.parents)
+            return np.array(do_together([partial(self.parts, asked) for asked in questions], steps=steps))
+        box, kind = np.nonzero(boxes.noisy)
+        counts = self.rows_asked(boxes.lows[box], kind, boxes.noisy[box, kind], questions)
+        return np.array([self._parts_of_model(float(one), asked) for one, asked in zip(counts, questions, strict=True)])
+
+    def rows_asked(self, codes: Codes, classes: Ints, counts: Ints, questions: Sequence[Mapping[str, Bools]]) -> Ints:
+        """Return how many rows with these codes, of these classes, each question is about."""
+        places = {name: place for place, name in enumerate(self.columns)}
+        asked: list[Mapping[int, Bools]] = [
+            {places[name]: matches for name, matches in one.items() if name in places}
+            | {len(places): self._classes(one)}
+            for one in questions
+        ]
+        sizes = [*(self.trees[name].size for name in self.columns), len(self.class_codes)]
+        rows = np.empty((len(codes), len(sizes)), dtype=np.int32)
+        rows[:, :-1], rows[:, -1] = codes, classes
+        return count_questions(rows, counts, sizes, asked)
+
+    @cached_property
+    def _all_rows(self) -> float:
+        return float(self.tree.noisy.sum())
+
+    def _parts_of_model(self, center: float, asked: Mapping[str, Bools]) -> tuple[float, float, float]:
+        """Return an answer with what is known of its error, where rows come from a model."""
+        known = self._noise_of_column(asked)
+        if known is not None:
+            return center, known, 0.0
+        return center, 0.0, _of_model(center, self._all_rows) if asked else 0.0
 
     def _noise_of_column(self, asked: Mapping[str, Bools]) -> float | None:
         """Return the variance of a count of one condition, where rows come from a model that has a column's counts."""
@@ -110,9 +145,19 @@ class MeasuredBoxes:
             return None
         [(name, matches)] = asked.items()
         each = self.errors.columns.get(name)
-        some = matches[self._classes_codes(name)] if name in self.schema.sensitive else matches
-        number, of_all = int(some.sum()), len(some)
+        number, of_all = int(matches.sum()), len(matches)
+        if name in self.schema.sensitive:  # of all classes, whether there are rows of them or not
+            starts = self._class_starts
+            others = math.prod(self.trees[one].size - start for one, start in starts.items() if one != name)
+            number, of_all = int(matches[starts[name] :].sum()) * others, (of_all - starts[name]) * others
         return None if each is None else each * number * max(1 - number / of_all, 1 / of_all)
+
+    @cached_property
+    def _class_starts(self) -> dict[str, int]:
+        """The first code of each sensitive column that classes have: 1 where no value may be missing."""
+        if self.may_be_missing is not None:
+            return {name: int(name not in self.may_be_missing) for name in sorted(self.schema.sensitive)}
+        return {name: int(self._classes_codes(name).min(initial=1)) for name in sorted(self.schema.sensitive)}
 
     def _parts_of_margins(self, spreading: Spreading, asked: Mapping[str, Bools]) -> tuple[float, float, float]:
         """Return the same where single columns and pairs tell how rows are spread."""
@@ -320,7 +365,7 @@ class MeasuredBoxes:
         noisy[np.arange(lines.height), class_of] = boxes.counts
         nowhere, unknown = np.full(lines.height, -1, dtype=np.int64), np.full(lines.height, np.inf)
         tree = NoisyTree(nowhere, boxes.lows, boxes.highs, noisy, unknown)
-        return cls(schema, trees, tree, boxes.values[first])
+        return cls(schema, trees, tree, boxes.values[first], may_be_missing=tuple(may_be_missing))
 
     def rows_of(self, lines: pl.DataFrame, rng: np.random.Generator) -> tuple[dict[str, Codes], Floats]:
         """Return as many rows as published lines say, each value drawn evenly from its box; their order is nothing."""
@@ -427,6 +472,15 @@ def _read_places(written: pl.Series, schema: Schema, trees: Mapping[str, Tree]) 
     if (lows >= highs).any() or (highs > [trees[name].size for name in sorted(schema.quasi)]).any():
         raise SourceError(_TORN)
     return lows, highs
+
+
+def _added_up(shares: Floats, counts: Floats) -> float:
+    """Return the sum of products, the same however boxes are divided into lines: counts of equal shares come first.
+
+    Counts are whole parts of one person, so that these sums are exact.
+    """
+    each, place = np.unique(shares, return_inverse=True)
+    return math.fsum(each * np.bincount(place, weights=counts, minlength=len(each)))
 
 
 def _of_model(count: float, total: float) -> float:

@@ -7,7 +7,6 @@ attribute alone in one (Li, Li, Zhang & Molloy 2012).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -25,7 +24,7 @@ from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.groups import Groups, Histogram, LazyHistograms, histogram
 from incrowd.core.model import Guarantee, Model
 from incrowd.core.people import PlacedPeople
-from incrowd.core.query import Query, matching_codes
+from incrowd.core.query import Condition, Query, matching_codes
 from incrowd.core.recoding import WITHHELD, Recoding, Showing
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally, group_tuples
@@ -40,12 +39,9 @@ from incrowd.forms.slices.sliced_rows import Columns, SlicedRows
 from incrowd.forms.slices.slices import Buckets, ignoring_missing
 from incrowd.forms.slices.verify_matches import verify_matches
 from incrowd.hierarchies.tree import Tree
+from incrowd.kernels.slicing_counts import count_in_buckets
 
 Sliced = TypeVar("Sliced", bound="SlicedTable")
-
-
-_STEPS_OF_ONE = 2.0**24
-"""Parts of a row are counted in such steps: sums of them are exact, whatever the order of rows in a file."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +66,10 @@ class ShowSlices(Showing):
         if any(isinstance(column, str) for column in self.columns):
             raise RecipeError("sliced: columns is a list of lists of attributes.")
         object.__setattr__(self, "columns", tuple(tuple(column) for column in self.columns))
+
+    def columns_in_parts(self, schema: Schema) -> tuple[str, ...] | None:
+        """Return all attributes, as long as they are shown as they are and once."""
+        return None if self.overlapping or any(self.levels.values()) else tuple(schema.tallied)
 
     def show(
         self, tally: Tally, schema: Schema, recoding: Recoding, *, rows_in: int, rng: np.random.Generator
@@ -204,23 +204,33 @@ class SlicedTable(SlicedRows, Form):
 
     def count(self, query: Query) -> float:
         """Estimate how many rows satisfy every condition: bucket by bucket, columns taken as independent."""
-        sizes = self.group_sizes.astype(np.float64)
-        estimate = sizes.copy()
-        asked = dict(query)
+        asked, wanted = dict(query), list[list[tuple[int, Floats]]]()
         # An attribute that is in several columns is asked for where most of the others are.
         for column in sorted(self.columns, key=lambda column: -len(asked.keys() & set(column))):
-            fits: Floats | None = None
-            for name in [name for name in column if name in asked]:
-                share = self.matching_shares(name, matching_codes(name, self.tally.trees[name], asked.pop(name)))
-                share = share[self.shown.column(name)]
-                fits = share if fits is None else fits * share
-            if fits is not None:
-                rows = np.round(fits[self.buckets.tuples] * self.buckets.counts * _STEPS_OF_ONE) / _STEPS_OF_ONE
-                estimate *= np.bincount(self.buckets.bucket_of, rows, minlength=len(sizes)) / np.maximum(sizes, 1)
+            shares = [
+                (self.shown.columns.index(name), self.matching_shares(name, self._matching(name, asked.pop(name))))
+                for name in column
+                if name in asked
+            ]
+            if shares:
+                wanted.append(shares)
         if asked:
             name = next(iter(asked))
             raise QueryError(f"'{name}' is not a column of the release.{did_you_mean(name, self.schema.tallied)}")
-        return math.fsum(estimate)
+        return count_in_buckets(
+            self._codes_of_parts, self.buckets.counts, self.buckets.bucket_of, self.group_sizes, wanted
+        )
+
+    def _matching(self, name: str, condition: Condition) -> Bools:
+        return matching_codes(name, self.tally.trees[name], condition)
+
+    @cached_property
+    def _codes_of_parts(self) -> Codes:
+        """What is shown of each part of the buckets, one attribute after the other: that is how it is looked at."""
+        codes = np.empty((len(self.shown.columns), len(self.buckets.tuples)), dtype=np.int32)
+        for place, name in enumerate(self.shown.columns):
+            codes[place] = self.shown.column(name)[self.buckets.tuples]
+        return codes
 
     def matching_shares(self, name: str, matches: Bools) -> Floats:
         """Return how much of what each code of a column is shown as satisfies a condition, values taken as even.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.common.threads import threads
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
@@ -24,5 +25,5 @@ def add_up_shares(runs: Codes, counts: Floats, shares: Floats, starts: Ints, ask
     """
     answers = np.zeros(len(asked))
     by_run = np.ascontiguousarray(shares.T)
-    call("add_up_shares", runs, counts, by_run, starts, np.ascontiguousarray(asked), answers)
+    call("add_up_shares", runs, counts, by_run, starts, np.ascontiguousarray(asked), answers, threads())
     return answers

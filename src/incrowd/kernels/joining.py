@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 def nearest(
-    searching: Ints, is_failing: Bools, only_failing: bool, own_row: Ints, kind_of: Ints, safe: Bools, cell_of: Ints,
-    members: Ints, starts: Ints, sizes: Ints, losses: Floats, lows: Codes, highs: Codes, levels: Ints, keys: Ints,
-    loss_at: Floats, first_key: Ints, highest: Ints, found: Ints, costs: Floats,
+    searching: Ints, is_failing: Bools, only_failing: bool, own_row: Ints, kind_of: Ints, safe: Bools, sizes: Ints,
+    losses: Floats, lows: Codes, highs: Codes, levels: Ints, keys: Ints, loss_at: Floats, first_key: Ints,
+    highest: Ints, found: Ints, costs: Floats,
 ) -> None:  # fmt: skip
     """Find, for each searching group, the groups that it costs least to join, cheapest first.
 
-    The cost is what joining adds to the loss of both, per row that was failing. Only groups of the same cell are looked
-    at (`members[starts[cell]:starts[cell + 1]]`), and only those of a kind that makes the group safe, by its row of
-    `safe`. `found` has as many columns as groups are wanted; where there are fewer, it is -1.
+    The cost is what joining adds to the loss of both, per row that was failing. Only groups of a kind that makes the
+    group safe are looked at, by its row of `safe`. `found` has as many columns as groups are wanted; where there are
+    fewer, it is -1. Groups are kept in a tree of boxes, and boxes where all must cost more are left out.
     """
     call(
-        "nearest", searching, is_failing, only_failing, own_row, kind_of, safe, cell_of, members, starts, sizes, losses,
-        lows, highs, levels, keys, loss_at, first_key, highest, found, costs, threads(),
+        "nearest", searching, is_failing, only_failing, own_row, kind_of, safe, sizes, losses, lows, highs,
+        levels, keys, loss_at, first_key, highest, found, costs, threads(),
     )  # fmt: skip
 
 
@@ -40,6 +40,22 @@ def match(ones: Ints, others: Ints, taken: Bools) -> Bools:
     accepted = np.zeros(len(ones), dtype=np.bool_)
     call("match_pairs", ones, others, taken, accepted)
     return accepted
+
+
+def match_unions(
+    ones: Ints, others: Ints, limits: Floats, taken: Bools, sizes: Ints, losses: Floats, lows: Codes, highs: Codes,
+    levels: Ints, keys: Ints, loss_at: Floats, first_key: Ints, highest: Ints,
+) -> tuple[Ints, Bools]:  # fmt: skip
+    """Take pairs in their order; a group whose choice was taken joins the union if that costs at most its limit.
+
+    Return the group that each one joins, or -1, and which were the first to join theirs.
+    """
+    joins, is_first = np.full(len(sizes), -1), np.zeros(len(sizes), dtype=np.bool_)
+    call(
+        "match_unions", ones, others, limits, taken, sizes, losses, lows, highs, levels, keys, loss_at, first_key,
+        highest, joins, is_first,
+    )  # fmt: skip
+    return joins, is_first
 
 
 def costs_of_joining(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.common.threads import threads
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
@@ -35,6 +36,6 @@ def guess_secrets(
     worst, verdicts = np.empty(shape), np.empty(shape, dtype=np.int32)
     call(
         "guess_secrets", most, *listed, levels, *trie, starts, *entries, columns, secret_levels, hidden_offsets,
-        *hidden, most_codes, numerator, denominator, worst, verdicts,
+        *hidden, most_codes, numerator, denominator, worst, verdicts, threads(),
     )  # fmt: skip
     return worst, verdicts

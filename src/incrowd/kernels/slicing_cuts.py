@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.common.threads import threads
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
@@ -30,6 +31,6 @@ def cut_buckets(
     starts = np.empty(max(len(codes), 1) + 1, dtype=np.int64)  # no tuples at all are one bucket
     buckets = call(
         "cut_buckets", np.ascontiguousarray(codes), counts, positions, offsets, spans, sizes, knowns, pairs, weights,
-        known_number, pair_number, least, numerator, denominator, order, starts,
+        known_number, pair_number, least, numerator, denominator, order, starts, threads(),
     )  # fmt: skip
     return order, starts[: buckets + 1].copy()

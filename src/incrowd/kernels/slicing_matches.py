@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.common.threads import threads
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
@@ -51,5 +52,5 @@ def count_matches(
     """Return how many buckets each leaf matches, and how many leaves match each bucket."""
     of_leaf = np.zeros(levels[-1] - levels[-2], dtype=np.int64)
     of_bucket = np.zeros(starts.shape[1] - 1, dtype=np.int64)
-    call("count_matches", most, *listed, levels, *trie, starts, *entries, columns, of_leaf, of_bucket)
+    call("count_matches", most, *listed, levels, *trie, starts, *entries, columns, of_leaf, of_bucket, threads())
     return of_leaf, of_bucket

@@ -49,6 +49,11 @@ class Anatomy(Method):
         if self.tables not in ("one", "two"):
             raise RecipeError(f'anatomy: tables is "one" or "two", not {self.tables!r}.')
 
+    @property
+    def searches_parts(self) -> bool:
+        """Yes: any rows with different values make a bucket."""
+        return True
+
     def search(
         self,
         tally: Tally,

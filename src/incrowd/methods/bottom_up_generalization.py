@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd.common.arrays import Ints
+from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
 from incrowd.core.method import Method, require_possible
 from incrowd.core.model import Model, satisfies_all
@@ -23,6 +24,7 @@ from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
 from incrowd.methods.class_column import classes_of, require_target
+from incrowd.methods.deadline import Deadline
 from incrowd.methods.grouping import Grouper
 from incrowd.methods.taxonomy import Cuts, group_values, least_elsewhere, least_within
 
@@ -34,6 +36,7 @@ class BottomUpGeneralization(Method):
     Parameters
     ----------
     target : a sensitive column or quasi-identifier (default: the combination of all sensitive columns).
+    max_seconds : ends a long search: all columns then go up together until groups are safe (default: None).
 
     Steps that make the smallest group larger come first; among them, the one with the least loss / gain. If no step
     does, the one with the least loss is taken. Ties go to the step that widens the fewest rows by the least.
@@ -42,10 +45,13 @@ class BottomUpGeneralization(Method):
     """
 
     target: str | None = None
+    max_seconds: float | None = None
     name: ClassVar[str] = "bottom-up-generalization"
 
     def __post_init__(self) -> None:
         require_target(self.name, self.target)
+        if self.max_seconds is not None:
+            require_number(self.name, "max_seconds", self.max_seconds, above=0)
 
     def search(
         self,
@@ -62,11 +68,14 @@ class BottomUpGeneralization(Method):
         space = Cuts(tally, tuple(sorted(schema.quasi)), *classes_of(tally, schema, self.target))
         cuts = [taxonomy.cut_at(None) for taxonomy in space.taxonomies]
         steps = sum(int((taxonomy.levels > 0).sum()) for taxonomy in space.taxonomies)
-        taken = 0
+        taken, deadline = 0, Deadline(self.max_seconds)
         while True:
             group_of, groups = space.group(cuts)
             if satisfies_all(require, grouper.groups(group_of, groups)).all():
                 return space.recode(cuts)
+            if deadline.passed():
+                cuts = [taxonomy.above(cut) for taxonomy, cut in zip(space.taxonomies, cuts, strict=True)]
+                continue
             tried = [_try(space, grouper, cuts, place, group_of, groups) for place in range(len(cuts))]
             best = min(step for step in tried if step)
             place, node = best[3], best[4]

@@ -8,13 +8,14 @@ rounds, plus one for each refusal in a row.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Floats, Ints
 from incrowd.common.progress import Progress
+from incrowd.common.threads import do_together
 from incrowd.core.groups import Groups, Histogram, LazyHistograms, Regions
 from incrowd.core.labelled import Shown
 from incrowd.core.model import Model, satisfies_all
@@ -163,12 +164,14 @@ class Boxes:
             # An accepted box becomes its pieces, a refused one stays whole and tries its next column.
             starts_box = accepted[parent] | (np.arange(len(parent)) == first_piece[parent])
             stays = starts_box & cut_boxes[parent]
-            refused = ~accepted[parent]
-            self._lows = np.where(refused[:, None], self._lows[parent], lows)[stays]
-            self._highs = np.where(refused[:, None], self._highs[parent], highs)[stays]
-            fresh = accepted[parent][stays]
-            attempts = np.where(fresh, 0, attempts[parent][stays] + 1)
-            tight, ranked, widths = tight[parent][stays], ranked[parent][stays], widths[parent][stays]
+            kept = parent[stays]
+            fresh = accepted[kept]
+            self._lows = np.where(fresh[:, None], lows[stays], self._lows[kept])
+            self._highs = np.where(fresh[:, None], highs[stays], self._highs[kept])
+            attempts = np.where(fresh, 0, attempts[kept] + 1)
+            tight, ranked, widths = do_together(
+                [partial(np.take, array, kept, 0) for array in (tight, ranked, widths)], steps=4 * len(kept) * columns
+            )
             self._keep(starts_box, stays)
             count = int(stays.sum())
             progress("cutting", 1.0 - len(self._order) / max(total, 1))
@@ -214,9 +217,10 @@ class Boxes:
     def _deal_out(self, cut_columns: Ints, cuts: Codes, quotas: Ints, first_piece: Ints, pieces: int) -> None:
         parts = len(self.part_tuples)
         room = int((quotas > 0).sum())
-        self.part_tuples = np.concatenate([self.part_tuples, np.empty(room, dtype=np.int64)])
-        self.part_counts = np.concatenate([self.part_counts, np.zeros(room, dtype=np.int64)])
-        self.group_of = np.concatenate([self.group_of, np.zeros(room, dtype=np.int64)])
+        if room:  # some parts may be split
+            self.part_tuples = np.concatenate([self.part_tuples, np.empty(room, dtype=np.int64)])
+            self.part_counts = np.concatenate([self.part_counts, np.zeros(room, dtype=np.int64)])
+            self.group_of = np.concatenate([self.group_of, np.zeros(room, dtype=np.int64)])
         order, piece_of, parts = self._kernel.deal_out(
             self._codes, self.part_tuples, self.part_counts, parts, self._order, self._starts,
             cut_columns, cuts, quotas, first_piece,
@@ -240,7 +244,8 @@ class Boxes:
         starts = np.append(self._starts[:-1][starts_box], self._starts[-1])
         lengths = np.diff(starts)
         kept = stays[starts_box]
-        self._order = self._order[np.repeat(kept, lengths)]
+        if not kept.all():
+            self._order = self._order[np.repeat(kept, lengths)]
         self._starts = np.concatenate(([0], np.cumsum(lengths[kept])))
 
     def _settle(self) -> None:
@@ -250,9 +255,8 @@ class Boxes:
 
     def regions(self, min_group: int) -> tuple[Codes, Codes]:
         """Return every group's region, column by column."""
-        for column in range(len(self.columns)):
-            if column not in self._fixed:
-                self._trim(column, min_group)
+        free = [column for column in range(len(self.columns)) if column not in self._fixed]
+        do_together([partial(self._trim, column, min_group) for column in free], steps=self.lows.size)
         return self.lows, self.highs
 
     def nodes(self) -> tuple[Codes, Codes]:

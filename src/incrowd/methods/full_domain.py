@@ -8,8 +8,8 @@ further (Prasser et al. 2020). See `best_levels.py`, `best_first.py` and `recode
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, cast
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
@@ -79,6 +79,7 @@ class FullDomain(Method):
     levels: Mapping[str, int] = field(default_factory=dict)
     max_seconds: float | None = None
     name: ClassVar[str] = "full-domain"
+    looks_at_values: ClassVar[bool] = False
     judges_all_groups: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -116,6 +117,20 @@ class FullDomain(Method):
         if self.leftovers != "recode":
             return None
         return Moves(cast("Any", self.loss), self.weights, self.min_levels, self.max_levels)
+
+    @property
+    def searches_parts(self) -> bool:
+        """Only where groups have levels of their own."""
+        return self.leftovers == "recode"
+
+    @property
+    def least_levels(self) -> Mapping[str, int]:
+        """What was asked for."""
+        return {**self.min_levels, **self.levels}
+
+    def not_below(self, levels: Mapping[str, int]) -> Self:
+        """Return it with these levels as the lowest ones, unless all are given."""
+        return self if self.levels else replace(self, min_levels={**self.min_levels, **levels})
 
     def search(
         self,

@@ -55,6 +55,11 @@ class InfoGainMondrian(Method):
         if self.labels not in ("region", "hierarchy", "tight"):
             raise RecipeError(f'{self.name}: labels is "region", "hierarchy" or "tight", not {self.labels!r}.')
 
+    @property
+    def searches_parts(self) -> bool:
+        """Yes: boxes are cut one by one."""
+        return True
+
     def search(
         self,
         tally: Tally,

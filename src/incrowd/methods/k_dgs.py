@@ -74,6 +74,11 @@ class KDGS(Method):
         """What every release satisfies, whatever else is required of it."""
         return (FullKAnonymity(self.k),)
 
+    @property
+    def least_levels(self) -> Mapping[str, int]:
+        """All of them are given."""
+        return self.levels
+
     def search(
         self,
         tally: Tally,

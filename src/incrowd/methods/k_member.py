@@ -59,6 +59,11 @@ class KMember(Method):
         """Clusters may be improved."""
         return Moves()
 
+    @property
+    def searches_parts(self) -> bool:
+        """Yes: clusters are made of neighbours."""
+        return True
+
     def search(
         self,
         tally: Tally,

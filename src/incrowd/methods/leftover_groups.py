@@ -14,6 +14,8 @@ from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.tally import group_tuples
 from incrowd.methods.lattice import Lattice, Levels, Rows
 
+_PAIRS_AT_ONCE = 1 << 18
+"""A limit of memory."""
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -37,9 +39,15 @@ class LocalGroups:
         self._rows = lattice.all_rows()
         self._lowest = np.array([levels[0] for levels in lattice.levels])
         self.highest = np.array([levels[-1] for levels in lattice.levels])
-        self.group_of = group_of
         self.judged_by_labels = False
-        self._describe()
+        # Each row is a group first: how groups are joined then says what any are.
+        every = np.arange(len(self._rows.counts))
+        self.group_of, self.sizes = every, self._rows.counts.astype(np.int64)
+        self.lows = self.highs = self._rows.codes
+        self._values, self._value_starts = self._rows, np.arange(len(every) + 1)
+        self._show()
+        self._put(group_of)
+        self.failing = ~self.judge_unions(*(np.arange(len(self.sizes)),) * 2)
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -54,20 +62,25 @@ class LocalGroups:
 
     def judge_pairs(self, ones: Ints, others: Ints) -> Bools:
         """Return whether each pair of groups would be safe as one."""
-        return self._judge(np.stack([ones, others], axis=1).ravel(), np.arange(0, 2 * len(ones), 2))
+        safe = np.empty(len(ones), dtype=bool)
+        for start in range(0, len(ones), _PAIRS_AT_ONCE):
+            some = np.stack([ones[start : start + _PAIRS_AT_ONCE], others[start : start + _PAIRS_AT_ONCE]], axis=1)
+            safe[start : start + _PAIRS_AT_ONCE] = self.judge_unions(some.ravel(), np.arange(0, some.size, 2))
+        return safe
 
-    def judge_union(self, members: Ints) -> bool:
-        """Return whether some groups would be safe as one."""
-        return bool(self._judge(members, np.zeros(1, dtype=np.int64))[0])
+    def judge_unions(self, members: Ints, firsts: Ints) -> Bools:
+        """Return whether unions would be safe, the groups of each listed from its place in `firsts` on."""
+        return satisfies_all(self._require, self._unions(members, firsts)) if len(firsts) else np.ones(0, dtype=bool)
 
     def replace(self, target: Ints) -> Ints:
         """Put each group into another one, or withhold it; return each old group's new number."""
-        first_row = np.full(len(self.sizes), -1)
-        published = np.flatnonzero(self.group_of >= 0)
-        first_row[self.group_of[published[::-1]]] = published[::-1]
-        self.group_of = np.where(self.group_of >= 0, target[self.group_of], WITHHELD)
-        self._describe()
-        moved: Ints = self.group_of[first_row]
+        before = self.failing
+        moved = self._put(target)
+        stay = moved >= 0
+        joined = np.flatnonzero(np.bincount(moved[stay], minlength=len(self.sizes)) > 1)
+        self.failing = np.empty(len(self.sizes), dtype=bool)
+        self.failing[moved[stay]] = before[stay]
+        self.failing[joined] = ~self.judge_unions(joined, np.arange(len(joined)))
         return moved
 
     def cells(self, levels: Levels) -> Ints:
@@ -75,8 +88,8 @@ class LocalGroups:
         lattice = self._lattice
         return np.asarray(lattice.keys[lattice.keys_of(levels[None])[0] + self.highs].sum(axis=1))
 
-    def kinds(self) -> tuple[Ints, Ints]:
-        """Number the different histograms of sensitive values; return each group's and a group of each kind."""
+    def kinds(self) -> tuple[Ints, Ints, Ints]:
+        """Number the different histograms of sensitive values; return each group's, an example of each, and names."""
         values = self._values
         hashes = np.zeros(len(values.counts), dtype=np.uint64)
         for column in (*values.sensitive.T, values.counts):
@@ -84,8 +97,8 @@ class LocalGroups:
             hashes ^= hashes >> np.uint64(29)
         # A sum of hashes does not depend on their order. Two kinds that it takes for one only mislead the search.
         sums = np.add.reduceat(hashes * _SPREAD, self._value_starts[:-1]) if len(hashes) else hashes
-        _, examples, kind_of = np.unique(sums, return_index=True, return_inverse=True)
-        return kind_of, examples
+        names, examples, kind_of = np.unique(sums.view(np.int64), return_index=True, return_inverse=True)
+        return kind_of, examples, names
 
     def recoding(self) -> Recoding:
         """Return what is published; every group must be safe or withheld."""
@@ -99,10 +112,6 @@ class LocalGroups:
         """Return the groups as models see them."""
         every = np.arange(len(self.sizes))
         return self._unions(every, every)
-
-    def _judge(self, members: Ints, firsts: Ints) -> Bools:
-        """Return whether unions would be safe, the groups of each listed from its place in `firsts` on."""
-        return satisfies_all(self._require, self._unions(members, firsts)) if len(firsts) else np.ones(0, dtype=bool)
 
     def _unions(self, members: Ints, firsts: Ints) -> Groups:
         values = self._values
@@ -123,38 +132,55 @@ class LocalGroups:
             regions=regions,
         )
 
-    def _describe(self) -> None:
-        self._renumber()
-        self._span()
-        if self._merge_alike():
-            self._span()
-        self._count_values()
-        self.failing = ~satisfies_all(self._require, self.as_groups())
+    def _put(self, target: Ints) -> Ints:
+        """Join or withhold groups; return each old group's new number, in the order of their first rows."""
+        moved = _numbered(target)
+        self._span(moved)
+        while len(labels := np.unique(self._labels, return_inverse=True)[1]) != labels.max(initial=-1) + 1:
+            together = _numbered(labels)
+            self._span(together)
+            moved = np.where(moved >= 0, together[moved], WITHHELD)
+        self.group_of = np.where(self.group_of >= 0, moved[self.group_of], WITHHELD)
+        self._put_values(moved)
+        return moved
 
-    def _renumber(self) -> None:
-        """Number groups without gaps, in the order of their first row."""
-        published = np.flatnonzero(self.group_of >= 0)
-        _, first, index = np.unique(self.group_of[published], return_index=True, return_inverse=True)
-        rank = np.empty(len(first), dtype=np.int64)
-        rank[np.argsort(first)] = np.arange(len(first))
-        self.group_of[published] = rank[index]
+    def _span(self, moved: Ints) -> None:
+        """Say how many rows groups have, between which codes they lie, and what they show and lose."""
+        order = np.argsort(moved, kind="stable")[np.count_nonzero(moved < 0) :]
+        starts = np.flatnonzero(np.diff(moved[order], prepend=-1))
+        joined = np.flatnonzero(np.diff(np.append(starts, len(order))) > 1)
+        first = order[starts]
+        members = order[np.repeat(np.diff(np.append(starts, len(order))) > 1, np.diff(np.append(starts, len(order))))]
+        within = np.flatnonzero(np.diff(moved[members], prepend=-1))
+        sizes, lows, highs = self.sizes[members], self.lows[members], self.highs[members]
+        for name in ("sizes", "lows", "highs", "levels", "losses", "_labels"):
+            setattr(self, name, getattr(self, name)[first])
+        if len(joined):
+            self.sizes[joined] = np.add.reduceat(sizes, within)
+            self.lows[joined] = np.minimum.reduceat(lows, within)
+            self.highs[joined] = np.maximum.reduceat(highs, within)
+            self._show(joined)
 
-    def _span(self) -> None:
-        rows, lattice = self._rows, self._lattice
-        published = np.flatnonzero(self.group_of >= 0)
-        order = published[np.argsort(self.group_of[published], kind="stable")]
-        starts = np.flatnonzero(np.diff(self.group_of[order], prepend=-1))
-        if not len(order):
-            self.lows = self.highs = np.empty((0, len(lattice.columns)), dtype=np.int32)
-            self.sizes = np.empty(0, dtype=np.int64)
+    def _show(self, some: Ints | slice = slice(None)) -> None:
+        """Say what some groups show and lose."""
+        lows, highs = self.lows[some], self.highs[some]
+        levels = self._levels(lows, highs)
+        lost = np.zeros(len(levels))
+        for place, losses in enumerate(self._lattice.losses):
+            lost += losses[levels[:, place], highs[:, place]]
+        if isinstance(some, slice):
+            self.levels, self.losses, self._labels = levels, lost, self._label(lows, highs)
         else:
-            self.lows = np.minimum.reduceat(rows.codes[order], starts)
-            self.highs = np.maximum.reduceat(rows.codes[order], starts)
-            self.sizes = np.add.reduceat(rows.counts[order], starts)
-        self.levels = self._levels(self.lows, self.highs)
-        self.losses = np.zeros(len(self.sizes))
-        for place, losses in enumerate(lattice.losses):
-            self.losses += losses[self.levels[:, place], self.highs[:, place]]
+            self.levels[some], self.losses[some], self._labels[some] = levels, lost, self._label(lows, highs)
+
+    def _label(self, lows: Codes, highs: Codes) -> Ints:
+        """Return a number for what spans show. Two that get the same by chance are joined, which is safe."""
+        labels = np.zeros(len(lows), dtype=np.uint64)
+        for run in self._read(*self._runs(lows, highs)):
+            for column in run.T:
+                labels = (labels ^ column.astype(np.uint64)) * _SPREAD
+                labels ^= labels >> np.uint64(29)
+        return labels.view(np.int64)
 
     def _levels(self, lows: Codes, highs: Codes) -> Ints:
         """Return the lowest allowed levels that have one node for all codes of each span."""
@@ -181,27 +207,28 @@ class LocalGroups:
         first = np.array([not lattice.tally.has_missing(name) for name in lattice.columns], dtype=np.int32)
         return np.where(anything, first, starts), ends
 
-    def _merge_alike(self) -> bool:
-        """Make one of groups that show the same; return whether there were any."""
-        starts, ends = self._read(*self._runs(self.lows, self.highs))
-        sizes = np.array([tree.size + 1 for tree in self._lattice.trees])
-        alike, kinds = group_tuples(starts * sizes + ends, (sizes**2).tolist())
-        if len(kinds) == len(alike):
-            return False
-        self.group_of = np.where(self.group_of >= 0, alike[self.group_of], WITHHELD)
-        self._renumber()
-        return True
+    def _put_values(self, moved: Ints) -> None:
+        """Count the combinations of sensitive values in each group, from those of its parts."""
+        values = self._values
+        holder = np.repeat(moved, np.diff(self._value_starts))
+        kept = np.flatnonzero(holder >= 0)
+        held = np.concatenate([holder[kept, None], values.sensitive[kept]], axis=1)
+        index, first = group_tuples(held, [max(len(self.sizes), 1), *self._lattice.sensitive_sizes])
+        counts = np.bincount(index, weights=values.counts[kept], minlength=len(first)).astype(np.int64)
+        kept = kept[first]
+        self._values = Rows(values.codes[kept], values.sensitive[kept], counts)
+        self._value_starts = np.searchsorted(holder[kept], np.arange(len(self.sizes) + 1))
 
-    def _count_values(self) -> None:
-        """Count the combinations of sensitive values in each group."""
-        rows, lattice = self._rows, self._lattice
-        published = np.flatnonzero(self.group_of >= 0)
-        holders = np.concatenate([self.group_of[published, None], rows.sensitive[published]], axis=1)
-        index, first = group_tuples(holders, [max(len(self.sizes), 1), *lattice.sensitive_sizes])
-        counts = np.bincount(index, weights=rows.counts[published], minlength=len(first)).astype(np.int64)
-        kept = published[first]
-        self._values = Rows(rows.codes[kept], rows.sensitive[kept], counts)
-        self._value_starts = np.searchsorted(self.group_of[kept], np.arange(len(self.sizes) + 1))
+
+def _numbered(target: Ints) -> Ints:
+    """Number what groups are put into without gaps, in the order of their first members; -1 is left as it is."""
+    published = np.flatnonzero(target >= 0)
+    _, first, index = np.unique(target[published], return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    numbers = np.full(len(target), WITHHELD, dtype=np.int64)
+    numbers[published] = rank[index]
+    return numbers
 
 
 def ranges(starts: Ints, ends: Ints) -> Ints:

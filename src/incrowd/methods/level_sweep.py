@@ -73,6 +73,11 @@ class LevelSweep(Method):
         """Groups may be improved."""
         return Moves(weights=self.weights)
 
+    @property
+    def searches_parts(self) -> bool:
+        """Yes: groups have levels of their own."""
+        return True
+
     def search(
         self,
         tally: Tally,

@@ -65,6 +65,11 @@ class LocalRecoding(Method):
         """Groups may be improved, as far as the options allow it."""
         return Moves(min_levels=self.min_levels, max_distortion=self.max_distortion)
 
+    @property
+    def searches_parts(self) -> bool:
+        """Yes: rows climb by themselves."""
+        return True
+
     def search(
         self,
         tally: Tally,

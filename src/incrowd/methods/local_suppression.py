@@ -70,6 +70,11 @@ class LocalSuppression(Method):
         if self.max_withheld > 1:
             raise RecipeError(f"{self.name}: max_withheld is a share of the rows, from 0 to 1.")
 
+    @property
+    def searches_parts(self) -> bool:
+        """Yes: cells are suppressed group by group."""
+        return True
+
     def search(
         self,
         tally: Tally,

@@ -29,6 +29,7 @@ from incrowd.dp.marginals.agreement import Agreement, Marginals
 from incrowd.dp.marginals.cells import Column, WideCells, not_negative, share_out, total_rows
 from incrowd.dp.marginals.generating import generate
 from incrowd.dp.marginals.spanning import Pair, choose_tree, pair_counts
+from incrowd.dp.marginals.told_variance import told_variance
 from incrowd.errors import RecipeError
 from incrowd.hierarchies.public import Undeclared
 from incrowd.methods.fixed_levels import cuts_at_levels, require_levels
@@ -126,7 +127,15 @@ class MarginalSynthesis(PrivateMethod):
         require_rows(float(rows.sum()))
         made, made_classes = generate(wide, tree, marginals, rows, rng)
         progress("making rows", 1.0)
-        noise = [one.variance * class_count for one in singles]
+        noise = [
+            told_variance(
+                one.noisy.sum(axis=1),
+                np.bincount(made[place], minlength=sizes[place]),
+                one.variance * class_count,
+                ordered=place < len(cuts) and cuts[place].tree.ordered,
+            )
+            for place, one in enumerate(singles)
+        ]
         of_class = noise.pop() if len(made) > len(cuts) else _noise_of_class(singles)
         if len(made) > len(cuts):
             made, made_classes = made[:-1], made[-1]

@@ -61,6 +61,11 @@ class Microaggregation(Method):
             require_whole(self.name, "group_size", self.group_size, at_least=1)
         require_labels(self.name, self.labels)
 
+    @property
+    def searches_parts(self) -> bool:
+        """Yes: clusters are made of neighbours."""
+        return True
+
     def search(
         self,
         tally: Tally,

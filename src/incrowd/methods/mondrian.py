@@ -83,6 +83,11 @@ class Mondrian(Method):
         """Groups may be improved; fixed columns stay as they are."""
         return Moves(weights=self.weights, max_levels=dict.fromkeys(self.fixed, 0))
 
+    @property
+    def searches_parts(self) -> bool:
+        """Yes: boxes are cut one by one."""
+        return True
+
     def search(
         self,
         tally: Tally,

@@ -2,8 +2,8 @@
 
 Round after round, the vector that loses least among those not yet tried gives the remaining rows the groups that are
 large enough at it, and the rest go on to the next (in the manner of the iterated full-domain recoding of Prasser et al.
-2020). Groups that are large enough and still fail a model then join others (`joining.py`). Cost: vectors × remaining
-distinct tuples, which fall off quickly, and the joining.
+2020). Groups that are large enough and still fail a model then join others (`leftover_joining.py`). Cost: vectors ×
+remaining distinct tuples, which fall off quickly, and the joining.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from incrowd.methods.level_order import by_loss
 from incrowd.methods.shortfall import describe_shortfall
 
 _MOST_VECTORS = 100_000
-_VECTORS_FOR_JOINING = 64
 _VECTORS_AT_ONCE = 256
 """Between two looks at the clock."""
 
@@ -37,11 +36,10 @@ def recode_locally(
     min_group = max((model.min_group for model in require), default=1)
     nodes = by_loss(lattice, _MOST_VECTORS)
     start = _sweep(lattice, nodes, min_group, deadline, progress)
-    some = nodes[np.unique(np.linspace(0, len(nodes) - 1, _VECTORS_FOR_JOINING).astype(np.int64))]
     # Withholding where it costs less may use up what groups need that cannot be published at all.
     for may_withhold in dict.fromkeys((most_withheld, 0)):
         groups = LocalGroups(lattice, start.copy(), require)
-        Joining(groups, some, most_withheld=may_withhold).run(deadline, progress)
+        Joining(groups, nodes[-1], most_withheld=may_withhold).run(deadline, progress)
         withheld = int(lattice.tally.rows - groups.sizes[~groups.failing].sum())
         if withheld <= most_withheld:
             groups.replace(np.where(groups.failing, WITHHELD, np.arange(len(groups))))

@@ -5,9 +5,9 @@ each column is permuted; see `slicing_parts`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
@@ -86,6 +86,15 @@ class Slicing(Method):
         require_whole("slicing", "min_bucket_size", self.min_bucket_size, at_least=1)
         require_number("slicing", "fake_ratio", self.fake_ratio, at_least=0)
         object.__setattr__(self, "columns", tuple(tuple(column) for column in self.columns))
+
+    @property
+    def searches_parts(self) -> bool:
+        """Yes: buckets are made of neighbours."""
+        return True
+
+    def settled(self, found: Recoding) -> Self:
+        """Return it with the columns that it found."""
+        return replace(self, columns=found.form.columns) if isinstance(found.form, ShowSlices) else self
 
     def search(
         self,

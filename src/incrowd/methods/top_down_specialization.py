@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
 from incrowd.core.method import Method, require_possible
 from incrowd.core.model import Model, satisfies_all
@@ -22,6 +23,7 @@ from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
 from incrowd.methods.class_column import classes_of, require_target
+from incrowd.methods.deadline import Deadline
 from incrowd.methods.grouping import Grouper
 from incrowd.methods.taxonomy import Cuts, group_values, least_elsewhere, least_within
 
@@ -33,6 +35,7 @@ class TopDownSpecialization(Method):
     Parameters
     ----------
     target : a sensitive column or quasi-identifier (default: the combination of all sensitive columns).
+    max_seconds : ends a long search: what was safe by then is published (default: None, search to the end).
 
     Numbers are specialized along their hierarchy's intervals too, where the paper looks for a best threshold. Steps
     that gain nothing are taken when no other is left, as in the paper. Equal scores go to the smaller anonymity loss,
@@ -42,10 +45,13 @@ class TopDownSpecialization(Method):
     """
 
     target: str | None = None
+    max_seconds: float | None = None
     name: ClassVar[str] = "top-down-specialization"
 
     def __post_init__(self) -> None:
         require_target(self.name, self.target)
+        if self.max_seconds is not None:
+            require_number(self.name, "max_seconds", self.max_seconds, above=0)
 
     def search(
         self,
@@ -60,7 +66,7 @@ class TopDownSpecialization(Method):
         grouper = Grouper(tally, tuple(sorted(schema.sensitive)))
         require_possible(require, grouper.whole())
         search = _Search(Cuts(tally, tuple(sorted(schema.quasi)), *classes_of(tally, schema, self.target)), grouper)
-        search.specialize(require, progress)
+        search.specialize(require, Deadline(self.max_seconds), progress)
         return search.space.recode(search.cuts)
 
 
@@ -74,13 +80,13 @@ class _Search:
         self._closed = [taxonomy.levels == 0 for taxonomy in space.taxonomies]
         self._group_of, self._groups = space.group(self.cuts)
 
-    def specialize(self, require: Sequence[Model], progress: Progress) -> None:
-        """Take the best safe step as long as there is one."""
+    def specialize(self, require: Sequence[Model], deadline: Deadline, progress: Progress) -> None:
+        """Take the best safe step as long as there is one, and time."""
         # Where joining safe groups is always safe, a step that is unsafe now is so for good: groups only get smaller.
         for_good = all(model.monotone for model in require)
         steps = sum(int((~closed).sum()) for closed in self._closed)
         taken = 0
-        while True:
+        while not deadline.passed():
             tried = [self._try(place, require, for_good=for_good) for place in range(len(self.cuts))]
             best = max((step for step in tried if step), default=None)
             if best is None:

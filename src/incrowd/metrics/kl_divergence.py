@@ -52,7 +52,7 @@ class KLDivergence(Metric):
         original = before if set(names) == set(before.columns) else before.project(names)[0]
         if not original.rows:
             return 0.0
-        points = np.stack([original.column(name) for name in names], axis=1)
+        points = original.codes_of(names)
         published = _published_bits(before, release, points)
         unseen = int(original.rows > release.rows_in)
         domain_bits = sum(np.log2(last - first) for first, last in (domain(before, name) for name in names))

@@ -46,7 +46,7 @@ class UniqueExactMatches(Metric):
                 shown.append(release.sensitive[:, list(release.schema.sensitive).index(name)])
         codes = np.concatenate(
             [
-                np.stack([before.column(name) for name in names], axis=1),
+                before.codes_of(names),
                 np.stack(shown, axis=1)[exact].reshape(-1, len(names)).astype(np.int32),
             ]
         )

@@ -90,8 +90,8 @@ def measure_errors(
     for conditions in range(1, KINDS + 1):
         most = min(conditions, len(measured.schema.tallied))
         asked = [draw.question(most) for _ in range(number)]
-        parts = np.array([measured.parts(question) for question in asked])
-        true = np.array([_true_count(measured, people, question) for question in asked])
+        parts = measured.parts_of(asked)
+        true = measured.rows_asked(people.codes, people.classes, people.counts, asked)
         found = _Asked(asked, np.abs(parts[:, 0] - true), np.sqrt(parts[:, 1] + parts[:, 2] ** 2))
         matters = parts[:, 2] > 0
         spread.append(found.some(matters))
@@ -233,15 +233,3 @@ def _count_values(
         found[name] = np.zeros(len(noisy))
         found[name][start:] = agreeing_with_total(noisy[start:, None])[:, 0]
     return found
-
-
-def _true_count(measured: MeasuredBoxes, people: People, question: Question) -> int:
-    """Count the rows of the table that satisfy a question."""
-    rows = np.ones(len(people.counts), dtype=bool)
-    secrets = sorted(measured.schema.sensitive)
-    for name, matches in question.items():
-        if name in measured.schema.sensitive:
-            rows &= matches[measured.class_codes[:, secrets.index(name)]][people.classes]
-        else:
-            rows &= matches[people.codes[:, measured.columns.index(name)]]
-    return int(people.counts[rows].sum())

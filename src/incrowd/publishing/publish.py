@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
@@ -335,9 +336,12 @@ class _Job:
         except TallyTooLarge as found:
             if self.remembered is not None:
                 raise
-            made = self._in_parts(found)
-            told = _told(self.table.schema, made.values)
-            return _Made(made.form, made.guarantees, made.rows, told, made.people)
+            return self._made_in_parts(found)
+        most = self.table.engine.most_rows
+        by_row = self.method.one_row_each or (self.form is not None and self.form.one_row_each)
+        if most is not None and by_row and counted.tally.rows > most and self.remembered is None:
+            with suppress(TallyTooLarge):  # what cannot be made in parts is made of all rows here
+                return self._made_in_parts(TallyTooLarge(len(counted.tally), most))
         return self._noisy(counted) if self.method.private else self._grouped(counted)
 
     def _count(self) -> Counted:
@@ -595,14 +599,21 @@ class _Job:
         form: Form = noisy_counts_of(tally, self.table.schema, method, self.rate, self.rng, self.progress)
         return _Made(form, form.verify(self.models, tally), self.table.engine.rows_of(form))
 
+    def _made_in_parts(self, found: TallyTooLarge) -> _Made:
+        made = self._in_parts(found)
+        told = _told(self.table.schema, made.values)
+        return _Made(made.form, made.guarantees, made.rows, told, made.people)
+
     def _in_parts(self, found: TallyTooLarge) -> MadeInParts:
         table = self.table
-        # Parts are counted in people who all weigh the same, and are written as labels.
-        if table.schema.household or table.schema.weight or self.show not in (None, "label") or self.effort:
+        # Parts are counted in people who all weigh the same.
+        if table.schema.household or table.schema.weight or self.effort:
             raise found
+        secret = tuple(int(word) for word in words(self.rng, 2))
+        show = partial(settled_show, self.show, table.schema, self.method)
         task = PartsTask(
             table.schema, self.models, self.method, self.form, self.rate, table.population is not None, self.key,
-            self.progress, found.tuples, found.limit,
+            self.progress, found.tuples, found.limit, secret, show,
         )  # fmt: skip
         made = table.engine.in_parts(task)
         if made is None:

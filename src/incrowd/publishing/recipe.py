@@ -82,7 +82,9 @@ class Recipe(RecipeFields):
         """Return where the table is, how it is to be read, and its population."""
         if session is not None:
             people = open_in_session(session, self._located_absolutely(self.population)) if self.population else None
-            return open_in_session(session, self._located_absolutely(self.source)), {}, people
+            private = self.method.promises_privacy
+            source = open_in_session(session, self._located_absolutely(self.source), only_stated=private)
+            return source, {}, people
         location, options = self._located("source", self.source)
         if not self.population:
             return location, options, None

@@ -705,7 +705,11 @@ class Release:
 
         Tables of events are frames of Polars, or of the cluster that the rows are on.
         """
-        return {**self.shown.tables(), **{name: table.data for name, table in self.linked.items()}}
+        return {
+            **self.shown.tables(),
+            **self.published.tables(),
+            **{name: table.data for name, table in self.linked.items()},
+        }
 
     @property
     def tables_of_form(self) -> Mapping[str, pl.DataFrame]:
@@ -889,6 +893,7 @@ class Release:
         learn: bool = True,
         remedies: bool = True,
         seed: int = 0,
+        threads: int | None = None,
         progress: Progress = silent,
         finished: Callable[[Risk], None] | None = None,
     ) -> Audit:
@@ -904,6 +909,7 @@ class Release:
             learn=learn,
             remedies=remedies,
             seed=seed,
+            threads=threads,
             progress=progress,
             finished=finished,
         )

@@ -39,7 +39,7 @@ _LONGEST_HEADER = 1 << 22
 
 
 @dataclass(frozen=True)
-class _Beginning:
+class Beginning:
     """What the file tells before its first row."""
 
     names: tuple[str, ...]
@@ -52,8 +52,8 @@ def open_as_stated(path: Path, options: ReadOptions) -> OpenedTable:
     """Open a file so that no row changes how another one is read."""
     where, unchanged = str(path), watch(path)
     content, encoding = _as_utf8(load(path), options.encoding, where)
-    quote = _QUOTE if options.quote is None else options.quote
-    beginning = _beginning(content, options, quote, where)
+    quote = stated_quote(options)
+    beginning = read_beginning(content, options, where)
     told: dict[str, object] = {"quote": quote, "encoding": encoding, "separator": beginning.separator}
     frame = _rows(content, beginning, quote)
     opened = opened_file(frame, path, options, in_memory=content.in_memory, found=told, unchanged=unchanged)
@@ -79,21 +79,28 @@ def _as_utf8(content: Content, stated: str | None, where: str) -> tuple[Content,
     return Content.of(text.removeprefix("\ufeff").encode(errors="replace")), encoding
 
 
-def _beginning(content: Content, options: ReadOptions, quote: str, where: str) -> _Beginning:
+def stated_quote(options: ReadOptions) -> str:
+    """Return the quote of a file: the usual one, where none is stated."""
+    return _QUOTE if options.quote is None else options.quote
+
+
+def read_beginning(content: Content, options: ReadOptions, where: str) -> Beginning:
+    """Return what the header tells, or what is stated in its place."""
+    quote = stated_quote(options)
     if options.header is False:
         named = option("header", ["age", "sex", "…"], section="source", typed="age,sex,…")
         raise SourceError(
             f"{where}: how many columns there are must not be found out from a row here.  Hint: {named} names them."
         )
     if options.header is not None and options.header is not True:
-        return _Beginning(tuple(options.header), options.separator or ",", 0)
+        return Beginning(tuple(options.header), options.separator or ",", 0)
     with BytesIO(content.head(_LONGEST_HEADER)) as file:
         for number, raw in enumerate(file, start=1):
             line = raw.removeprefix(codecs.BOM_UTF8).decode(errors="replace").rstrip("\r\n")
             if line.strip():
                 separator = options.separator or _best_separator(line, quote)
                 names = named_columns([name.strip() for name in _cut(line, separator, quote)], where)
-                return _Beginning(tuple(names), separator, number)
+                return Beginning(tuple(names), separator, number)
     raise EmptyTable(f"{where}: the file holds nothing but blank lines.")
 
 
@@ -111,8 +118,8 @@ def _cut(line: str, separator: str, quote: str) -> list[str]:
         return line.split(separator)
 
 
-def _rows(content: Content, beginning: _Beginning, quote: str) -> pl.LazyFrame:
-    names, separator = beginning.names, beginning.separator
+def _rows(content: Content, beginning: Beginning, quote: str) -> pl.LazyFrame:
+    separator = beginning.separator
     lines = pl.scan_csv(
         content.target,
         has_header=False,
@@ -125,11 +132,16 @@ def _rows(content: Content, beginning: _Beginning, quote: str) -> pl.LazyFrame:
         raise_if_empty=False,
         glob=False,
     )
-    line = pl.col(_LINE).str.strip_suffix("\r")
-    lines = lines.select(line.alias(_LINE)).filter(pl.col(_LINE).str.strip_chars(" ") != "")
     # Whether any line has a quote decides how much work there is, and nothing of what comes out.
-    fields = _quoted_fields(separator, quote) if quote and _holds(content, quote) else _plain_fields(separator)
-    found = lines.select(fields.alias(_LINE))
+    return cut_lines(lines, beginning, quote if quote and _holds(content, quote) else "")
+
+
+def cut_lines(lines: pl.LazyFrame, beginning: Beginning, quote: str) -> pl.LazyFrame:
+    """Return the rows of lines, the frame's only column: each line by itself, blank ones left out."""
+    names, separator = beginning.names, beginning.separator
+    line = pl.first().str.strip_suffix("\r")
+    lines = lines.select(line.alias(_LINE)).filter(pl.col(_LINE).str.strip_chars(" ") != "")
+    found = lines.select((_quoted_fields(separator, quote) if quote else _plain_fields(separator)).alias(_LINE))
     whole = pl.col(_LINE).list.len() == len(names)
     cells = [
         pl.when(whole).then(pl.col(_LINE).list.get(place, null_on_oob=True)).alias(name)

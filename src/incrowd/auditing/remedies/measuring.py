@@ -42,7 +42,7 @@ MOST_COLUMNS = 8
 _SMALL_GROUPS = (2, 5, 10, 20)
 """Rows of groups smaller than these are withheld in turn."""
 
-_STAGE = "measuring what to do"
+STAGE = "measuring what to do"
 NO_TABLE = (
     "the table and the recipe are needed to try options such as a larger k.  Hint: give the table with --original, of "
     "a release that carries its recipe."
@@ -116,7 +116,7 @@ class _Trial:
         if time.monotonic() - self.started > MOST_SECONDS:
             self.stopped = True
             return {}
-        self.progress(_STAGE, min(0.95, 1 - 0.85 ** (len(self.tried) + 1)))  # how many it will be is not known
+        self.progress(STAGE, min(0.95, 1 - 0.85 ** (len(self.tried) + 1)))  # how many it will be is not known
         try:
             made = make()
             found = {} if made is None else {key_of(risk): risk for risk in self.attacking(made)}
@@ -146,7 +146,7 @@ def measure_remedies(
     findings = sorted((risk for risk in findings if risk.level != LEVELS[0]), key=gravity, reverse=True)
     if not findings:
         return Remedies(note="Nothing is above the lowest level: there is nothing to do.")
-    progress(_STAGE, 0.0)
+    progress(STAGE, 0.0)
     trial = _Trial(attacking, progress)
     why = release.not_remade if before is not None else NO_TABLE
     if why is None and before is not None:
@@ -158,7 +158,7 @@ def measure_remedies(
         note += f" {most}" if most else ""
     else:
         found, rows, note = _by_leaving_aside(release, findings, trial, quasi, why or "")
-    progress(_STAGE, 1.0)
+    progress(STAGE, 1.0)
     if trial.stopped:
         note += f" Stopped after {MOST_SECONDS:.0f} seconds: {len(trial.tried)} changes were measured."
     return Remedies(tuple(found), rows, note)

@@ -25,13 +25,14 @@ from incrowd.dp.selection import permute_and_flip
 _PEOPLE_PER_NOISE = 4
 """A cell of a pair should hold so many times the scale of its noise, on average."""
 _UNIT = Fraction(1, 1024)
+_TINY = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Single:
     """How many rows have each code of a column, with noise."""
 
-    counts: Ints
+    counts: Ints | Floats
     variance: float
 
 
@@ -54,6 +55,31 @@ class Margins:
 
     singles: tuple[Single, ...]
     pairs: tuple[Pair, ...]
+
+    def pooled(self, starts: Sequence[int]) -> tuple[Single, ...]:
+        """Return single columns with what pairs tell of them: a pair's cells add up to counts of either column.
+
+        Both are weighed by their noise. Codes begin at `starts`; what a cell has more or less is shared by its codes.
+        """
+        return tuple(self._pooled(column, one, starts[column]) for column, one in enumerate(self.singles))
+
+    def _pooled(self, column: int, single: Single, start: int) -> Single:
+        told = [(pair, pair.columns.index(column)) for pair in self.pairs if column in pair.columns]
+        if not told:
+            return single
+        cells = told[0][0].cells[told[0][1]][start:]
+        number = int(told[0][0].counts.shape[told[0][1]])
+        codes = np.bincount(cells, minlength=number)
+        sums = np.bincount(cells, weights=single.counts[start:], minlength=number)
+        known = 1 / np.maximum(codes * single.variance, _TINY)
+        best, precise = sums * known, known
+        for pair, axis in told:
+            weight = 1 / max(pair.variance * pair.counts.shape[1 - axis], _TINY)
+            best, precise = best + weight * pair.counts.sum(axis=1 - axis), precise + weight
+        counts = single.counts.astype(np.float64)
+        counts[start:] += ((best / precise - sums) / np.maximum(codes, 1))[cells]
+        spread = float((1 / precise)[codes > 0].sum() / max(len(cells), 1))
+        return Single(counts, spread)
 
 
 def count_singles(

@@ -104,7 +104,7 @@ class Spreading:
     @classmethod
     def of_margins(cls, tree: NoisyTree, starts: Sequence[int], margins: Margins) -> Spreading:
         """Rake everything that was counted."""
-        return cls.of(tree, starts, margins.singles).with_pairs(margins.pairs)
+        return cls.of(tree, starts, margins.pooled(starts)).with_pairs(margins.pairs)
 
     @property
     def columns(self) -> int:
@@ -347,7 +347,7 @@ def _total(tree: NoisyTree, spread: Floats, starts: Sequence[int], singles: Sequ
     return max(float(weights @ np.array(totals) / weights.sum()), 0.0)
 
 
-def _not_negative(counts: Ints, start: int, total: float) -> Floats:
+def _not_negative(counts: Ints | Floats, start: int, total: float) -> Floats:
     """Return the nearest counts with this sum, none of them below a few."""
     shared = np.maximum(_shared(counts[start:].astype(np.float64), total), _FEW)
     return np.concatenate((np.zeros(start), shared * (total / shared.sum())))

@@ -2,7 +2,7 @@
 
 Counts become whole by systematic rounding: what a cell gets is its exact count rounded down or up, on average the exact
 count, and every parent's cell is used up. Which of a cell's rows get which value is chance. Nothing here looks at the
-table: it costs no privacy. Cost: sorting the rows once for each column.
+table: it costs no privacy. Cost: a pass over the rows for each column.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from incrowd.common.arrays import Floats, Ints
-from incrowd.common.randomness import permutation
+from incrowd.common.randomness import permutation, words
 from incrowd.dp.marginals.agreement import Marginals
 from incrowd.dp.marginals.cells import WideCells, share_out
 from incrowd.dp.marginals.spanning import Pair
+from incrowd.kernels.dealing import deal_values
 
 
 def deal(totals: Ints, weights: Floats, rng: np.random.Generator) -> Ints:
@@ -31,11 +32,7 @@ def deal(totals: Ints, weights: Floats, rng: np.random.Generator) -> Ints:
 
 def attach(above: Ints, counts: Ints, rng: np.random.Generator) -> Ints:
     """Give every row a value: of the rows with value a, `counts[a, b]` get b, and chance says which."""
-    order = permutation(rng, len(above))
-    order = order[np.argsort(above[order], kind="stable")]
-    values = np.empty(len(above), dtype=np.int64)
-    values[order] = np.repeat(*_cells_of(counts))
-    return values
+    return deal_values(above, counts, words(rng, len(above)))
 
 
 def generate(

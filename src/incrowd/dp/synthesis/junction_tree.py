@@ -3,8 +3,8 @@
 Columns that were counted together are joined in a graph; a column after the other is taken out of it, the one first
 whose neighbours have the fewest combinations, and its neighbours are joined. What was taken out together are the
 cliques, and the tree between them is one that shares the most columns (Koller & Friedman 2009, chapter 10). Everything
-here depends on the columns' numbers of cells and on what was chosen, never on the table. Cost: columns³ for each set of
-sets that is tried, many of them at once.
+here depends on the columns' numbers of cells and on what was chosen, never on the table. Cost: columns² for each set of
+sets that is tried.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.common.arrays import Bools, Floats, Ints
+from incrowd.common.arrays import Bools, Codes, Floats, Ints
+from incrowd.kernels.elimination import cells_with_sets, eliminate
 
 Columns = tuple[int, ...]
+_MOST_TOGETHER = 3
 
 
 def graph_of(columns: int, sets: Iterable[Columns]) -> Bools:
@@ -27,25 +29,22 @@ def graph_of(columns: int, sets: Iterable[Columns]) -> Bools:
     return joined
 
 
-def eliminate(graphs: Bools, sizes: Ints) -> tuple[Bools, Floats]:
-    """Take all columns out of each graph; return the clique of each column that way, and all cliques' cells."""
-    graphs = graphs.copy()
-    number, columns = graphs.shape[:2]
-    logs = np.log(sizes.astype(np.float64))
-    there = np.ones((number, columns), dtype=bool)
-    cliques = np.zeros((number, columns, columns), dtype=bool)
-    cells = np.zeros(number)
-    each = np.arange(number)
-    for step in range(columns):
-        weights = np.where(there, graphs @ logs, np.inf)
-        out = weights.argmin(axis=1)
-        clique = graphs[each, out] & there
-        cells += np.exp(weights[each, out])
-        cliques[:, step] = clique
-        graphs |= clique[:, :, None] & clique[:, None, :]
-        there[each, out] = False
-        graphs[each, :, out] = False
-    return cliques, cells
+def cliques_of(graph: Bools, sizes: Ints) -> tuple[Bools, float]:
+    """Take all columns out of a graph; return the clique of each column that way, and all cliques' cells."""
+    return eliminate(graph, np.log(sizes.astype(np.float64)))
+
+
+def cells_with(graph: Bools, sizes: Ints, sets: Sequence[Columns], most: float) -> Floats:
+    """Return how many cells cliques have if one more set is in the graph, for each of some; above `most`, about."""
+    return cells_with_sets(graph, np.log(sizes.astype(np.float64)), set_lines(sets), most)
+
+
+def set_lines(sets: Sequence[Columns]) -> Codes:
+    """Return sets of up to three columns as lines, -1 where there is none."""
+    lines = np.full((len(sets), _MOST_TOGETHER), -1, dtype=np.int32)
+    for line, one in zip(lines, sets, strict=True):
+        line[: len(one)] = one
+    return lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +61,8 @@ class JunctionTree:
     @classmethod
     def of(cls, sizes: Ints, sets: Sequence[Columns]) -> JunctionTree:
         """Return a tree in which each of the sets is inside of a clique."""
-        found, _ = eliminate(graph_of(len(sizes), sets)[None], sizes)
-        every = sorted({tuple(np.flatnonzero(one).tolist()) for one in found[0]}, key=lambda one: (-len(one), one))
+        found, _ = cliques_of(graph_of(len(sizes), sets), sizes)
+        every = sorted({tuple(np.flatnonzero(one).tolist()) for one in found}, key=lambda one: (-len(one), one))
         cliques: list[Columns] = []
         for one in every:
             if not any(set(one) <= set(other) for other in cliques):

@@ -17,67 +17,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats, Ints
-from incrowd.dp.synthesis.beliefs import Beliefs, other_axes, widened
-from incrowd.dp.synthesis.junction_tree import Columns, JunctionTree
+from incrowd.dp.synthesis.beliefs import clique_tables, other_axes, tree_arrays
+from incrowd.dp.synthesis.junction_tree import JunctionTree
+from incrowd.dp.synthesis.measurement import Measurement, grouped
+from incrowd.kernels.potentials import likely_cells
 
 _MEMORY = 12
 _DESCENT = 1e-4
 _MOST_HALVINGS = 20
 _SMALLEST = 0.5
-
-
-def grouped(counts: NDArray[Any], starts: Sequence[Ints]) -> NDArray[Any]:
-    """Add up counts by groups of cells that follow each other: `starts[i]` are the first cells of axis i's groups."""
-    for axis, first in enumerate(starts):
-        if len(first) < counts.shape[axis]:
-            counts = np.add.reduceat(counts, first, axis=axis)
-    return counts
-
-
-@dataclass(frozen=True, eq=False)
-class Measurement:
-    """Noisy counts of some columns' groups of cells: `starts[i]` are the first cells of column i's groups."""
-
-    columns: Columns
-    starts: tuple[Ints, ...]
-    noisy: Floats
-    ridge: Floats
-    """How little each count is trusted: r above."""
-
-
-class _Place:
-    """Where a measurement is in a junction tree."""
-
-    def __init__(self, measurement: Measurement, beliefs: Beliefs) -> None:
-        tree = beliefs.tree
-        self.measurement = measurement
-        self.host = tree.host(measurement.columns)
-        clique = tree.cliques[self.host]
-        self.others = other_axes(clique, measurement.columns)
-        self.shape = widened(clique, measurement.columns, beliefs.sizes)
-        sizes = [int(beliefs.sizes[column]) for column in measurement.columns]
-        self.repeats = [
-            None if len(starts) == size else np.diff(starts, append=size)
-            for starts, size in zip(measurement.starts, sizes, strict=True)
-        ]
-
-    def spread(self, potentials: Floats) -> Floats:
-        """Return a group's potentials for each of its cells."""
-        for axis, repeats in enumerate(self.repeats):
-            if repeats is not None:
-                potentials = np.repeat(potentials, repeats, axis=axis)
-        return potentials.reshape(self.shape)
-
-    def expected(self, found: Sequence[Floats]) -> Floats:
-        """Return how likely each group is."""
-        belief = found[self.host]
-        return grouped(belief.sum(axis=self.others) if self.others else belief, self.measurement.starts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,9 +41,11 @@ class Fitted:
     potentials: list[Floats]
     steps: int
 
-    def expected(self, measurement: Measurement, sizes: Ints) -> Floats:
+    def expected(self, measurement: Measurement) -> Floats:
         """Return how likely each of a measurement's groups is."""
-        return _Place(measurement, Beliefs(self.tree, sizes)).expected(self.probabilities)
+        host = self.tree.host(measurement.columns)
+        others = other_axes(self.tree.cliques[host], measurement.columns)
+        return grouped(self.probabilities[host].sum(axis=others), measurement.starts)
 
 
 def fit(
@@ -108,13 +62,13 @@ def fit(
     It ends when no expected count is further from where it should be than `near` times its own standard deviation.
     """
     tree = JunctionTree.of(sizes, [one.columns for one in measurements])
-    return _Problem(Beliefs(tree, sizes), measurements, max(rows, 1.0)).solve(start, most_steps, near)
+    return _Problem(tree, sizes, measurements, max(rows, 1.0)).solve(start, most_steps, near)
 
 
 class _Problem:
-    def __init__(self, beliefs: Beliefs, measurements: Sequence[Measurement], rows: float) -> None:
-        self._beliefs, self._rows = beliefs, rows
-        self._places = [_Place(one, beliefs) for one in measurements]
+    def __init__(self, tree: JunctionTree, sizes: Ints, measurements: Sequence[Measurement], rows: float) -> None:
+        self._tree, self._rows = tree, rows
+        self._arrays = tree_arrays(tree, sizes, measurements)
         # All add up to the same number of rows: what is left over is noise.
         wanted = [one.noisy + (rows - one.noisy.sum()) / one.noisy.size for one in measurements]
         self._shapes = [one.shape for one in wanted]
@@ -129,27 +83,20 @@ class _Problem:
             for first, last, shape in zip(self._bounds[:-1], self._bounds[1:], self._shapes, strict=True)
         ]
 
-    def _probabilities(self, flat: Floats) -> tuple[list[Floats], float]:
-        potentials = [np.zeros(shape) for shape in self._beliefs.shapes]
-        for place, one in zip(self._places, self._split(flat), strict=True):
-            potentials[place.host] += place.spread(one)
-        return self._beliefs.of(potentials)
-
-    def _worth(self, scaled: Floats) -> tuple[float, Floats]:
-        """Return what is to be least, and how it changes with the scaled potentials."""
+    def _worth(self, scaled: Floats) -> tuple[float, Floats, Floats]:
+        """Return what is to be least, how it changes with the scaled potentials, and how likely all cells are."""
         flat = scaled * self._scale
-        found, log_sum = self._probabilities(flat)
-        expected = np.concatenate([place.expected(found).ravel() for place in self._places]) * self._rows
+        log_sum, found, expected = likely_cells(self._arrays, flat)
         ridge = self._ridge * flat
         worth = self._rows * log_sum - float(self._wanted @ flat) + 0.5 * float(ridge @ flat)
-        return worth, (expected - self._wanted + ridge) * self._scale
+        return worth, (expected * self._rows - self._wanted + ridge) * self._scale, found
 
     def solve(self, start: Sequence[Floats], most_steps: int, near: float) -> Fitted:
         flat = np.zeros(len(self._wanted))
         for place, one in enumerate(start):
             flat[self._bounds[place] : self._bounds[place + 1]] = one.ravel()
         at = flat / self._scale
-        worth, slope = self._worth(at)
+        worth, slope, found = self._worth(at)
         history: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
         steps = 0
         while steps < most_steps and float(np.abs(slope).max(initial=0.0)) > near:
@@ -161,7 +108,7 @@ class _Problem:
             length = 1.0
             for _ in range(_MOST_HALVINGS):
                 there = at + length * way
-                new_worth, new_slope = self._worth(there)
+                new_worth, new_slope, new_found = self._worth(there)
                 if new_worth <= worth + _DESCENT * length * down:
                     break
                 length /= 2
@@ -171,10 +118,9 @@ class _Problem:
             curved = float(moved @ turned)
             if curved > 1e-12 * float(turned @ turned):
                 history.append((moved, turned, 1 / curved))
-            at, worth, slope = there, new_worth, new_slope
+            at, worth, slope, found = there, new_worth, new_slope, new_found
             steps += 1
-        found, _ = self._probabilities(at * self._scale)
-        return Fitted(self._beliefs.tree, found, self._split(at * self._scale), steps)
+        return Fitted(self._tree, clique_tables(self._tree, self._arrays, found), self._split(at * self._scale), steps)
 
 
 def _newton(slope: Floats, history: deque[tuple[Floats, Floats, float]]) -> Floats:

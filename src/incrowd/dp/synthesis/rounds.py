@@ -19,11 +19,13 @@ from incrowd.common.progress import Progress
 from incrowd.dp.boxes.made_rows import require_rows
 from incrowd.dp.boxes.noisy_tree import require_room
 from incrowd.dp.marginals.cells import Column, share_out, total_rows
+from incrowd.dp.marginals.told_variance import told_variance
 from incrowd.dp.synthesis.candidates import UNIT, Candidate, Candidates, sets_of, that_fit
 from incrowd.dp.synthesis.columns import Cells, ModelColumn, count_together
 from incrowd.dp.synthesis.joint import Joint
 from incrowd.dp.synthesis.junction_tree import Columns
-from incrowd.dp.synthesis.maximum_entropy import Fitted, Measurement, fit, grouped
+from incrowd.dp.synthesis.maximum_entropy import Fitted, fit
+from incrowd.dp.synthesis.measurement import Measurement, grouped
 from incrowd.dp.synthesis.paying import Payment
 from incrowd.dp.synthesis.rows import draw, narrowed
 from incrowd.dp.synthesis.smoothing import smoothed
@@ -97,7 +99,16 @@ class Synthesis:
             for column, wide in zip(columns, draw(model, sizes, rows, self._rng), strict=True)
         ]
         self._progress("making rows", 1.0)
-        return made, [one.variance for one in singles]
+        noise = [
+            told_variance(
+                single.noisy[:, 0],
+                np.bincount(values, minlength=cells.size),
+                single.variance,
+                ordered=cells.ordered_from is not None,
+            )
+            for single, values, cells in zip(singles, made, self._cells, strict=True)
+        ]
+        return made, noise
 
     # --- single columns ---
 
@@ -242,16 +253,14 @@ class Synthesis:
                 most_steps=plan.steps if payment.left else plan.last_steps,
                 near=_NEAR if payment.left else _NEAR_AT_LAST,
             )
-            if not any(_tells(one, model, said, sizes, total, noise) for one in taken[new:]):
+            if not any(_tells(one, model, said, total, noise) for one in taken[new:]):
                 share *= 2  # it was nothing but noise: ask fewer questions, with less of it
         return model
 
 
-def _tells(
-    one: Measurement, model: Fitted, said: Mapping[Columns, Floats], sizes: Ints, total: float, noise: float
-) -> bool:
+def _tells(one: Measurement, model: Fitted, said: Mapping[Columns, Floats], total: float, noise: float) -> bool:
     """Whether a count has moved the model by more than its noise."""
-    moved = np.abs(model.expected(one, sizes) - grouped(said[one.columns], one.starts)).sum() * total
+    moved = np.abs(model.expected(one) - grouped(said[one.columns], one.starts)).sum() * total
     return bool(moved > noise * one.noisy.size)
 
 

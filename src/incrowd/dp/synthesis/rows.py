@@ -1,7 +1,7 @@
 """Rows that have a model's counts: clique after clique, each given what it shares with the one above it.
 
 Counts become whole by systematic rounding (`deal`), so that rows are far nearer to the model than independent draws.
-Nothing here looks at the table. Cost: sorting the rows once for each clique.
+Nothing here looks at the table. Cost: a pass over the rows for each clique.
 """
 
 from __future__ import annotations

@@ -31,11 +31,24 @@ DRIVER_TUPLES = 20_000_000
 """As many tuples come to the driver, at most, unless `spark.incrowd.driverTuples` says otherwise."""
 
 
+PART_TUPLES = 1_000_000
+"""As many tuples are in a part that an executor searches, at most, unless `spark.incrowd.partTuples` says otherwise."""
+
+
 def driver_tuples(session: SparkSession) -> int:
     """Return how many distinct tuples the driver is to hold."""
-    text = str(session.conf.get("spark.incrowd.driverTuples", str(DRIVER_TUPLES)))
+    return _whole_number(session, "spark.incrowd.driverTuples", DRIVER_TUPLES)
+
+
+def part_tuples(session: SparkSession) -> int:
+    """Return how many distinct tuples an executor is to search at once."""
+    return _whole_number(session, "spark.incrowd.partTuples", PART_TUPLES)
+
+
+def _whole_number(session: SparkSession, name: str, usual: int) -> int:
+    text = str(session.conf.get(name, str(usual)))
     if not text.isdigit() or not int(text):
-        raise SourceError(f"spark.incrowd.driverTuples is a whole number above 0, not {text!r}.")
+        raise SourceError(f"{name} is a whole number above 0, not {text!r}.")
     return int(text)
 
 
@@ -89,7 +102,7 @@ def too_large(tuples: int, limit: int, why: str = "") -> TallyTooLarge:
         limit,
         why,
         hint="round or drop columns; or raise spark.incrowd.driverTuples, at some 500 bytes of driver memory for each "
-        "tuple; or publish with Mondrian (strict cuts, all rows), which works in parts",
+        "tuple; or publish all rows with a method that works in parts, such as Mondrian",
     )
 
 

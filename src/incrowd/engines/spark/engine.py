@@ -80,11 +80,11 @@ class SparkEngine(Engine):
         return start(address)
 
     @classmethod
-    def open_described(cls, session: Any, described: Mapping[str, Any]) -> SparkSource:
+    def open_described(cls, session: Any, described: Mapping[str, Any], *, only_stated: bool = False) -> SparkSource:
         """Open a path, a table of the catalogue, or a JDBC URL with a query."""
         from incrowd.engines.spark.opening import open_described
 
-        return open_described(session, described)
+        return open_described(session, described, only_stated=only_stated)
 
     def distinct(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
         """Count distinct tuples: one group-by on Spark, whose result comes to the driver."""
@@ -155,6 +155,13 @@ class SparkEngine(Engine):
         assert labelled is not None  # other forms take no columns that are kept
         placing = Placing(self.source, counted, recoding, labelled, key or PseudonymKey.new(), shuffle)
         return SparkRows(self.source, lambda: Published(placing.marked(), form.rows, placing.expected_marks))
+
+    @property
+    def most_rows(self) -> int:
+        """As many as there may be tuples on the driver."""
+        from incrowd.engines.spark.counting import driver_tuples
+
+        return driver_tuples(self.source.session)
 
     def in_parts(self, task: PartsTask) -> MadeInParts:
         """Cut the table on Spark first, and the parts on executors."""

@@ -16,8 +16,31 @@ from incrowd.core.schema import Schema
 from incrowd.engines.spark.published import Published
 
 
+class CountedOnSpark(FormOutline):
+    """Groups that are known by their sizes: `sizes[i]` is the size of `groups[i]` of them."""
+
+    sizes: Counts
+    groups: NDArray[np.int64]
+    rows_in: int
+
+    @property
+    def rows(self) -> int:
+        """Rows that are published."""
+        return int((self.sizes * self.groups).sum())
+
+    @property
+    def withheld(self) -> int:
+        """Rows that are not."""
+        return self.rows_in - self.rows
+
+    @property
+    def group_sizes(self) -> Counts:
+        """Rows in each group, in order of size."""
+        return np.repeat(self.sizes, self.groups)
+
+
 @dataclass(frozen=True, eq=False)
-class GeneralizedOnSpark(FormOutline):
+class GeneralizedOnSpark(CountedOnSpark):
     """Generalized rows on Spark; `sizes[i]` is the size of `groups[i]` groups."""
 
     schema: Schema
@@ -30,24 +53,8 @@ class GeneralizedOnSpark(FormOutline):
     """Quasi-identifiers whose hierarchy was made from the data, where that shows."""
     tight: bool
     rows_in: int
-    """The rows that are published: nothing is withheld."""
     name: ClassVar[str] = "generalized"
     listed: ClassVar[bool] = False
-
-    @property
-    def rows(self) -> int:
-        """Rows that are published."""
-        return int((self.sizes * self.groups).sum())
-
-    @property
-    def withheld(self) -> int:
-        """Nothing."""
-        return 0
-
-    @property
-    def group_sizes(self) -> Counts:
-        """Rows in each group, in order of size."""
-        return np.repeat(self.sizes, self.groups)
 
     def losses(self) -> dict[str, Any]:
         """Return the certainty penalties, in total and by column, and what the groups' sizes cost."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
@@ -33,6 +33,8 @@ class SparkRows(PublishedRows):
     make: Callable[[], Published]
     on_driver: Form | None = None
     """The form that the driver can make the rows of by itself."""
+    others: Mapping[str, Callable[[], Published]] = field(default_factory=dict)
+    """What is published besides, where that is on Spark, too."""
     shown_at_once: ClassVar[bool] = False  # a look must not start a job on a cluster
 
     def batches(self) -> Iterator[pl.DataFrame]:
@@ -47,11 +49,20 @@ class SparkRows(PublishedRows):
         """Return them as a Spark frame, in an order that says nothing of the table's."""
         return self.make().frame
 
+    def tables(self) -> Mapping[str, Any]:
+        """Return what is published besides as Spark frames, by name."""
+        return {name: make().frame for name, make in self.others.items()}
+
     def save(
         self, texts: ReleaseTexts, target: str | Path, *, format: str | None, force: bool, progress: Progress
     ) -> Path | str:
         """Let Spark write the release, on any file system that it knows."""
-        tables = {"data": self.make(), **{name: _on_spark(self.source, rows) for name, rows in texts.linked.items()}}
+        beside = {name: make() for name, make in self.others.items()}
+        tables = {
+            "data": self.make(),
+            **beside,
+            **{name: _on_spark(self.source, rows) for name, rows in texts.linked.items()},
+        }
         return save(self.source, tables, texts, target, format=format, force=force, progress=progress)
 
 

@@ -38,8 +38,9 @@ def group_sizes(labelled: DataFrame, labels: Sequence[str]) -> tuple[Counts, NDA
     return found["size"].to_numpy(), found["groups"].to_numpy()
 
 
-def people_in_groups(labelled: DataFrame, labels: Sequence[str], names: Sequence[str], people: int) -> Counts:
+def people_in_groups(labelled: DataFrame, labels: Sequence[str], names: Sequence[str]) -> Counts:
     """Return the people of each group, in order; refuse a release in which somebody is in two groups."""
+    people = labelled.select(*names).distinct().count()
     pairs = labelled.select(*labels, *names).distinct()
     sizes = pairs.groupBy(*labels).agg(F.count(F.lit(1)).alias("size"))
     found = to_polars(sizes.groupBy("size").agg(F.count(F.lit(1)).alias("groups"))).sort("size")
@@ -65,7 +66,7 @@ def judge(
 
     Where `names` tell whose a row is, sizes and the counts of values are those of `people`.
     """
-    by_size = [model for model in require if not model.looks_at_values]
+    by_size = [model for model in require if not model.looks_at_values and not model.covers_all_columns]
     by_value = [model for model in require if model not in by_size]
     found = {}
     whole = Groups(sizes)

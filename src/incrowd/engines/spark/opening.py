@@ -22,6 +22,7 @@ from incrowd.core.source import ReadOptions
 from incrowd.engines.spark.arrow_batches import texts_in_arrow
 from incrowd.engines.spark.counting import arrow_only, name_of
 from incrowd.engines.spark.source import SparkSource, open_spark
+from incrowd.engines.spark.stated_lines import read_as_stated
 from incrowd.errors import EmptyTable, SourceError
 from incrowd.sources.content import Content
 from incrowd.sources.dialect import NOTHING, detect
@@ -46,8 +47,11 @@ _JDBC_SECRETS = (
 """Where drivers take secrets: properties (SQL Server's in braces), Oracle's `user/password@`, `user:password@host`."""
 
 
-def open_described(session: SparkSession, described: Mapping[str, Any]) -> SparkSource:
-    """Open what a recipe's [source] names: a path, a table of Spark's catalogue, or a JDBC URL with a query."""
+def open_described(session: SparkSession, described: Mapping[str, Any], *, only_stated: bool = False) -> SparkSource:
+    """Open what a recipe's [source] names: a path, a table of Spark's catalogue, or a JDBC URL with a query.
+
+    With `only_stated`, a CSV is read as private methods read it (`stated_lines.py`).
+    """
     named = [key for key in ("path", "table", "url") if key in described]
     if len(named) != 1:
         raise SourceError("a source on Spark is a path, a table of its catalogue, or a JDBC url.")
@@ -61,7 +65,7 @@ def open_described(session: SparkSession, described: Mapping[str, Any]) -> Spark
         elif "url" in described:
             frame = _jdbc(session, str(described["url"]), described.get("query"))
         else:
-            frame, dialect = _file(session, str(described["path"]), described)
+            frame, dialect = _file(session, str(described["path"]), described, only_stated=only_stated)
             told |= dialect
             missing = (*missing, "") if dialect else missing  # in a CSV, an empty field is always missing
     except (PySparkException, Py4JJavaError) as error:
@@ -97,7 +101,9 @@ def _jdbc(session: SparkSession, url: str, query: str | None) -> DataFrame:
     return reader.option("query" if re.search(r"[\s()]", text) else "dbtable", text).load()
 
 
-def _file(session: SparkSession, path: str, options: Mapping[str, Any]) -> tuple[DataFrame, dict[str, Any]]:
+def _file(
+    session: SparkSession, path: str, options: Mapping[str, Any], *, only_stated: bool
+) -> tuple[DataFrame, dict[str, Any]]:
     for name in ("decimal", "sheet", "header_row", "value_labels", "missing_codes"):
         if options.get(name) is not None:
             raise SourceError(
@@ -106,7 +112,11 @@ def _file(session: SparkSession, path: str, options: Mapping[str, Any]) -> tuple
     # What a text file has; the keywords that are stated are checked as on one machine.
     stated = {key: options[key] for key in ("separator", "quote", "encoding", "header", "written") if key in options}
     if stated or re.search(r"(?i)\.(csv|tsv|txt)(\.gz)?$", path):
-        return _csv(session, path, ReadOptions(**stated))
+        told = ReadOptions(**stated)
+        if only_stated:
+            frame, found = read_as_stated(session, path, told)
+            return _respelled(frame, told, path), found
+        return _csv(session, path, told)
     return session.read.parquet(path), {}
 
 

@@ -1,4 +1,8 @@
-"""What executors do with a part of a tally: search it, and label its tuples, as one machine does with a whole one."""
+"""What executors do with a part of a tally: search it, as one machine searches a whole one.
+
+What comes out are lines: so many rows of a tuple that hide in one group, and the runs of codes that the group shows.
+Labels are written later (`naming.py`), when it is known which values are published at all.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +15,32 @@ import polars as pl
 
 from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.common.progress import silent
-from incrowd.core.groups import Regions
+from incrowd.core.groups import WITHHELD, Regions
+from incrowd.core.method import Method
 from incrowd.core.model import Model, any_looks_at_values
 from incrowd.core.people import count_people
 from incrowd.core.people_placing import place_people
+from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally, group_tuples
-from incrowd.forms.labelled_groups import show_groups
+from incrowd.errors import ConformanceError, IncrowdError, RecipeError, SchemaError, SourceError, Unsatisfiable
 from incrowd.forms.people_crowds import number_rows
 from incrowd.forms.people_groups import require_all_rows_inside
 from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.value_sets import ValueSets
-from incrowd.methods.mondrian import Mondrian
+
+WAYS = ("region", "level", "hierarchy", "tight")
+"""How a run of codes is written, where no level is given: as -1, -2, -3 and -4 in the place of the level."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Rows of raw tuples that hide together: line i is `counts[i]` rows of tuple `of[i]`, from row `first[i]` of it."""
+
+    of: Ints
+    counts: Counts
+    first: Ints
+    group: Ints
 
 
 @dataclass(frozen=True)
@@ -33,28 +51,25 @@ class PartSearch:
     columns: tuple[str, ...]
     trees: Mapping[str, Tree]
     value_counts: Mapping[str, Counts]
-    method: Mondrian
+    method: Method
     require: tuple[Model, ...]
     lows: Codes
     highs: Codes
+    secret: tuple[int, ...]
+    """What chance is made of, with the number of a part: the same each time Spark computes the part."""
     people: int | None = None
     """How many people the whole table has, where people are published; `value_counts` then count people."""
 
-    def labelled(self, part: int, codes: Codes, counts: Counts, person: Ints | None = None) -> pl.DataFrame:
-        """Return what each tuple of a part shows in each quasi-identifier, and how wide that is.
+    def lines(self, part: int, codes: Codes, counts: Counts, person: Ints | None = None) -> tuple[Lines, pl.DataFrame]:
+        """Return the lines of a part, and what they show.
 
         Where people have several rows, `person` tells whose each tuple is: all tuples of these people are in the part.
         """
-        sizes = [self.trees[name].size for name in self.columns]
-        index, first = group_tuples(codes, sizes)
-        totals = np.bincount(index, weights=counts, minlength=len(first)).astype(np.int64)
-        tally = Tally(self.columns, np.ascontiguousarray(codes[first]), totals, self.trees)
-        # Models that compare a group with the whole table must not take the part for it.
-        tally._value_counts.update({name: self.value_counts[name] for name in self.schema.sensitive})
+        tally, index = self.tally(codes, counts)
         found, searched, schema = None, tally, self.schema
-        rng = np.random.default_rng(0)  # for people with equal tuples, who are never apart where cuts are strict
+        rng = np.random.default_rng([*self.secret, part])
         if person is not None:
-            looks = any_looks_at_values(self.require)
+            looks = any_looks_at_values(self.require) or self.method.looks_at_values
             found, index = count_people(tally, person, index, counts, tuple(schema.sensitive), values=looks)
             searched = self._among_all_people(found.tally) if looks else found.tally
             schema = schema if looks else replace(schema, sensitive={})
@@ -67,24 +82,21 @@ class PartSearch:
             )
         if found is not None:  # whose rows may be beyond the part's borders
             _, recoding = place_people(found, recoding, rng, apart=True)
-            tally = found.each_entry
-        shown = show_groups(tally, recoding)
-        group_of = np.empty(len(tally), dtype=np.int64)
-        group_of[recoding.tuples] = shown.group_of
-        if found is not None:
-            regions = Regions(shown.columns, shown.lows, shown.highs)
-            require_all_rows_inside(found, group_of[found.offsets[:-1]], regions)
-        mine = group_of[index]
-        labels = {f"q{place}": shown.labels[name].gather(mine) for place, name in enumerate(self.schema.quasi)}
-        widths = {}
-        for place, name in enumerate(self.schema.quasi):
-            at = shown.columns.index(name)
-            widths[f"w{place}"] = self.trees[name].widths(shown.lows[:, at], shown.highs[:, at])[mine]
-        secrets = {
-            f"s{place}": self.trees[name].values.gather(codes[:, self.columns.index(name)])
-            for place, name in enumerate(self.schema.sensitive)
-        }
-        return pl.DataFrame({**labels, **secrets, **widths})
+            groups = recoding.groups[np.argsort(recoding.tuples, kind="stable")]
+            require_all_rows_inside(
+                found, groups[found.offsets[:-1]], Regions(recoding.columns, recoding.lows, recoding.highs)
+            )
+        return lines_of(recoding, index, counts), shown_runs(tuple(self.schema.quasi), recoding)
+
+    def tally(self, codes: Codes, counts: Counts) -> tuple[Tally, Ints]:
+        """Return the tally of a part, and the place of each raw tuple in it."""
+        sizes = [self.trees[name].size for name in self.columns]
+        index, first = group_tuples(codes, sizes)
+        totals = np.bincount(index, weights=counts, minlength=len(first)).astype(np.int64)
+        tally = Tally(self.columns, np.ascontiguousarray(codes[first]), totals, self.trees)
+        # Models that compare a group with the whole table must not take the part for it.
+        tally._value_counts.update({name: self.value_counts[name] for name in self.schema.sensitive})
+        return tally, index
 
     def _among_all_people(self, tally: Tally) -> Tally:
         """Return people of a part as some of all people, with whom models compare their groups."""
@@ -94,6 +106,33 @@ class PartSearch:
         nobody = ValueSets(np.zeros(2, dtype=np.int64), np.empty(0, dtype=np.int32))
         several = {name: replace(tally.trees[name], sets=nobody) for name in names if tally.trees[name].sets is None}
         return replace(tally, drawn_from=everybody, trees={**tally.trees, **several})
+
+
+def lines_of(recoding: Recoding, tuple_of: Ints, counts: Counts) -> Lines:
+    """Return the published lines of raw tuples, of which several may be one tuple: `tuple_of` says which.
+
+    Both the raw tuples and the recoding's parts tell how the rows of a tuple fall apart; a line ends where either does.
+    """
+    raw, parts = np.argsort(tuple_of, kind="stable"), np.argsort(recoding.tuples, kind="stable")
+    raw_ends, part_ends = np.cumsum(counts[raw]), np.cumsum(recoding.counts[parts])
+    ends = np.union1d(raw_ends, part_ends)
+    starts = np.concatenate([np.zeros(1, dtype=np.int64), ends[:-1]])
+    at, part = np.searchsorted(raw_ends, ends), np.searchsorted(part_ends, ends)
+    group = recoding.groups[parts[part]]
+    published = group != WITHHELD
+    first = starts - (raw_ends - counts[raw])[at]
+    return Lines(raw[at][published], (ends - starts)[published], first[published], group[published])
+
+
+def shown_runs(quasi: Sequence[str], recoding: Recoding) -> pl.DataFrame:
+    """Return what each group shows: runs from `l…` to `h…`, and how these are written, `v…`."""
+    columns: dict[str, Any] = {}
+    for place, name in enumerate(quasi):
+        at = recoding.columns.index(name)
+        way = -1 - WAYS.index(recoding.shown) if recoding.levels is None else recoding.levels[at]
+        columns[f"l{place}"], columns[f"h{place}"] = recoding.lows[:, at], recoding.highs[:, at]
+        columns[f"v{place}"] = np.full(len(recoding.lows), way, dtype=np.int32)
+    return pl.DataFrame(columns)
 
 
 def whole_table(trees: Mapping[str, Tree], value_counts: Mapping[str, Counts], rows: int = 0) -> Tally:
@@ -111,10 +150,11 @@ def in_arrow(
 ) -> Callable[[Any], Any]:
     """Return the function that Spark gives each part to, as Arrow; `passed` columns come out as they went in.
 
-    Columns of `names` tell together whose a tuple is, where people are published.
+    Columns of `names` tell together whose a tuple is, where people are published. Where a part cannot be published,
+    one line says why.
     """
 
-    def label(part: Any) -> Any:
+    def lines(part: Any) -> Any:
         import pyarrow as pa
 
         from incrowd.engines.spark.arrow_batches import to_arrow
@@ -122,11 +162,35 @@ def in_arrow(
         frame = pl.DataFrame(pl.from_arrow(part.select([*code_columns, "n", "part"])))
         codes = np.stack([frame[name].to_numpy() for name in code_columns], axis=1).astype(np.int32)
         person = number_rows(pl.DataFrame(pl.from_arrow(part.select(list(names)))), names) if names else None
-        shown = to_arrow(search.labelled(int(frame["part"][0]), codes, frame["n"].to_numpy(), person))
-        columns = {name: part.column(name) for name in passed}
-        for name, values in zip(shown.column_names, shown.columns, strict=True):
-            columns[name] = values.cast(pa.string()) if pa.types.is_large_string(values.type) else values
+        counts = frame["n"].to_numpy()
+        try:
+            found, runs = search.lines(int(frame["part"][0]), codes, counts, person)
+        except IncrowdError as error:
+            return told(error, part.schema, [*passed])
+        taken = part.take(pa.array(found.of))
+        columns = {name: taken.column(name) for name in passed}
+        facts = pl.DataFrame({"n": found.counts, "first": found.first, "whole": counts[found.of]})
+        shown = to_arrow(facts.hstack(runs[found.group]))
+        columns |= {name: shown.column(name) for name in shown.column_names}
+        columns["why"] = pa.nulls(taken.num_rows, pa.string())
         return pa.table(columns)
 
-    label.__annotations__ = {}
-    return label
+    def told(error: IncrowdError, given: Any, names: Sequence[str]) -> Any:
+        import pyarrow as pa
+
+        why = f"{type(error).__name__}\n{error}"
+        kept = {name: pa.nulls(1, given.field(name).type) for name in names}
+        numbers = {name: pa.nulls(1, pa.int64()) for name in ("n", "first", "whole")}
+        places = range(len(search.schema.quasi))
+        shown = {f"{kind}{place}": pa.nulls(1, pa.int32()) for place in places for kind in "lhv"}
+        return pa.table({**kept, **numbers, **shown, "why": pa.array([why])})
+
+    lines.__annotations__ = {}
+    return lines
+
+
+def raise_told(why: str) -> None:
+    """Raise again what an executor told of its part."""
+    kind, _, text = why.partition("\n")
+    known = {error.__name__: error for error in (Unsatisfiable, RecipeError, SchemaError, ConformanceError)}
+    raise known.get(kind, SourceError)(f"in a part of the table: {text}")

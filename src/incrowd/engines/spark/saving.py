@@ -1,7 +1,9 @@
 """Writing a release with Spark: all of it or nothing, also where the driver or an executor is lost on the way.
 
 Executors write parts into a hidden directory beside the place asked for; `recipe.toml` follows, then `summary.json`,
-and last of all one renaming, which refuses where anything is by then. Whoever dies before that leaves no release. A
+and last of all one renaming, which refuses where anything is by then. Whoever dies before that leaves no release, and
+no hidden directory either: on a machine's own file system a process that outlives the driver takes it away
+(`core/killed_runs.py`), on others Java does when it ends. A
 release that is replaced on one of Hadoop's file systems steps aside for a moment, under a hidden name; if the driver
 dies in that moment, the next run puts it back. A file system that cannot rename a directory in one step (those of
 object stores) is written in place, and there it is `summary.json`, written last, that makes a directory a release:
@@ -25,6 +27,7 @@ from pyspark.sql import types as T
 
 from incrowd.common.progress import Progress
 from incrowd.core.engine import ReleaseTexts
+from incrowd.core.killed_runs import cleared_if_killed
 from incrowd.core.release_directory import RELEASE, new_directory
 from incrowd.engines.spark.arrow_batches import to_spark
 from incrowd.engines.spark.counting import name_of
@@ -92,9 +95,14 @@ def is_remote(target: object) -> bool:
 def _save_here(
     source: SparkSource, rows: Mapping[str, Published], texts: ReleaseTexts, directory: Path, format: str, force: bool
 ) -> Path:
-    with new_directory(directory, force=force) as place:
+    with cleared_if_killed(directory), new_directory(directory, force=force) as place:
         # Hadoop takes a path as it is: what is escaped, such as a space, would be another directory.
         _write_tables(source, rows, texts, as_address(place.absolute()), format)
+        if not (place / f"data.{format}" / "_SUCCESS").exists():
+            raise OutputError(
+                f"{directory} cannot be written: Spark does not see this machine's directories, and wrote elsewhere.  "
+                "Hint: choose a place that both see, or an address such as hdfs://…."
+            )
         (place / "recipe.toml").write_text(texts.recipe(format, directory), encoding="utf-8", newline="\n")
         if texts.labels is not None:
             (place / "labels.json").write_text(texts.labels, encoding="utf-8", newline="\n")
@@ -115,6 +123,8 @@ def _save_remotely(
         raise OutputError(f"{target} exists already.  Hint: choose another directory, or replace it with force.")
     if taken:
         _require_release(files, target)
+    if place != target:
+        files.delete_on_exit(place)
     try:
         if place == target and taken:
             files.delete(f"{target}/summary.json")  # from here on it is no release any more
@@ -258,6 +268,11 @@ class _Files:
     """A file system of Hadoop's, as far as it is needed."""
 
     def __init__(self, session: SparkSession, place: str) -> None:
+        if type(session).__module__.startswith("pyspark.sql.connect"):
+            raise OutputError(
+                f"{place} cannot be written in a session of Spark Connect, which has no access to file systems.  "
+                "Hint: choose a directory that this machine and Spark's server both see, or a session of Spark's own."
+            )
         jvm: Any = session._jvm
         gateway: Any = session.sparkContext._gateway
         self._jvm, self._new_array = jvm, gateway.new_array
@@ -281,6 +296,12 @@ class _Files:
 
     def delete(self, place: str) -> None:
         self._system.delete(self._path(place), True)
+
+    def delete_on_exit(self, place: str) -> None:
+        """Delete a place when Java ends, which it does when this process is gone; what was renamed by then stays."""
+        self._system.create(self._path(f"{place}/.made"), False).close()  # only what is there can be marked
+        self._system.deleteOnExit(self._path(place))
+        self._system.delete(self._path(f"{place}/.made"), False)
 
     def names(self, place: str) -> list[str]:
         return [str(status.getPath().getName()) for status in self._system.listStatus(self._path(place))]

@@ -7,12 +7,13 @@ one pass over the table to build the index; tuples are never compared with one a
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from incrowd.common.arrays import Codes, Floats, Ints
+from incrowd.common.threads import do_together
 from incrowd.forms.slices.slices import Buckets, Secret, Slices
 from incrowd.kernels.slicing_index import count_entries, grow_trie, sort_by_key
 from incrowd.kernels.slicing_matches import count_matches
@@ -36,15 +37,18 @@ class BucketIndex:
         parts = np.arange(len(buckets.tuples), dtype=np.int64)
         sensitive = {secret.column for secret in slices.secrets}
         self._entry_of: dict[int, Ints] = {}
-        starts, values, counts = [], [], []
-        for column in range(slices.columns):
+
+        def of_column(column: int) -> tuple[Ints, Codes, Ints]:
             known = slices.known[buckets.tuples, column]
             found = self._count(parts, known, self.value_numbers[column], buckets.bucket_of, len(self.sizes))
-            starts.append(found[0])
-            values.append(found[1])
-            counts.append(found[2])
             if column in sensitive:
                 self._entry_of[column] = found[3]
+            return found[:3]
+
+        found = do_together(
+            [partial(of_column, column) for column in range(slices.columns)], steps=len(parts) * slices.columns
+        )
+        starts, values, counts = zip(*found, strict=True)
         self.bases = np.cumsum([0, *(len(array) for array in values)])
         self.starts = np.stack(starts) + self.bases[:-1, None]
         self.values = np.concatenate(values)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.common.arrays import Ints
-from incrowd.forms.slices.chance import shuffle_within
+from incrowd.forms.slices.chance import shuffle_columns
 from incrowd.forms.slices.slices import Buckets
 from incrowd.kernels.slicing_index import sort_by_key
 
@@ -33,7 +33,5 @@ def permute_columns(rng: np.random.Generator, buckets: Buckets, columns: int) ->
     rows = np.repeat(buckets.tuples[parts], buckets.counts[parts])
     sizes = buckets.sizes
     starts = np.concatenate(([0], np.cumsum(sizes)))
-    tuples = np.empty((columns, len(rows)), dtype=np.int64)
-    for column in range(columns):
-        tuples[column] = shuffle_within(rng, rows, starts)
+    tuples = np.stack(shuffle_columns(rng, rows, starts, columns)) if columns else np.empty((0, len(rows)), np.int64)
     return Permuted(np.repeat(np.arange(len(sizes)), sizes), tuples)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Ints
+from incrowd.common.threads import do_together
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.hierarchies.tree import MISSING
 
@@ -99,8 +101,11 @@ def slice_tally(tally: Tally, columns: Sequence[Sequence[str]], sensitive: Seque
     """
     secret = set(sensitive)
     known = np.empty((len(tally), len(columns)), dtype=np.int32)
-    for place, names in enumerate(columns):
-        known[:, place] = number_combinations(tally, [name for name in names if name not in secret])
+
+    def number(place: int) -> None:
+        known[:, place] = number_combinations(tally, [name for name in columns[place] if name not in secret])
+
+    do_together([partial(number, place) for place in range(len(columns))], steps=known.size)
     secrets = tuple(
         Secret(place, np.ascontiguousarray(tally.column(name)))
         for name in sorted(secret)

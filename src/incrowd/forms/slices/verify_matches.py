@@ -27,11 +27,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
+from incrowd.common.threads import do_together
 from incrowd.forms.slices.permutation import Permuted
 from incrowd.forms.slices.slices import Slices
 from incrowd.forms.slices.written_matches import (
@@ -74,8 +75,14 @@ def verify_matches(
     """
     if not slices.secrets or not len(written.bucket_of):
         return Verdict(holds=True, worst=0.0)
-    columns = [read_column(slices, written, place, counts) for place in range(slices.columns)]
-    secrets = [read_secret(secret, columns[secret.column], written, l, counts) for secret in slices.secrets]
+
+    def read(place: int) -> tuple[Column, list[Hidden]]:
+        column = read_column(slices, written, place, counts)
+        own = [secret for secret in slices.secrets if secret.column == place]
+        return column, [read_secret(secret, column, written, l, counts) for secret in own]
+
+    found = do_together([partial(read, place) for place in range(slices.columns)], steps=written.tuples.size)
+    columns, secrets = [column for column, _ in found], [hidden for _, own in found for hidden in own]
     # A column in which all are alike tells nobody from anybody: every share there is 1.
     varying = [place for place, column in enumerate(columns) if column.entries.kinds > 1]
     varying.sort(key=lambda place: len(columns[place].rows) / columns[place].entries.kinds)

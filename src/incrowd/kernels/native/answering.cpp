@@ -1,5 +1,5 @@
 // Answer counting queries one after the other. See `answering.py` for what things mean.
-#include "arguments.hpp"
+#include "threads.hpp"
 
 namespace answering {
 
@@ -47,50 +47,60 @@ static void turn(Matrix<const i32> runs, Scratch<i32> &by_column) {
   }
 }
 
+// Add up what a query finds in the boxes of one column after the other; `left` and `left_shares` have room for all.
+static f64 add_up(
+    const Asked &columns, const Scratch<i32> &by_column, Vector<const f64> counts, Vector<const i64> starts,
+    const Scratch<i64> &left, const Scratch<f64> &left_shares) {
+  const i64 boxes = counts.length;
+  f64 total = 0;
+  if (columns.length() == 0) {
+    for (f64 count : counts) total += count;
+    return total;
+  }
+  // Boxes of which nothing is ruled out yet, with their share so far: column by column they become fewer.
+  i64 number = 0;
+  for (i64 at = 0; at < columns.length(); ++at) {
+    const f64 *shares = columns.shares_from(starts[columns[at]]);
+    const i32 *run_of = by_column.begin() + columns[at] * boxes;
+    i64 still = 0;
+    if (at == 0) {
+      for (i64 box = 0; box < boxes; ++box) {
+        const f64 share = shares[run_of[box]];
+        left[still] = box;
+        left_shares[still] = share;
+        still += share > 0;
+      }
+    } else {
+      for (i64 place = 0; place < number; ++place) {
+        const i64 box = left[place];
+        const f64 share = left_shares[place] * shares[run_of[box]];
+        left[still] = box;
+        left_shares[still] = share;
+        still += share > 0;
+      }
+    }
+    number = still;
+  }
+  for (i64 place = 0; place < number; ++place) total += left_shares[place] * counts[left[place]];
+  return total;
+}
+
 static void add_up_shares(
     Matrix<const i32> runs, Vector<const f64> counts, Matrix<const f64> shares_by_run, Vector<const i64> starts,
-    Matrix<const i8> asked, Vector<f64> answers) {
+    Matrix<const i8> asked, Vector<f64> answers, i64 threads) {
   const i64 boxes = runs.rows;
   Scratch<i32> by_column(boxes * runs.columns);
   turn(runs, by_column);
-  Asked columns(starts.length, shares_by_run.rows);
-  // Boxes of which nothing is ruled out yet, with their share so far: column by column they become fewer.
-  Scratch<i64> left(boxes);
-  Scratch<f64> left_shares(boxes);
-  for (i64 query = 0; query < asked.rows; ++query) {
-    columns.read(query, shares_by_run, starts, asked[query]);
-    f64 total = 0;
-    if (columns.length() == 0) {
-      for (f64 count : counts) total += count;
-      answers[query] = total;
-      continue;
+  const auto steps = [&](i64) { return boxes; };
+  in_parts(even_parts(asked.rows, threads, steps), [&](i64, i64 from, i64 to) {
+    Asked columns(starts.length, shares_by_run.rows);
+    Scratch<i64> left(boxes);
+    Scratch<f64> left_shares(boxes);
+    for (i64 query = from; query < to; ++query) {
+      columns.read(query, shares_by_run, starts, asked[query]);
+      answers[query] = add_up(columns, by_column, counts, starts, left, left_shares);
     }
-    i64 number = 0;
-    for (i64 at = 0; at < columns.length(); ++at) {
-      const f64 *shares = columns.shares_from(starts[columns[at]]);
-      const i32 *run_of = by_column.begin() + columns[at] * boxes;
-      i64 still = 0;
-      if (at == 0) {
-        for (i64 box = 0; box < boxes; ++box) {
-          const f64 share = shares[run_of[box]];
-          left[still] = box;
-          left_shares[still] = share;
-          still += share > 0;
-        }
-      } else {
-        for (i64 place = 0; place < number; ++place) {
-          const i64 box = left[place];
-          const f64 share = left_shares[place] * shares[run_of[box]];
-          left[still] = box;
-          left_shares[still] = share;
-          still += share > 0;
-        }
-      }
-      number = still;
-    }
-    for (i64 place = 0; place < number; ++place) total += left_shares[place] * counts[left[place]];
-    answers[query] = total;
-  }
+  });
 }
 EXPORT(add_up_shares)
 

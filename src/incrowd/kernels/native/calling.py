@@ -11,6 +11,7 @@ import ctypes
 import struct
 from array import array
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ _TYPES = {element.str: number for number, element in _ELEMENTS.items()}
 _WORDS = 6
 """Whole numbers that describe one argument or result: `Passed` in `arguments.hpp`."""
 _MOST_RESULTS = 8
+_loading = Lock()
 
 
 def call(name: str, *arguments: Any) -> Any:
@@ -69,8 +71,13 @@ def _loop(name: str) -> Any:
     return function
 
 
-@cache
 def _library() -> ctypes.CDLL:
+    with _loading:  # threads that need it at the same time would each build it
+        return _loaded()
+
+
+@cache
+def _loaded() -> ctypes.CDLL:
     """Load the library; in a copy of the repository, build it first where its source has changed."""
     path = building.library() or building.build()
     library = ctypes.CDLL(str(path))

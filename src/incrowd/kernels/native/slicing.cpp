@@ -74,21 +74,25 @@ static void guess_secrets(
     Vector<const i64> columns, Vector<const i64> secret_levels, Vector<const i64> hidden_offsets,
     Vector<const i64> hidden_starts, Vector<const i32> hidden_codes, Vector<const i64> hidden_counts,
     Vector<const i64> hidden_most, Vector<const i64> hidden_rows, i64 most_codes, i64 numerator, i64 denominator,
-    Matrix<f64> worst, Matrix<i32> verdicts) {
+    Matrix<f64> worst, Matrix<i32> verdicts, i64 threads) {
   const Hidden hidden{hidden_starts, hidden_codes, hidden_counts, hidden_most, hidden_rows};
-  Search search(most, {listed, list_starts, buckets, starts, values, shares, columns},
-                {levels, node_values, node_starts, first_leaves}, secret_levels);
-  const Scratch<f64> sums(most_codes, 0);
-  search.all_leaves([&](i64 first, i64 leaves) {
-    for (i64 place = 0; place < leaves; ++place) {
-      const Vector<const i64> mine = search.matches_of(place);
-      for (i64 secret = 0; secret < secret_levels.length; ++secret) {
-        const Guess found = guess(search, mine, secret, hidden_offsets[secret], hidden, sums, columns.length,
-                                  {numerator, denominator});
-        worst[secret][first + place] = found.worst;
-        verdicts[secret][first + place] = found.verdict;
+  const std::vector<i64> bounds = even_parts(worst.columns, threads, [](i64) { return STEPS_OF_LEAF; });
+  in_parts(bounds, [&](i64, i64 from, i64 to) {
+    Search search(most / static_cast<i64>(bounds.size() - 1),
+                  {listed, list_starts, buckets, starts, values, shares, columns},
+                  {levels, node_values, node_starts, first_leaves}, secret_levels);
+    const Scratch<f64> sums(most_codes, 0);
+    search.some_leaves(from, to, [&](i64 first, i64 leaves) {
+      for (i64 place = 0; place < leaves; ++place) {
+        const Vector<const i64> mine = search.matches_of(place);
+        for (i64 secret = 0; secret < secret_levels.length; ++secret) {
+          const Guess found = guess(search, mine, secret, hidden_offsets[secret], hidden, sums, columns.length,
+                                    {numerator, denominator});
+          worst[secret][first + place] = found.worst;
+          verdicts[secret][first + place] = found.verdict;
+        }
       }
-    }
+    });
   });
 }
 EXPORT(guess_secrets)

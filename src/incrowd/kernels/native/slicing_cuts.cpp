@@ -1,8 +1,10 @@
 // Cut a table into ever smaller buckets while every bucket stays diverse by itself. See `slicing_cuts.py`.
 #include <cstdlib>
+#include <memory>
 #include <numeric>
 
 #include "partition.hpp"
+#include "threads.hpp"
 
 namespace slicing {
 
@@ -99,7 +101,7 @@ class DiversityTest {
         denominator_(denominator), known_number_(known_number), pair_number_(pair_number),
         of_known_(2 * knowns.rows * known_number, 0), of_pair_(2 * knowns.rows * pair_number, 0) {}
 
-  bool passes(Slice bucket, const Scratch<i8> &side_of) {
+  bool passes(Slice bucket, Vector<const i8> side_of) {
     count(bucket, side_of, 1);
     const bool diverse = sides_are_diverse(bucket, side_of);
     count(bucket, side_of, -1);
@@ -114,7 +116,7 @@ class DiversityTest {
     return of_pair_[(2 * secret + side) * pair_number_ + pairs_[secret][item]];
   }
 
-  void count(Slice bucket, const Scratch<i8> &side_of, i64 sign) {
+  void count(Slice bucket, Vector<const i8> side_of, i64 sign) {
     for (i64 place = bucket.first; place < bucket.last; ++place) {
       const i64 item = order_[place];
       for (i64 secret = 0; secret < knowns_.rows; ++secret) {
@@ -124,7 +126,7 @@ class DiversityTest {
     }
   }
 
-  bool sides_are_diverse(Slice bucket, const Scratch<i8> &side_of) const {
+  bool sides_are_diverse(Slice bucket, Vector<const i8> side_of) const {
     for (i64 place = bucket.first; place < bucket.last; ++place) {
       for (i64 secret = 0; secret < knowns_.rows; ++secret) {
         const i64 with_value = of_pair(secret, side_of[place], order_[place]);
@@ -142,59 +144,109 @@ class DiversityTest {
   Scratch<i64> of_known_, of_pair_;
 };
 
-// Return how many buckets there are; `order` and `starts` are written.
+// The table that is cut, and what all threads write into: a bucket's slice is one thread's alone.
+struct Cutting {
+  Matrix<const i32> codes;
+  Vector<const i64> counts;
+  i64 least;
+  Vector<i64> order;
+  Vector<i64> moved;
+  Vector<i8> side_of, opens_bucket;
+};
+
+// Cuts slices of the order, with scratch space of its own.
+class Cutter {
+ public:
+  Cutter(const Cutting &table, CutRanking *ranking, DiversityTest *diversity)
+      : table_(table), ranking_(ranking), diversity_(diversity) {}
+
+  // Cut a slice in two; return where the second half begins, or its end where no cut leaves two diverse buckets.
+  i64 cut(Slice bucket) {
+    if (!is_cut(bucket)) {
+      table_.opens_bucket[bucket.first] = 1;
+      return bucket.last;
+    }
+    i64 left = bucket.first, right = bucket.first;
+    for (i64 place = bucket.first; place < bucket.last; ++place) {
+      const i64 item = table_.order[place];
+      if (table_.side_of[place]) {
+        table_.moved[right++] = item;
+      } else {
+        table_.order[left++] = item;
+      }
+    }
+    std::copy_n(&table_.moved[bucket.first], right - bucket.first, &table_.order[left]);
+    return left;
+  }
+
+  // Cut a slice into buckets.
+  void cut_all(Slice bucket) {
+    waiting_.assign(1, bucket.last);
+    for (i64 first = bucket.first; !waiting_.empty();) {
+      const i64 last = waiting_.back(), middle = cut({first, last});
+      if (middle < last) {
+        waiting_.push_back(middle);
+      } else {
+        first = last;
+        waiting_.pop_back();
+      }
+    }
+  }
+
+ private:
+  // Set the sides of the best cut that leaves two diverse buckets, if there is one.
+  bool is_cut(Slice bucket) {
+    i64 total = 0;
+    for (i64 place = bucket.first; place < bucket.last; ++place) total += table_.counts[table_.order[place]];
+    if (total < 2 * table_.least) return false;
+    const i64 many = ranking_->rank(bucket, total);
+    for (i64 rank = 0; rank < many; ++rank) {
+      const i64 attribute = ranking_->attribute(rank);
+      if (total - ranking_->distance(attribute) < 2 * table_.least) continue;
+      for (i64 place = bucket.first; place < bucket.last; ++place) {
+        table_.side_of[place] = table_.codes[table_.order[place]][attribute] >= ranking_->cut(attribute);
+      }
+      if (diversity_->passes(bucket, {table_.side_of.data, table_.side_of.length})) return true;
+    }
+    return false;
+  }
+
+  const Cutting &table_;
+  std::unique_ptr<CutRanking> ranking_;
+  std::unique_ptr<DiversityTest> diversity_;
+  std::vector<i64> waiting_;
+};
+
+// Return how many buckets there are; `order` and `starts` are written. How a slice is cut depends on nothing else, so
+// that it does not matter which thread cuts it, or when.
 static i64 cut_buckets(
     Matrix<const i32> codes, Vector<const i64> counts, Vector<const f64> positions, Vector<const i64> offsets,
     Vector<const f64> spans, Vector<const i64> sizes, Matrix<const i64> knowns, Matrix<const i64> pairs,
     Matrix<const i64> weights, i64 known_number, i64 pair_number, i64 least, i64 numerator, i64 denominator,
-    Vector<i64> order, Vector<i64> starts) {
-  const i64 tuples = codes.rows;
-  Scratch<i64> itself(tuples), moved(tuples), waiting(tuples + 1);
-  Scratch<i8> side_of(tuples);
+    Vector<i64> order, Vector<i64> starts, i64 threads) {
+  const i64 tuples = codes.rows, slots = std::max<i64>(tuples, 1);
+  Scratch<i64> itself(tuples), moved(slots);
+  Scratch<i8> side_of(slots), opens_bucket(slots, 0);
   std::iota(order.begin(), order.end(), 0);
   std::iota(itself.begin(), itself.end(), 0);
   const Vector<const i64> parts{itself.begin(), tuples}, ordered{order.data, tuples};
-  CutRanking ranking(codes, parts, counts, ordered, positions, offsets, spans, sizes);
-  DiversityTest diversity(ordered, knowns, pairs, weights, known_number, pair_number, numerator, denominator);
-
-  // Set the sides of the best cut that leaves two diverse buckets, if there is one.
-  const auto is_cut = [&](Slice bucket) {
-    i64 total = 0;
-    for (i64 place = bucket.first; place < bucket.last; ++place) total += counts[order[place]];
-    if (total < 2 * least) return false;
-    const i64 many = ranking.rank(bucket, total);
-    for (i64 rank = 0; rank < many; ++rank) {
-      const i64 attribute = ranking.attribute(rank);
-      if (total - ranking.distance(attribute) < 2 * least) continue;
-      for (i64 place = bucket.first; place < bucket.last; ++place) {
-        side_of[place] = codes[order[place]][attribute] >= ranking.cut(attribute);
-      }
-      if (diversity.passes(bucket, side_of)) return true;
-    }
-    return false;
+  const Cutting table{codes, counts, least, order, moved.view(), side_of.view(), opens_bucket.view()};
+  const auto cutter = [&] {
+    auto own = std::make_shared<Cutter>(
+        table, new CutRanking(codes, parts, counts, ordered, positions, offsets, spans, sizes),
+        new DiversityTest(ordered, knowns, pairs, weights, known_number, pair_number, numerator, denominator));
+    return [own](Slice bucket, auto add) {
+      if (bucket.last - bucket.first < WORTH_A_THREAD) return own->cut_all(bucket);
+      const i64 middle = own->cut(bucket);
+      if (middle == bucket.last) return;
+      add({bucket.first, middle});
+      add({middle, bucket.last});
+    };
   };
-
-  i64 first = 0, buckets = 0, many_waiting = 1;
-  waiting[0] = tuples;
-  while (many_waiting > 0) {
-    const i64 last = waiting[many_waiting - 1];
-    if (!is_cut({first, last})) {
-      starts[buckets++] = first;
-      first = last;
-      --many_waiting;
-      continue;
-    }
-    i64 left = first, right = 0;
-    for (i64 place = first; place < last; ++place) {
-      const i64 item = order[place];
-      if (side_of[place]) {
-        moved[right++] = item;
-      } else {
-        order[left++] = item;
-      }
-    }
-    std::copy_n(moved.begin(), right, &order[left]);
-    waiting[many_waiting++] = left;
+  work_off(std::max<i64>(1, std::min(threads, tuples / WORTH_A_THREAD)), Slice{0, tuples}, cutter);
+  i64 buckets = 0;
+  for (i64 place = 0; place < slots; ++place) {
+    if (opens_bucket[place]) starts[buckets++] = place;
   }
   starts[buckets] = tuples;
   return buckets;

@@ -27,14 +27,21 @@ static void count_matches(
     i64 most, Vector<const i64> listed, Vector<const i64> list_starts, Vector<const i64> buckets,
     Vector<const i64> levels, Vector<const i32> node_values, Vector<const i64> node_starts,
     Vector<const i64> first_leaves, Matrix<const i64> starts, Vector<const i32> values, Vector<const f64> shares,
-    Vector<const i64> columns, Vector<i64> of_leaf, Vector<i64> of_bucket) {
+    Vector<const i64> columns, Vector<i64> of_leaf, Vector<i64> of_bucket, i64 threads) {
   const i64 first_level = 0;  // an entry of the first column tells the bucket
-  Search search(most, {listed, list_starts, buckets, starts, values, shares, columns},
-                {levels, node_values, node_starts, first_leaves}, {&first_level, 1});
-  search.all_leaves([&](i64 first, i64 leaves) {
-    for (i64 place = 0; place < leaves; ++place) of_leaf[first + place] = search.matches_of(place).length;
-    for (i64 match = 0; match < search.matches.length(); ++match) ++of_bucket[buckets[search.matches.entries(match)[0]]];
+  const std::vector<i64> bounds = even_parts(of_leaf.length, threads, [](i64) { return STEPS_OF_LEAF; });
+  const i64 parts = static_cast<i64>(bounds.size()) - 1;
+  Scratch<i64> of_part(parts * of_bucket.length, 0);
+  in_parts(bounds, [&](i64 part, i64 from, i64 to) {
+    Search search(most / parts, {listed, list_starts, buckets, starts, values, shares, columns},
+                  {levels, node_values, node_starts, first_leaves}, {&first_level, 1});
+    i64 *own = of_part.begin() + part * of_bucket.length;
+    search.some_leaves(from, to, [&](i64 first, i64 leaves) {
+      for (i64 place = 0; place < leaves; ++place) of_leaf[first + place] = search.matches_of(place).length;
+      for (i64 match = 0; match < search.matches.length(); ++match) ++own[buckets[search.matches.entries(match)[0]]];
+    });
   });
+  for (i64 place = 0; place < of_part.length(); ++place) of_bucket[place % of_bucket.length] += of_part[place];
 }
 EXPORT(count_matches)
 

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <utility>
 
-#include "arguments.hpp"
+#include "threads.hpp"
 
 namespace slicing {
+
+constexpr i64 STEPS_OF_LEAF = 8;  // about what the matches of a leaf take
 
 // Products of shares that sink below this are scaled up by as much, so that they never become zero.
 constexpr int TINY_EXPONENT = -500;
@@ -45,6 +47,7 @@ struct Trie {
 
   i64 depth() const { return levels.length - 1; }
   i64 roots() const { return levels[1]; }
+  i64 leaves() const { return levels[depth()] - levels[depth() - 1]; }
   i64 first_leaf() const { return levels[depth() - 1]; }
   i64 end_of_leaves(i64 root) const { return root + 1 == roots() ? levels[depth()] : first_leaves[root + 1]; }
 };
@@ -111,13 +114,15 @@ class Search {
     return last - leaf;
   }
 
-  // Find the matches of all leaves, and visit those of some neighbours at a time: the first, from 0 on, and how many.
-  template <class Visit> void all_leaves(Visit visit) {
+  template <class Visit> void all_leaves(Visit visit) { some_leaves(0, trie_.leaves(), visit); }
+
+  // Find the matches of some leaves, from 0 on, and visit those of some neighbours at a time: the first, and how many.
+  template <class Visit> void some_leaves(i64 from, i64 to, Visit visit) {
     for (i64 root = 0; root < trie_.roots(); ++root) {
-      const i64 end = trie_.end_of_leaves(root);
-      i64 leaf = trie_.first_leaves[root], step = end - leaf;
+      const i64 end = std::min(trie_.end_of_leaves(root), trie_.first_leaf() + to);
+      i64 leaf = std::max(trie_.first_leaves[root], trie_.first_leaf() + from), step = end - leaf;
       for (; leaf < end; leaf += step) {
-        step = match_leaves(root, leaf, step);
+        step = match_leaves(root, leaf, std::min(step, end - leaf));
         visit(leaf - trie_.first_leaf(), step);
       }
     }

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <condition_variable>
 #include <exception>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -60,4 +62,66 @@ inline std::vector<i64> even_parts(i64 items, i64 threads) {
   std::vector<i64> bounds;
   for (i64 part = 0; part <= parts; ++part) bounds.push_back(items * part / parts);
   return bounds;
+}
+
+// Tasks that are found while others are done. A thread takes one after the other until none is left and none is done
+// that could bring another; when one fails, the others stop.
+template <class Task> class Tasks {
+ public:
+  explicit Tasks(Task first) : waiting_{first} {}
+
+  // Take the next task, whose predecessor is done; return false when there are no more.
+  bool next(Task &task, bool &had_one) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    if (had_one) --busy_;
+    changed_.wait(lock, [&] { return !waiting_.empty() || busy_ == 0 || stopped_; });
+    had_one = !waiting_.empty() && !stopped_;
+    if (had_one) {
+      task = waiting_.back();
+      waiting_.pop_back();
+      ++busy_;
+    } else {
+      changed_.notify_all();
+    }
+    return had_one;
+  }
+  void add(Task task) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      waiting_.push_back(task);
+    }
+    changed_.notify_one();
+  }
+  void stop() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      stopped_ = true;
+    }
+    changed_.notify_all();
+  }
+
+ private:
+  std::vector<Task> waiting_;
+  i64 busy_ = 0;
+  bool stopped_ = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+// Work off a task and those that it brings: every thread calls make() once, for what does a task, do(task, add).
+template <class Task, class Make> void work_off(i64 threads, Task first, Make make) {
+  Tasks<Task> tasks(first);
+  std::vector<i64> bounds;
+  for (i64 part = 0; part <= threads; ++part) bounds.push_back(part);
+  in_parts(bounds, [&](i64, i64, i64) {
+    try {
+      auto work = make();
+      Task task = first;
+      bool had_one = false;
+      while (tasks.next(task, had_one)) work(task, [&](Task more) { tasks.add(more); });
+    } catch (...) {
+      tasks.stop();
+      throw;
+    }
+  });
 }

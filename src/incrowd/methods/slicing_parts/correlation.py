@@ -10,12 +10,14 @@ Cost: one pass over the distinct tuples for each attribute, which skips the tupl
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Floats
+from incrowd.common.threads import do_together
 from incrowd.core.tally import Tally
 from incrowd.hierarchies.tree import MISSING, Tree
 from incrowd.kernels.slicing_pairs import count_pairs
@@ -56,7 +58,8 @@ def contingency_of_codes(codes: Codes, counts: Counts) -> Floats:
     offsets = np.cumsum([0, *(len(total) for total in totals)])
     everything = np.concatenate(totals)
     kinds = np.array([np.count_nonzero(total) for total in totals])
-    for place, own in enumerate(totals):
+
+    def compare(place: int, own: Counts) -> None:
         usual = int(np.argmax(own))
         table = np.zeros((len(own), offsets[-1]), dtype=np.int64)
         count_pairs(codes, counts, place, usual, offsets[:-1], table)
@@ -66,6 +69,8 @@ def contingency_of_codes(codes: Codes, counts: Counts) -> Floats:
         spread = np.add.reduceat(ratios.sum(axis=0), offsets[:-1]) / rows - 1.0
         freedom = np.minimum(kinds, kinds[place]) - 1
         phi[place] = np.divide(spread, freedom, out=np.zeros(attributes), where=freedom > 0)
+
+    do_together([partial(compare, place, own) for place, own in enumerate(totals)], steps=codes.size)
     phi = np.clip((phi + phi.T) / 2, 0.0, 1.0)
     np.fill_diagonal(phi, 1.0)
     return phi

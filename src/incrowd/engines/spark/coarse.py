@@ -1,0 +1,288 @@
+"""A tally that is too large for the driver, made less specific until it fits: for methods that decide for all at once.
+
+Such a method shows every value of a column alike, whoever has it, so that parts of the table cannot be searched one by
+one. But whoever publishes has to generalize anyway. So Spark counts the table at levels that the method would hardly
+go below, the driver searches that tally, and every tuple goes where its coarse one goes. Levels are raised one by one,
+each time that of the column which saves most tuples for what it loses, until the tally fits. What is found is the
+method's best at or above these levels.
+
+Cost: one job over the tally for each level that is raised; two joins.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from pyspark.sql import functions as F
+
+from incrowd.common.arrays import Codes, Ints
+from incrowd.common.progress import Progress, silent
+from incrowd.core.model import any_looks_at_values
+from incrowd.core.recoding import WITHHELD, Recoding
+from incrowd.engines.dealing import group_of_tuple
+from incrowd.engines.spark.arrow_batches import to_polars
+from incrowd.engines.spark.coding import CodedTally
+from incrowd.engines.spark.counting import COUNT, too_large
+from incrowd.engines.spark.parts import PartSearch, shown_runs
+from incrowd.engines.spark.placing import lookup_frame
+from incrowd.errors import Unsatisfiable
+from incrowd.hierarchies.tree import MISSING, Tree
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from incrowd.engines.spark.source import SparkSource
+
+Vector = tuple[int, ...]
+"""A level for each quasi-identifier."""
+
+_ERROR = 0.02
+"""Distinct tuples are estimated with about this error while levels are chosen; then they are counted."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Levels:
+    """Tuples on Spark with the codes that they have at every level: arrays `a0`, `a1`, … beside the codes."""
+
+    frame: DataFrame
+    tally: CodedTally
+    quasi: tuple[str, ...]
+    others: tuple[str, ...]
+    known: dict[Vector, float]
+    """How many distinct tuples there are at some levels, about."""
+
+    def codes(self, levels: Vector) -> list[Column]:
+        """Return the codes of all columns at some levels, in the order of the quasi-identifiers and then the others."""
+        coarse = [F.col(f"a{place}")[level] for place, level in enumerate(levels)]
+        return [*coarse, *(F.col(self.tally.code(name)) for name in self.others)]
+
+    @property
+    def top(self) -> Vector:
+        """The highest levels that there are."""
+        return tuple(self.tally.trees[name].height for name in self.quasi)
+
+    def distinct(self, vectors: Sequence[Vector]) -> list[float]:
+        """Estimate how many distinct tuples there are at each of some vectors of levels, in one job."""
+        asked = [vector for vector in vectors if vector not in self.known]
+        if asked:
+            counts = [F.approx_count_distinct(F.xxhash64(*self.codes(vector)), _ERROR) for vector in asked]
+            named = [count.alias(f"d{place}") for place, count in enumerate(counts)]
+            self.known.update(zip(asked, map(float, to_polars(self.frame.agg(*named)).row(0)), strict=True))
+        return [self.known[vector] for vector in vectors]
+
+    def lost(self, levels: Vector) -> float:
+        """Return what showing all columns at some levels loses, by certainty penalty."""
+        return sum(_lost(self.tally, name, level) for name, level in zip(self.quasi, levels, strict=True))
+
+    def raised(self, levels: Vector, limit: float) -> Vector:
+        """Raise levels, first those which save most tuples for what they lose, until about `limit` tuples are left."""
+        tuples = self.distinct([levels])[0]
+        while tuples > limit and (vectors := _neighbours(levels, self.top, 1)):
+            saved = [math.log(tuples / max(min(number, tuples), 1.0)) for number in self.distinct(vectors)]
+            lost = [max(self.lost(vector) - self.lost(levels), 1e-6) for vector in vectors]
+            left, start = math.log(tuples / limit), levels
+            for at in sorted(range(len(vectors)), key=lambda at: -saved[at] / lost[at]):
+                if left <= 0:
+                    break
+                # Columns are taken to be independent, as long as none was raised twice: that saves jobs.
+                levels, left = _together(levels, start, vectors[at]), left - saved[at]
+            tuples = self.distinct([levels])[0]
+        return levels
+
+    def lowered(self, levels: Vector, least: Vector, limit: float) -> Vector:
+        """Lower levels, first those which gain most for the tuples they bring, as long as `limit` is not passed."""
+        limit *= 1 - 2 * _ERROR
+        while vectors := _neighbours(levels, least, -1):
+            start, here, more = levels, max(self.distinct([levels])[0], 1.0), self.distinct(vectors)
+            brought = [math.log(max(number, here) / here) for number in more]
+            gains = [self.lost(start) - self.lost(vector) for vector in vectors]
+            order = sorted(
+                (at for at, number in enumerate(more) if number <= limit),
+                key=lambda at: -gains[at] / max(brought[at], 1e-6),
+            )
+            if not order:
+                break
+            room = math.log(limit / here)
+            for at in order:
+                if brought[at] <= room:
+                    levels, room = _together(levels, start, vectors[at]), room - brought[at]
+            if self.distinct([levels])[0] > limit:
+                levels = vectors[order[0]]
+        return levels
+
+
+def _together(levels: Vector, start: Vector, other: Vector) -> Vector:
+    """Return levels with the step that leads from the start to another vector."""
+    return tuple(level + there - here for level, here, there in zip(levels, start, other, strict=True))
+
+
+def shown_by_all(
+    source: SparkSource, tally: CodedTally, search: PartSearch, limit: int, progress: Progress
+) -> tuple[DataFrame, DataFrame]:
+    """Return the lines of a release whose method sees all of the table at once, as coarse as the driver can hold.
+
+    The second frame is kept by executors until the lines were made.
+
+    Where it chose levels, the search goes on from there: the levels that led to these are lowered, others stay, as long
+    as that finds something better.
+    """
+    schema, least = search.schema, search.method.least_levels
+    looks = search.method.looks_at_values or any_looks_at_values(search.require)
+    if not looks:
+        search = replace(search, schema=replace(schema, sensitive={}), columns=tuple(sorted(schema.quasi)))
+    held = _with_levels(source, tally, tuple(schema.quasi), tuple(search.schema.sensitive))
+    lowest = tuple(min(least.get(name, 0), top) for name, top in zip(held.quasi, held.top, strict=True))
+    levels, tried = held.raised(lowest, limit), set[Vector]()
+    best: _Found | None = None
+    while levels not in tried:
+        tried.add(levels)
+        progress("searching", 0.0)
+        try:
+            found = _searched(search, held, levels, limit)
+        except Unsatisfiable:
+            if best is None:
+                raise
+            break
+        if best is not None and found.loss >= best.loss:
+            break
+        best = found
+        if best.chosen is not None:
+            levels = held.lowered(best.chosen, lowest, limit)
+    assert best is not None
+    if best.chosen is not None and any(base > level for base, level in zip(best.levels, best.chosen, strict=True)):
+        raise too_large(
+            int(held.distinct([lowest])[0]), limit, why=f", at the levels that {search.method.name} is to show"
+        )
+    lines = _placed(source, held, best)
+    nothing = F.lit(None).cast("string")
+    made = lines.withColumns({"first": F.lit(0).cast("bigint"), "whole": F.col(COUNT), "why": nothing})
+    return made, held.frame
+
+
+def _neighbours(levels: Vector, end: Vector, step: int) -> list[Vector]:
+    """Return the vectors in which one level is nearer to its end by one step."""
+    found = []
+    for place, level in enumerate(levels):
+        if level != end[place]:
+            found.append((*levels[:place], level + step, *levels[place + 1 :]))
+    return found
+
+
+def _with_levels(source: SparkSource, tally: CodedTally, quasi: tuple[str, ...], others: tuple[str, ...]) -> _Levels:
+    frame = tally.frame
+    for place, name in enumerate(quasi):
+        tree = tally.trees[name]
+        by_code = np.stack([representatives(tree, level) for level in range(tree.height + 1)], axis=1)
+        lookup = pl.DataFrame(
+            {"code": np.arange(tree.leaves, dtype=np.int32), f"a{place}": pl.Series(by_code).arr.to_list()}
+        )
+        there = lookup_frame(source.session, lookup)
+        frame = frame.join(there, on=F.col(tally.code(name)) == F.col("code")).drop("code")
+    return _Levels(frame.persist(), tally, quasi, others, {})
+
+
+def representatives(tree: Tree, level: int) -> Codes:
+    """Return, for each code, one that stands for all values of its node at a level: the first that is known."""
+    codes: Codes = np.maximum(tree.starts[level], np.int32(1)).astype(np.int32)
+    if level < tree.height or tree.leaves == 1:  # below the root, the missing value is by itself
+        codes[MISSING] = MISSING
+    return codes
+
+
+def _lost(tally: CodedTally, name: str, level: int) -> float:
+    """Return what showing a column at a level loses, by certainty penalty."""
+    tree, counts = tally.trees[name], tally.value_counts[name]
+    lows, highs = _node_runs(tree, np.arange(tree.leaves, dtype=np.int32), level, missing=bool(counts[MISSING]))
+    return float((tree.widths(lows, highs) * counts).sum() / max(int(counts.sum()), 1))
+
+
+def _node_runs(tree: Tree, codes: Codes, level: int, *, missing: bool) -> tuple[Codes, Codes]:
+    """Return the run of each code's node; the root holds the known values alone where none is missing."""
+    lows, highs = tree.starts[level][codes], tree.ends[level][codes]
+    if not missing:
+        lows = np.where((lows == MISSING) & (highs > 1), np.int32(1), lows)
+    return lows.astype(np.int32), highs.astype(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What a search of a coarse tally decided: the codes of its published tuples at `levels`, and their groups."""
+
+    levels: Vector
+    codes: Codes
+    recoding: Recoding
+    loss: float
+    chosen: Vector | None
+    """The levels that the method chose for all groups, if it did."""
+
+
+def _searched(search: PartSearch, held: _Levels, levels: Vector, limit: int) -> _Found:
+    """Search the tally at some levels, or at higher ones if it turns out to be too large.
+
+    What groups show is widened to the nodes that their tuples stand for.
+    """
+    while True:
+        keys = [code.alias(f"g{at}") for at, code in enumerate(held.codes(levels))]
+        counted = held.frame.groupBy(*keys).agg(F.sum(COUNT).alias(COUNT)).persist()
+        number = counted.count()
+        if number <= limit or levels == held.top:
+            break
+        counted.unpersist()
+        held.known[levels] = number  # the estimate was too small
+        levels = held.raised(levels, min(limit, limit * limit / number))
+    found = to_polars(counted)
+    counted.unpersist()
+    names = [*held.quasi, *held.others]
+    codes = np.stack([found[f"g{at}"].to_numpy() for at in range(len(names))], axis=1).astype(np.int32)
+    coarse, index = search.tally(codes[:, [names.index(name) for name in search.columns]], found[COUNT].to_numpy())
+    by_name = dict(zip(held.quasi, levels, strict=True))
+    rng = np.random.default_rng([*search.secret, 0])
+    method = search.method.not_below(by_name)
+    recoding = method.search(coarse, search.schema, search.require, rng=rng, progress=silent)
+    if recoding.form is not None:  # labels of its own, which are not those of coarse values
+        raise too_large(int(number), limit, why=f"; {method.name} needs all of them")
+    lows, highs = recoding.lows.copy(), recoding.highs.copy()
+    for at, name in enumerate(recoding.columns):
+        tree, missing = held.tally.trees[name], bool(held.tally.value_counts[name][MISSING])
+        low, _ = _node_runs(tree, lows[:, at], by_name[name], missing=missing)
+        _, high = _node_runs(tree, highs[:, at] - np.int32(1), by_name[name], missing=missing)
+        if by_name[name] == tree.height and missing:
+            low = np.zeros_like(low)
+        lows[:, at], highs[:, at] = low, high
+    groups = group_of_tuple(recoding, recoding.groups, len(coarse))
+    assert groups is not None  # who shows all equal values alike takes no tuple apart
+    of_given: Ints = groups[index]
+    kept = of_given != WITHHELD
+    counts = found[COUNT].to_numpy()
+    placed = replace(
+        recoding, tuples=np.arange(int(kept.sum())), counts=counts[kept], groups=of_given[kept], lows=lows, highs=highs
+    )
+    chosen = None
+    if recoding.levels is not None:
+        chosen = tuple(recoding.levels[recoding.columns.index(name)] for name in held.quasi)
+    return _Found(levels, codes[kept], placed, _loss(held, placed, int(counts.sum())), chosen)
+
+
+def _loss(held: _Levels, recoding: Recoding, rows: int) -> float:
+    """Return the certainty penalty of all columns; a row that is withheld has lost all of them."""
+    lost = float(len(held.quasi) * (rows - int(recoding.counts.sum())))
+    for at, name in enumerate(recoding.columns):
+        widths = held.tally.trees[name].widths(recoding.lows[:, at], recoding.highs[:, at])
+        lost += float((widths[recoding.groups] * recoding.counts).sum())
+    return lost
+
+
+def _placed(source: SparkSource, held: _Levels, found: _Found) -> DataFrame:
+    """Give each tuple what the group of its coarse one shows; those that are withheld are left out."""
+    keys = {f"g{at}": found.codes[:, at] for at in range(found.codes.shape[1])}
+    groups = lookup_frame(source.session, pl.DataFrame({**keys, "group": found.recoding.groups}))
+    runs = shown_runs(held.quasi, found.recoding).with_row_index("shown").cast({"shown": pl.Int64})
+    same = [code == F.col(key) for code, key in zip(held.codes(found.levels), keys, strict=True)]
+    joined = held.frame.join(groups, on=same).drop(*keys, *(f"a{place}" for place in range(len(held.quasi))))
+    shown = lookup_frame(source.session, runs)
+    return joined.join(shown, on=F.col("group") == F.col("shown")).drop("group", "shown")

@@ -1,0 +1,45 @@
+"""Rows that satisfy questions, and values that are dealt to rows, against a loop over them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from incrowd.kernels.dealing import deal_values
+from incrowd.kernels.questions import count_questions
+
+
+@pytest.mark.parametrize("number", [0, 1, 64, 65])
+def test_questions_count_the_rows_that_satisfy_all_their_conditions(number: int) -> None:
+    rng = np.random.default_rng(number)
+    sizes = (3, 5, 2)
+    codes = np.stack([rng.integers(0, size, 200) for size in sizes], axis=1).astype(np.int32)
+    counts = rng.integers(0, 2**40, 200)
+    questions = [
+        {int(column): rng.random(sizes[column]) < 0.5 for column in rng.permutation(3)[: rng.integers(0, 4)]}
+        for _ in range(number)
+    ]
+    found = count_questions(codes, counts, sizes, questions)
+    assert found.tolist() == [
+        sum(
+            int(count)
+            for row, count in zip(codes, counts, strict=True)
+            if all(matches[row[column]] for column, matches in question.items())
+        )
+        for question in questions
+    ]
+
+
+def test_values_are_dealt_as_often_as_there_are_and_evenly() -> None:
+    rng = np.random.default_rng(3)
+    counts = np.array([[2, 1, 0], [0, 3, 3]])
+    above = np.array([0, 1, 1, 0, 1, 1, 0, 1, 1])
+    runs, first = 4000, np.zeros((2, 3))
+    for _ in range(runs):
+        values = deal_values(above, counts, rng.integers(0, 2**64, 9, dtype=np.uint64, endpoint=False))
+        for line in (0, 1):
+            assert np.bincount(values[above == line], minlength=3).tolist() == counts[line].tolist()
+            first[line] += np.eye(3)[values[above == line][-1]]
+    np.testing.assert_allclose(first / runs, counts / counts.sum(axis=1, keepdims=True), atol=0.04)
+    with pytest.raises(RuntimeError, match="no value left"):
+        deal_values(above, counts - 1, np.zeros(9, dtype=np.uint64))
