@@ -73,8 +73,8 @@ def test_edges(ages: list[Any]) -> None:
     if known:
         assert mean.value == pytest.approx(np.mean(known), abs=1e-3)
     else:
-        unsure = asked.mean("age", epsilon=1)
-        assert unsure.high - unsure.low > 50  # of nobody, a mean may be anything
+        unsure = [asked.mean("age", epsilon=1) for _ in range(41)]
+        assert np.median([mean.high - mean.low for mean in unsure]) > 50  # of nobody, a mean may be anything
     median = asked.quantile("age", 0.5, epsilon=1)
     assert 0 <= median.low <= median.value <= median.high <= 100
     same = asked.sum("age", bounds=(7, 7), epsilon=SURE)
