@@ -9,6 +9,7 @@ from typing import ClassVar, Protocol, TypedDict
 
 import polars as pl
 
+from incrowd.common.arrays import Counts
 from incrowd.common.registry import Named
 from incrowd.common.surface import option
 from incrowd.core.codebook import Codebook
@@ -59,6 +60,14 @@ def _nothing_to_require() -> None:
     """Rows in memory stay what they are."""
 
 
+class DistinctCounts(Protocol):
+    """Counts distinct tuples of a table's rows, faster than its frame does."""
+
+    def distinct(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts] | None:
+        """Return the distinct tuples of columns and how many rows have each; None where only the frame can tell."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class OpenedTable:
     """A table on this machine that can be read, as often as needed, and what is known of it before its rows are.
@@ -89,6 +98,13 @@ class OpenedTable:
     """Columns that are categories where the table comes from, and texts in `frame`."""
     codebook: Codebook | None = None
     """What a file of a statistics program says of its columns: labels, and codes for missing."""
+    faster: tuple[pl.LazyFrame, DistinctCounts] | None = None
+    """What counts the rows of a frame faster, and that frame: it knows nothing of any other."""
+
+    @property
+    def counter(self) -> DistinctCounts | None:
+        """What counts these rows faster, if there is such a thing and the frame is still the one it was made for."""
+        return self.faster[1] if self.faster is not None and self.faster[0] is self.frame else None
 
 
 class Reading(TypedDict, total=False):

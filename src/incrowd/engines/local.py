@@ -84,7 +84,13 @@ class LocalEngine(Engine):
         return self if self.source.stated is None else replace(self, source=self.source.stated())
 
     def distinct(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
-        """Count distinct tuples: one group-by, streamed."""
+        """Count distinct tuples: one group-by, streamed, unless the source can do better."""
+        counter = self.source.counter
+        if counter is not None and columns:
+            with reading(self.source):
+                counted = counter.distinct(columns)
+            if counted is not None:
+                return counted
         numbers = _numbers(list(columns))
         with reading(self.source):
             found = (

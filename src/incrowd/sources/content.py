@@ -54,16 +54,17 @@ class Content:
         """Return the bytes as a file."""
         return BytesIO(self.target) if isinstance(self.target, bytes) else self.target.open("rb")
 
-    def pieces(self, start: int = 0) -> Iterator[tuple[int, bytes]]:
+    def pieces(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, bytes]]:
         """Yield the bytes from there on, in chunks, each with its place."""
+        stop = self.length if stop is None else stop
         if isinstance(self.target, bytes):
-            for at in range(start, self.length, CHUNK):
-                yield at, self.target[at : at + CHUNK]
+            for at in range(start, stop, CHUNK):
+                yield at, self.target[at : min(at + CHUNK, stop)]
             return
         with self.target.open("rb", buffering=0) as file:
             file.seek(start)
-            for at in range(start, self.length, CHUNK):
-                yield at, _read(file, min(CHUNK, self.length - at), self.target)
+            for at in range(start, stop, CHUNK):
+                yield at, _read(file, min(CHUNK, stop - at), self.target)
 
     def head(self, size: int) -> bytes:
         """Return the first bytes."""

@@ -28,12 +28,13 @@ from incrowd.sources.faults import LONE_RETURN, ragged
 from incrowd.sources.header import AFTER_LAST, ROW_NUMBERS, Header, read_header
 from incrowd.sources.lines import Layout, examine
 from incrowd.sources.normalize import null_where, opened_file
+from incrowd.sources.plain_lines import PlainLines
 from incrowd.sources.quotes import open_fields
 from incrowd.sources.reading import reading
 from incrowd.sources.stamps import watch
 from incrowd.sources.stated_csv import open_as_stated
 from incrowd.sources.ways_of_writing import find_ways, respelled
-from incrowd.sources.written import Decimal, require_columns, stated_way
+from incrowd.sources.written import Decimal, Written, require_columns, stated_way
 
 # No header can hold this name: a zero byte in a file is an error.
 _ROW = "\0row"
@@ -71,14 +72,22 @@ class CsvFile(Source):
         opened = opened_file(
             text.frame, path, options, in_memory=text.in_memory, found=text.dialect, unchanged=unchanged
         )
-        read = with_ways_of_writing(opened, options, commas=text.commas)
-        return replace(read, stated=partial(_again_as_stated, read, path, options))
+        read, ways = with_ways_of_writing(opened, options, commas=text.commas)
+        reader = partial(_as_read, options.missing, ways)
+        faster = None if text.lines is None else (read.frame, replace(text.lines, as_read=reader))
+        return replace(read, stated=partial(_again_as_stated, read, path, options), faster=faster)
 
 
 def _again_as_stated(opened: OpenedTable, path: Path, options: ReadOptions) -> OpenedTable:
     """Open the file of a table again, unless it is another one by now."""
     opened.require_unchanged()
     return replace(open_as_stated(path, options), notes=opened.notes, texts=opened.texts)
+
+
+def _as_read(missing: Sequence[str], ways: Mapping[str, Written], name: str, texts: pl.Series) -> pl.Series:
+    """Return what the texts of a column are read as."""
+    frame = null_where(texts.to_frame(name).lazy(), missing)
+    return respelled(frame, {name: ways[name]} if name in ways else {}).collect().to_series()
 
 
 @dataclass(frozen=True)
@@ -90,6 +99,8 @@ class TextTable:
     in_memory: bool
     commas: bool
     """Whether a cell may hold a comma."""
+    lines: PlainLines | None
+    """The lines that they are, where these are plain."""
 
 
 def open_csv(
@@ -111,17 +122,16 @@ def open_csv(
     found: dict[str, object] = {"quote": dialect.quote or "", "encoding": text.encoding}
     if dialect.separator != NOTHING:
         found["separator"] = dialect.separator
-    frame, in_memory, commas = _rows(content, dialect, names, where)
-    return TextTable(frame, found, in_memory, commas)
+    return _rows(content, dialect, names, found, where)
 
 
-def _rows(content: Content, dialect: Dialect, header: Header, where: str) -> tuple[pl.LazyFrame, bool, bool]:
-    """Return the rows, whether these are in memory, and whether a cell may hold a comma."""
+def _rows(content: Content, dialect: Dialect, header: Header, found: dict[str, object], where: str) -> TextTable:
     layout = examine(content, header.offset, dialect, len(header.names))
     if not layout.regular:
         if open_fields(content, dialect, header.offset):
             body = content.whole(where)[header.offset :]
-            return null_where(unusual.read(body, dialect, header, where=where).lazy(), [""]), True, True
+            rows = null_where(unusual.read(body, dialect, header, where=where).lazy(), [""])
+            return TextTable(rows, found, in_memory=True, commas=True, lines=None)
         dialect = replace(dialect, quote=None)
         layout = examine(content, header.offset, dialect, len(header.names))
     if layout.ragged:
@@ -135,7 +145,14 @@ def _rows(content: Content, dialect: Dialect, header: Header, where: str) -> tup
     if layout.quoted or dialect.padded:
         # Polars itself takes only unquoted empty fields for null.
         frame = null_where(frame, [""])
-    return frame, content.in_memory, layout.quoted if dialect.separator == "," else layout.commas
+    commas = layout.quoted if dialect.separator == "," else layout.commas
+    return TextTable(frame, found, content.in_memory, commas, _plain_lines(content, dialect, header, layout))
+
+
+def _plain_lines(content: Content, dialect: Dialect, header: Header, layout: Layout) -> PlainLines | None:
+    if layout.quoted or layout.blank or dialect.padded or not header.offset:
+        return None
+    return PlainLines(content, header.offset, dialect.separator, header.names)
 
 
 def _scan(content: Content, dialect: Dialect, header: Header, layout: Layout) -> pl.LazyFrame:
@@ -154,8 +171,10 @@ def _scan(content: Content, dialect: Dialect, header: Header, layout: Layout) ->
     return frame.filter(~pl.col(_ROW).is_in(layout.blank)).drop(_ROW) if layout.blank else frame
 
 
-def with_ways_of_writing(opened: OpenedTable, options: ReadOptions, *, commas: bool) -> OpenedTable:
-    """Return the table without columns that have no name, and with one spelling for numbers and dates.
+def with_ways_of_writing(
+    opened: OpenedTable, options: ReadOptions, *, commas: bool
+) -> tuple[OpenedTable, Mapping[str, Written]]:
+    """Return the table without columns that have no name, with one spelling for numbers and dates, and their ways.
 
     Ways of writing that are stated are applied as they are. Others are found out.
     """
@@ -167,7 +186,7 @@ def with_ways_of_writing(opened: OpenedTable, options: ReadOptions, *, commas: b
     described = {**opened.description, **options.cells}
     stated = replace(opened, frame=respelled(opened.frame, ways), description=described)
     if options.written == "plain":
-        return stated
+        return stated, ways
     with reading(opened):
         others = opened.frame.drop(list(ways))
         separator = str(opened.description.get("separator", ""))
@@ -175,14 +194,11 @@ def with_ways_of_writing(opened: OpenedTable, options: ReadOptions, *, commas: b
         found = find_ways(others, decimal=decimal, separator=separator, may_hold_commas=commas, where=where)
     notes = (*opened.notes, *found.notes)
     if not found.written:
-        return replace(stated, notes=notes)
-    everything = {name: way.says for name, way in {**ways, **found.written}.items()}
-    return replace(
-        opened,
-        frame=respelled(opened.frame, {**ways, **found.written}),
-        description={**described, "written": everything},
-        notes=notes,
-    )
+        return replace(stated, notes=notes), ways
+    ways = {**ways, **found.written}
+    said = {name: way.says for name, way in ways.items()}
+    frame = respelled(opened.frame, ways)
+    return replace(opened, frame=frame, description={**described, "written": said}, notes=notes), ways
 
 
 def _without_unnamed(opened: OpenedTable, where: str) -> OpenedTable:

@@ -21,6 +21,7 @@ INCROWD_VISIBLE void incrowd_free(void *made) { std::free(made); }
 #include "joint_counts.cpp"
 #include "keys.cpp"
 #include "lattice.cpp"
+#include "line_counts.cpp"
 #include "partition.cpp"
 #include "potentials.cpp"
 #include "purity.cpp"

@@ -1,0 +1,57 @@
+"""Count the distinct tuples of some columns in the lines of plain text, without making a table of them first.
+
+A line's fields are cut at every separator: nothing is quoted. The loops are in `native/line_counts.cpp`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from incrowd.kernels.native.calling import call
+
+if TYPE_CHECKING:
+    from incrowd.common.arrays import Codes, Counts
+
+_MARGIN = bytes(64)
+"""The loop looks at so many bytes at a time."""
+
+
+class LineCounts:
+    """Distinct tuples so far. Use it in a `with` statement: its memory is not Python's."""
+
+    def __init__(self, width: int, separator: int, wanted: Sequence[int]) -> None:
+        """Count the columns at the places `wanted` of lines with `width` fields."""
+        self.columns = len(wanted)
+        self._handle: int = call("open_line_counts", width, separator, np.array(wanted, dtype=np.int64))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        call("close_line_counts", self._handle)
+
+    def take(self, data: bytes) -> bytes:
+        """Count the lines that end in these bytes; return what comes after the last of them."""
+        block = np.frombuffer(data + _MARGIN, dtype=np.bool_)
+        return data[call("add_lines", self._handle, block, len(data)) :]
+
+    def join(self, other: LineCounts) -> None:
+        """Take in what another one has counted, of the same columns."""
+        call("join_line_counts", self._handle, other._handle)
+
+    def found(self) -> tuple[Codes, Counts, int]:
+        """Return tuples of texts' numbers, how many lines have each, and how many had another number of fields."""
+        codes, counts, odd = call("counted_lines", self._handle)
+        return codes.reshape(len(counts), self.columns), counts, odd
+
+    def texts(self, column: int) -> bytes:
+        """Return the texts of a column in the order of their numbers, each with a newline after it."""
+        texts, _ = call("texts_of_lines", self._handle, column)
+        found: bytes = texts.tobytes()
+        return found

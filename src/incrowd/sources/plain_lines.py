@@ -1,0 +1,96 @@
+"""Distinct tuples of a plain CSV file, counted from its lines: no table of its rows is made.
+
+A file is plain if nothing in it is quoted and no line is blank, so that every separator and every newline is one. That
+was found out when it was opened. What Polars would do with each row (words for missing, ways of writing) is done here
+once for each different text of a column. Cores share the file; what is counted does not depend on how.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+
+import polars as pl
+
+from incrowd.common.arrays import Codes, Counts
+from incrowd.common.threads import do_together, threads
+from incrowd.kernels.line_counts import LineCounts
+from incrowd.sources.content import Content
+
+_WORTH_SHARING = 1 << 22
+"""A file of fewer bytes is counted before another thread has started."""
+_COUNT = "n"
+
+
+@dataclass(frozen=True)
+class PlainLines:
+    """Lines of a file after its header, and what a text of a column is read as."""
+
+    content: Content
+    offset: int
+    separator: str
+    names: tuple[str, ...]
+    as_read: Callable[[str, pl.Series], pl.Series] = lambda name, texts: texts
+
+    def distinct(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts] | None:
+        """Return the distinct tuples of columns, and how many rows have each; None where lines are not plain."""
+        places = [self.names.index(name) for name in columns]
+        with ExitStack() as held:
+            ranges = self._ranges()
+            parts = [held.enter_context(self._counts(places)) for _ in ranges]
+            do_together([partial(self._add, part, *reach) for part, reach in zip(parts, ranges, strict=True)])
+            whole = parts[0]
+            for part in parts[1:]:
+                whole.join(part)
+            codes, counts, odd = whole.found()
+            texts = [whole.texts(place) for place in range(len(columns))]
+        if odd:
+            return None
+        read = [self.as_read(name, _as_series(text)) for name, text in zip(columns, texts, strict=True)]
+        return _distinct(columns, read, codes, counts)
+
+    def _counts(self, places: Sequence[int]) -> LineCounts:
+        return LineCounts(len(self.names), ord(self.separator), places)
+
+    def _ranges(self) -> list[tuple[int, int]]:
+        """Cut the file where lines begin, into a range for each thread."""
+        length = self.content.length - self.offset
+        number = max(1, min(threads(), length // _WORTH_SHARING))
+        cuts = [self.offset, *(self._next_line(self.offset + length * part // number) for part in range(1, number))]
+        return list(zip(cuts, [*cuts[1:], self.content.length], strict=True))
+
+    def _next_line(self, place: int) -> int:
+        """Return where the first line begins from a place on."""
+        with self.content.open() as file:
+            file.seek(place - 1)
+            return place - 1 + len(file.readline())
+
+    def _add(self, counts: LineCounts, start: int, stop: int) -> None:
+        rest = b""
+        for _, piece in self.content.pieces(start, stop):
+            rest = counts.take(rest + piece)
+        if rest:  # the last line of the file may end without a newline
+            counts.take(rest + b"\n")
+
+
+def _as_series(texts: bytes) -> pl.Series:
+    """Return texts that end in a newline each; an empty one is null."""
+    found = pl.Series("", [texts[:-1]], dtype=pl.Binary).cast(pl.String).str.split("\n").explode()
+    return found.replace("", None) if texts else found.clear()
+
+
+def _distinct(
+    columns: Sequence[str], read: Sequence[pl.Series], codes: Codes, counts: Counts
+) -> tuple[pl.DataFrame, Counts]:
+    raw = pl.DataFrame([texts.gather(codes[:, place]) for place, texts in enumerate(read)], schema=list(columns))
+    if all(texts.n_unique() == len(texts) for texts in read):
+        return raw, counts
+    # Two texts are read as one value, so two tuples may be one.
+    keys = [f"c{place}" for place in range(len(columns))]
+    raw.columns = keys
+    found = raw.with_columns(pl.Series(_COUNT, counts)).group_by(keys).agg(pl.col(_COUNT).sum())
+    joined = found.drop(_COUNT)
+    joined.columns = list(columns)
+    return joined, found[_COUNT].to_numpy()
