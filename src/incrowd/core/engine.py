@@ -129,6 +129,10 @@ class PublishedRows(Protocol):
         """Yield them, batch by batch, in an order that says nothing."""
         ...
 
+    def runs(self) -> Iterator[pl.DataFrame] | None:
+        """Yield the same, equal rows once with how often they come (`core/runs.py`); None where none are made so."""
+        return None
+
     def frame(self) -> Any:
         """Return them as a frame of the engine's own; None where they only come in batches."""
         return None
@@ -540,11 +544,12 @@ def _as_the_table_spells(people: pl.DataFrame, raw: pl.DataFrame) -> pl.DataFram
     """Give the population's columns the table's types, so that equal values are equal."""
     columns = {}
     for name in people.columns:
-        if people[name].dtype == raw[name].dtype:
+        wanted = pl.String() if raw[name].dtype == pl.Enum else raw[name].dtype
+        if people[name].dtype == wanted:
             columns[name] = people[name]
             continue
         try:
-            columns[name] = people[name].cast(raw[name].dtype)
+            columns[name] = people[name].cast(wanted)
         except pl.exceptions.PolarsError:
             raise SourceError(
                 f"column '{name}' of the population holds {people[name].dtype}, that of the table {raw[name].dtype}."

@@ -226,6 +226,10 @@ class Form(FormOutline, Protocol):
         """Yield the published rows in an order that says nothing about the table's."""
         ...
 
+    def runs(self, lines_per_batch: int) -> Iterator[pl.DataFrame] | None:
+        """Yield the same, equal rows once with how often they come (`core/runs.py`); None where none are made so."""
+        return None
+
     def view(self) -> View:
         """Return what a reader sees of it, which is what adversaries match people with."""
         ...

@@ -15,6 +15,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.surface import option
+from incrowd.core.runs import TIMES
 
 LOOKS = r"^'*[=+\-@\t\r]"
 """What a formula, or one with apostrophes before it, begins with."""
@@ -49,7 +50,9 @@ class FormulaCells:
                 text = cs.by_name(*suspects)
                 suspects = _where_any(batch, (text < "0") | text.is_between(pl.lit(":"), pl.lit("A")))
             if suspects:
-                counted = batch.select(_is_formula(cs.by_name(*suspects).as_expr()).sum()).row(0, named=True)
+                found = _is_formula(cs.by_name(*suspects).as_expr())
+                times = pl.col(TIMES) if TIMES in batch.columns else 1
+                counted = batch.select((found * times).sum()).row(0, named=True)
                 self.add({name: count for name, count in counted.items() if count})
             yield batch
 

@@ -22,6 +22,8 @@ class Sink(Named, Protocol):
     """Whether people open such files in a spreadsheet, which runs cells that look like formulas."""
     takes_lists: ClassVar[bool] = False
     """Whether a cell may be a list; otherwise lists are written as texts."""
+    takes_runs: ClassVar[bool] = False
+    """Whether equal rows may come once, with how often they do (`core/runs.py`)."""
     keeps_types: ClassVar[bool] = True
     """Whether a column of such a file has a type; otherwise it is handed days in place of times that are all
     midnight."""

@@ -64,7 +64,10 @@ class DistinctCounts(Protocol):
     """Counts distinct tuples of a table's rows, faster than its frame does."""
 
     def distinct(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts] | None:
-        """Return the distinct tuples of columns and how many rows have each; None where only the frame can tell."""
+        """Return the distinct tuples of columns and how many rows have each; None where only the frame can tell.
+
+        A column of texts may be an Enum of those that are in it, which need not be numbered again.
+        """
         ...
 
 

@@ -132,6 +132,7 @@ def code_table(
     def code(place: int, name: str) -> Tree:
         raw = distinct[name].alias("")  # without its name, since Polars takes "*" and "^a.*$" for patterns
         if people is not None and name in known:
+            raw = raw.cast(pl.String) if raw.dtype == pl.Enum else raw
             raw = pl.concat([raw, people[name].alias("")])
         tree, coded = code_column(name, raw, hierarchies[name], texts)
         codes[:, place] = coded[: distinct.height]
@@ -152,14 +153,22 @@ def code_table(
 
 
 def code_column(name: str, raw: pl.Series, hierarchy: Hierarchy, texts: TextRules) -> tuple[Tree, Codes]:
-    """Build a column's tree and code its values; text is parsed once per distinct value, since that is slow."""
-    if raw.dtype != pl.String:
+    """Build a column's tree and code its values; text is parsed once per distinct value, since that is slow.
+
+    Text may be an Enum whose categories are all there.
+    """
+    if raw.dtype not in (pl.String, pl.Enum):
         return hierarchy.build(name, raw)
-    values = raw.unique()
+    if isinstance(raw.dtype, pl.Enum):
+        missing = pl.Series([None] if raw.has_nulls() else [], dtype=pl.String)
+        values = pl.concat([raw.dtype.categories.alias(""), missing])
+    else:
+        values = raw.unique()
     tree, value_codes = hierarchy.build(name, texts.read(values))
     known = values.is_not_null()
     # Polars numbers the values of an Enum in the order given, which is faster than a join.
-    place = raw.cast(pl.Enum(values.filter(known))).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+    numbered = raw if raw.dtype == pl.Enum else raw.cast(pl.Enum(values.filter(known)))
+    place = numbered.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
     codes = np.append(value_codes[known.to_numpy()], np.int32(MISSING))  # -1 is the last
     return tree, codes[place]
 

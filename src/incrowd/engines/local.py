@@ -44,6 +44,10 @@ class CountedRows(PublishedRows):
         """Make them from the counts; the table is not read again."""
         return self.form.batches(ROWS_PER_BATCH)
 
+    def runs(self) -> Iterator[pl.DataFrame] | None:
+        """Make the same from the counts, equal rows once."""
+        return self.form.runs(ROWS_PER_BATCH)
+
 
 @dataclass(frozen=True, eq=False)
 class HeldRows(PublishedRows):
@@ -85,12 +89,9 @@ class LocalEngine(Engine):
 
     def distinct(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
         """Count distinct tuples: one group-by, streamed, unless the source can do better."""
-        counter = self.source.counter
-        if counter is not None and columns:
-            with reading(self.source):
-                counted = counter.distinct(columns)
-            if counted is not None:
-                return counted
+        counted = self._counted_faster(columns)
+        if counted is not None:
+            return counted[0].with_columns(cs.enum().cast(pl.String)), counted[1]
         numbers = _numbers(list(columns))
         with reading(self.source):
             found = (
@@ -102,10 +103,22 @@ class LocalEngine(Engine):
         raw = found.drop(_COUNT).rename(dict(zip(numbers, columns, strict=True)))
         return raw, found[_COUNT].to_numpy()
 
+    def _counted_faster(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts] | None:
+        counter = self.source.counter
+        if counter is None or not columns:
+            return None
+        with reading(self.source):
+            return counter.distinct(columns)
+
     def owned(self, schema: Schema, *, found_again: bool) -> OwnedTuples:
         """List the owners of each tuple in the pass that counts it: far fewer tuples are told apart in this way."""
         if schema.items:
             return self._owned_sets(schema)
+        if not (found_again or schema.found_again or schema.owned_by or schema.weights):
+            counted = self._counted_faster(schema.found_again_by)
+            if counted is not None:  # nobody will look for these texts again
+                raw, counts = counted
+                return OwnedTuples(raw, counts, raw, np.arange(raw.height), counts)
         if found_again or not schema.owned_by:
             return super().owned(schema, found_again=found_again)
         tallied, person = list(schema.tallied), list(schema.owned_by)

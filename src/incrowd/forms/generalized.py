@@ -20,6 +20,7 @@ from incrowd.core.model import Guarantee, Model
 from incrowd.core.people import PlacedPeople
 from incrowd.core.query import Query, matching_codes
 from incrowd.core.recoding import WITHHELD, Recoding, Showing
+from incrowd.core.runs import TIMES
 from incrowd.core.schema import HOUSEHOLD, Schema
 from incrowd.core.shown_weights import ShownWeights, WeightedLines
 from incrowd.core.tally import Tally, group_tuples
@@ -466,6 +467,19 @@ class Generalized(Form):
                 continue
             shown = [pl.Series(name, self.weighted.weights[rows]) for name in self.schema.weights]
             yield self._rows_of(self.weighted.line_of[rows]).with_columns(shown)
+
+    def runs(self, lines_per_batch: int) -> Iterator[pl.DataFrame]:
+        """Yield the same rows in the same order, equal ones once."""
+        weighted = self.weighted
+        counts = self.counts if weighted is None else weighted.counts
+        for first in range(0, len(counts), lines_per_batch):
+            some = np.arange(first, min(first + lines_per_batch, len(counts)))
+            times = pl.Series(TIMES, counts[some])
+            if weighted is None:
+                yield self._rows_of(some).with_columns(times)
+                continue
+            shown = [pl.Series(name, weighted.weights[some]) for name in self.schema.weights]
+            yield self._rows_of(weighted.line_of[some]).with_columns(*shown, times)
 
     def count(self, query: Query) -> float:
         """Estimate how many published rows satisfy every condition, as if a group's members were spread evenly."""

@@ -134,6 +134,10 @@ class NoisyCounts(Form):
         if not self.rows:
             yield self.boxes.lines().drop(COUNT)
 
+    def runs(self, lines_per_batch: int) -> Iterator[pl.DataFrame] | None:
+        """Yield the same, equal rows once."""
+        return self.boxes.runs(lines_per_batch) if self.rows else None
+
     @property
     def knows_table(self) -> bool:
         """Never: only what is published is kept."""

@@ -38,6 +38,7 @@ from incrowd.core.reader import Reader
 from incrowd.core.recoding import Recoding, Showing
 from incrowd.core.risk import Risk
 from incrowd.core.rows_beside import KeptTable
+from incrowd.core.runs import rows_in
 from incrowd.core.schema import Schema
 from incrowd.core.set_method import SetMethod
 from incrowd.core.source import OpenedTable, Origin, ReadOptions
@@ -403,11 +404,11 @@ class Release:
         """Yield the published rows batch by batch, in an order that says nothing about the table's."""
         yield from map(_own_texts, self._batches_as_shown())
 
-    def batches_to_write(self) -> Iterator[pl.DataFrame]:
+    def batches_to_write(self, *, runs: bool = False) -> Iterator[pl.DataFrame]:
         """Yield the same for a sink, in the types of the table where values allow that; a sink writes what is shown
-        and nothing else that lies in the frames' buffers.
+        and nothing else that lies in the frames' buffers. With `runs`, equal rows may come once (`core/runs.py`).
         """
-        yield from (typed(batch, self._casts) for batch in self._batches_as_shown())
+        yield from (typed(batch, self._casts) for batch in self._batches_as_shown(runs=runs))
 
     @cached_property
     def _casts(self) -> Mapping[str, Cast]:
@@ -427,12 +428,13 @@ class Release:
         shown = {column.name: column for frame in stand_ins.values() for column in frame.get_columns()}
         return {**{name: tree.values for name, tree in form.tally.trees.items()}, **shown}
 
-    def _batches_as_shown(self) -> Iterator[pl.DataFrame]:
+    def _batches_as_shown(self, *, runs: bool = False) -> Iterator[pl.DataFrame]:
         """Yield the published rows with labels as texts, and check that they are as many as were verified."""
         published = 0
         kinds = self._kinds_to_note if not self.passed else None
-        for batch in self.published.batches():
-            published += batch.height
+        once = self.published.runs() if runs and kinds is None else None
+        for batch in self.published.batches() if once is None else once:
+            published += rows_in(batch)
             if kinds is not None:
                 kinds.add(batch)
             yield batch

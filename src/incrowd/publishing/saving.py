@@ -19,6 +19,7 @@ from incrowd.core.families import registered
 from incrowd.core.formulas import neutralized
 from incrowd.core.items import lists_as_text
 from incrowd.core.release_directory import new_directory
+from incrowd.core.runs import rows_in
 from incrowd.core.sink import Sink
 from incrowd.errors import FormulaWarning, OutputError
 from incrowd.hierarchies.values import as_days
@@ -68,8 +69,8 @@ class Savable(Publication, Protocol):
         """All values that some columns may have as they are written."""
         ...
 
-    def batches_to_write(self) -> Iterator[pl.DataFrame]:
-        """Yield the published rows, and check that they are as many as were verified."""
+    def batches_to_write(self, *, runs: bool = False) -> Iterator[pl.DataFrame]:
+        """Yield the published rows, equal ones once with `runs`, and check that they are as many as were verified."""
         ...
 
 
@@ -118,7 +119,7 @@ def save(
     sink: Sink = registered("sinks")[chosen]()
     codebook = release.source.codebook
     with new_directory(directory, force=force) as place:
-        tables = _tables(release, texts, progress, days=not sink.keeps_types)
+        tables = _tables(release, texts, progress, days=not sink.keeps_types, runs=sink.takes_runs)
         batches = tables.pop("data")
         if not sink.takes_lists:
             batches = (lists_as_text(batch, texts.item_separator) for batch in batches)
@@ -148,10 +149,10 @@ def _save_to_database(release: Savable, place: str, texts: ReleaseTexts, *, forc
 
 
 def _tables(
-    release: Savable, texts: ReleaseTexts, progress: Progress, *, days: bool
+    release: Savable, texts: ReleaseTexts, progress: Progress, *, days: bool, runs: bool = False
 ) -> dict[str, Iterator[pl.DataFrame]]:
     """Return all tables by name, the rows first; with `days`, times are days where all of a column are midnight."""
-    rows = _reporting(release, progress)
+    rows = _reporting(release, progress, runs=runs)
     events = {name: table.rows.batches() for name, table in texts.linked.items()}
     if not days:
         return {"data": rows, **{name: iter([table]) for name, table in texts.tables.items()}, **events}
@@ -223,10 +224,10 @@ def natural_format(release: Savable) -> str:
     return next((name for name, kind in kinds if path.suffix.lower() in kind.suffixes), "csv")
 
 
-def _reporting(release: Savable, progress: Progress) -> Iterator[pl.DataFrame]:
+def _reporting(release: Savable, progress: Progress, *, runs: bool) -> Iterator[pl.DataFrame]:
     written = 0
     progress("writing", 0.0)
-    for batch in release.batches_to_write():
+    for batch in release.batches_to_write(runs=runs):
         yield batch
-        written += batch.height
+        written += rows_in(batch)
         progress("writing", written / max(release.rows, 1))

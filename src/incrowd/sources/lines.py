@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from incrowd.kernels.line_widths import even_lines
 from incrowd.sources.bitmaps import (
     Words,
     bitmap,
@@ -50,9 +51,11 @@ class Layout:
 def examine(content: Content, offset: int, dialect: Dialect, width: int) -> Layout:
     """Look at every line that follows the header, which ends at `offset` and has `width` fields."""
     examination = _Examination(ord(dialect.separator), width, start=offset)
-    tracker = QuoteTracker(ord(dialect.quote)) if dialect.quote else None
+    tracker = QuoteTracker(ord(dialect.quote), examination.separator) if dialect.quote else None
     for start, chunk in content.pieces(offset):
         examination.layout.commas = examination.layout.commas or b"," in chunk
+        if (tracker is None or tracker.passes(chunk)) and examination.passes(chunk, start):
+            continue
         data = np.frombuffer(chunk, dtype=np.uint8)
         separators, newlines = bitmap(data == examination.separator), bitmap(data == NEWLINE)
         if tracker:
@@ -93,6 +96,21 @@ class _Examination:
             if lost.any():
                 self.layout.lost_return = start + int(positions(lost)[0])
         self.after_return = chunk.endswith(b"\r")
+
+    def passes(self, chunk: bytes, start: int) -> bool:
+        """Take in a chunk without quotes, if it is seen at once that nothing is odd in it; almost all are such."""
+        if self.width == 1 or self.after_return or b"\r" in chunk:
+            return False
+        even = even_lines(chunk, self.separator, self.width, self.open_separators)
+        if even is None:
+            return False
+        records, self.open_separators, last_newline = even
+        if records:
+            self.start = start + last_newline + 1
+            self.open_text = b""
+            self.number += records
+        self.open_text = self._telling(self.open_text, chunk[last_newline + 1 :])
+        return True
 
     def add(self, chunk: bytes, start: int, separators: Words, newlines: Words) -> None:
         """Take in a chunk that starts there and has these separators and newlines outside of quotes."""

@@ -84,9 +84,10 @@ def _as_series(texts: bytes) -> pl.Series:
 def _distinct(
     columns: Sequence[str], read: Sequence[pl.Series], codes: Codes, counts: Counts
 ) -> tuple[pl.DataFrame, Counts]:
-    raw = pl.DataFrame([texts.gather(codes[:, place]) for place, texts in enumerate(read)], schema=list(columns))
     if all(texts.n_unique() == len(texts) for texts in read):
-        return raw, counts
+        coded = [_as_enum(texts, codes[:, place]) for place, texts in enumerate(read)]
+        return pl.DataFrame(coded, schema=list(columns)), counts
+    raw = pl.DataFrame([texts.gather(codes[:, place]) for place, texts in enumerate(read)], schema=list(columns))
     # Two texts are read as one value, so two tuples may be one.
     keys = [f"c{place}" for place in range(len(columns))]
     raw.columns = keys
@@ -94,3 +95,10 @@ def _distinct(
     joined = found.drop(_COUNT)
     joined.columns = list(columns)
     return joined, found[_COUNT].to_numpy()
+
+
+def _as_enum(texts: pl.Series, codes: Codes) -> pl.Series:
+    """Return texts by their numbers, one of which may stand for null, as an Enum."""
+    known = texts.is_not_null()
+    numbers = pl.Series((known.cum_sum() - 1).cast(pl.UInt32)).zip_with(known, pl.Series([None], dtype=pl.UInt32))
+    return numbers.gather(codes).cat.to(pl.Enum(texts.filter(known)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.sources.bitmaps import Words, bitmap, ends_with, following, odd_so_far
-from incrowd.sources.content import RETURN, Bytes, Content
+from incrowd.sources.content import NEWLINE, RETURN, Bytes, Content
 from incrowd.sources.dialect import Dialect
 
 
@@ -21,6 +21,7 @@ class QuoteTracker:
     """Follows the quotes of a file chunk by chunk; a chunk begins as the one before it ended."""
 
     quote: int
+    separator: int
     seen: bool = False
     regular: bool = True
     inside: bool = False
@@ -44,6 +45,13 @@ class QuoteTracker:
         self._check(quotes, inside, edges, newlines, returns, exists)
         self.inside = ends_with(inside)
         return ~inside
+
+    def passes(self, data: bytes) -> bool:
+        """Take in a chunk in which nothing is or ends a quote; say whether it is one."""
+        if self.inside or self._after_closing or self._after_return or self.quote in data:
+            return False
+        self._after_edge = data[-1] in (self.separator, NEWLINE)
+        return True
 
     def finish(self) -> None:
         """Note that the file is over: a quote that is open now stays so."""

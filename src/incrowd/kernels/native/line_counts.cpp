@@ -2,19 +2,15 @@
 //
 // Fields are numbered as they are met, column by column, and tuples are rows of such numbers in one hash table. Lines
 // are taken 64 at a time, so that the memory which each of them needs is on its way while others are looked at.
-#include "arguments.hpp"
+#include "bytes.hpp"
 
 #include <memory>
 #include <vector>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 namespace line_counts {
 
-constexpr u64 ONES = 0x0101010101010101u, HIGH = 0x8080808080808080u, MULTIPLIER = 0x9E3779B97F4A7C15u;
-constexpr i64 WORD = 8, BLOCK = 64, BATCH = 64;
+constexpr u64 MULTIPLIER = 0x9E3779B97F4A7C15u;
+constexpr i64 WORD = 8, BATCH = 64;
 
 static u64 word_at(const i8 *text) {
   u64 word;
@@ -29,33 +25,6 @@ static u64 first_bytes(const i8 *text, i64 length) {
 }
 
 static u64 mixed(u64 hash, u64 more) { return (((hash << 29) | (hash >> 35)) ^ more) * MULTIPLIER; }
-
-// Which of the next 64 bytes are one of two, one bit for each.
-#if defined(__SSE2__)
-static u64 marks_of(const i8 *data, i8 one, i8 other) {
-  const __m128i ones = _mm_set1_epi8(static_cast<char>(one)), others = _mm_set1_epi8(static_cast<char>(other));
-  u64 marks = 0;
-  for (int part = 0; part < 4; ++part) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(data + 16 * part));
-    const __m128i found = _mm_or_si128(_mm_cmpeq_epi8(bytes, ones), _mm_cmpeq_epi8(bytes, others));
-    marks |= static_cast<u64>(_mm_movemask_epi8(found)) << (16 * part);
-  }
-  return marks;
-}
-#else
-// The highest bit of every byte of the word that is zero, and no other bit.
-static u64 zero_bytes(u64 word) { return ~(((word & ~HIGH) + ~HIGH) | word | ~HIGH); }
-
-static u64 marks_of(const i8 *data, i8 one, i8 other) {
-  u64 marks = 0;
-  for (int part = 0; part < 8; ++part) {
-    const u64 word = word_at(data + WORD * part);
-    const u64 found = zero_bytes(word ^ ONES * one) | zero_bytes(word ^ ONES * other);
-    marks |= (((found >> 7) * 0x0102040810204080u) >> 56) << (8 * part);
-  }
-  return marks;
-}
-#endif
 
 // The different texts of a column, numbered from 0. Eight bytes after a text must be readable.
 class Texts {
@@ -207,7 +176,7 @@ struct Lines {
     i64 begin = 0, done = 0, field = 0;
     i32 *codes = counts.next();
     for (i64 at = 0; at < length; at += BLOCK) {
-      u64 marks = marks_of(data + at, separator, '\n');
+      u64 marks = bytes_that_are(data + at, separator) | bytes_that_are(data + at, '\n');
       if (length - at < BLOCK) marks &= ~(~u64{0} << (length - at));
       for (; marks != 0; marks &= marks - 1) {
         const i64 end = at + __builtin_ctzll(marks);

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import ClassVar
+from typing import BinaryIO, ClassVar
 
+import numpy as np
 import polars as pl
 import polars.selectors as cs
 
+from incrowd.common.arrays import Counts
+from incrowd.core.runs import TIMES
 from incrowd.core.sink import Sink
 from incrowd.hierarchies.values import as_text
+from incrowd.kernels.repeating import repeat_lines
 
 
 @dataclass(frozen=True)
@@ -20,13 +25,15 @@ class CsvSink(Sink):
 
     name: ClassVar[str] = "csv"
     opened_by_spreadsheets: ClassVar[bool] = True
+    takes_runs: ClassVar[bool] = True
     keeps_types: ClassVar[bool] = False
     suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".txt")
 
     def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
         """Write batch after batch, the header once."""
         with path.open("wb") as file:
-            for number, batch in enumerate(batches):
+            for number, given in enumerate(batches):
+                batch = given.drop(TIMES, strict=False)
                 # In a single column, a missing value without quotes would be a blank line, which is no row.
                 null = '""' if batch.width == 1 else None
                 # Spelt as everywhere else: Polars would write six or nine places after a second's point, and 1.0 for 1.
@@ -36,7 +43,23 @@ class CsvSink(Sink):
                 plain = batch.with_columns(
                     cs.duration().dt.to_string("iso"), cs.time().cast(pl.String), _times(), *floats
                 )
-                plain.write_csv(file, include_header=number == 0, separator=separator, null_value=null)
+                if number == 0:
+                    plain.clear().write_csv(file, separator=separator, null_value=null)
+                times = given[TIMES].to_numpy() if TIMES in given.columns else None
+                _write_rows(plain, times, file, separator, null)
+
+
+def _write_rows(rows: pl.DataFrame, times: Counts | None, file: BinaryIO, separator: str, null: str | None) -> None:
+    """Write rows without a header, each so many times."""
+    if times is not None:
+        once = BytesIO()
+        rows.write_csv(once, include_header=False, separator=separator, null_value=null)
+        repeated = repeat_lines(once.getvalue(), times)
+        if repeated is not None:
+            file.write(repeated)
+            return
+        rows = rows[np.repeat(np.arange(rows.height), times)]
+    rows.write_csv(file, include_header=False, separator=separator, null_value=null)
 
 
 def _times() -> pl.Expr:
