@@ -135,7 +135,7 @@ def _in_both(target: Target, known: Sequence[str], points: Codes, counts: Counts
     """Return what people have in the table before, and how many of them may be in the external table, too."""
     truth = target.truth
     assert truth is not None
-    table = np.stack([truth.column(name) for name in known], axis=1)
+    table = truth.codes_of(known)
     number, first = group_tuples(
         np.concatenate([table, points]) + 1, [target.view.trees[name].size + 1 for name in known]
     )

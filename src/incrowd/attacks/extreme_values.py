@@ -62,7 +62,7 @@ class ExtremeValues(Attack):
         view, truth = target.view.labels, target.truth
         assert view is not None
         assert truth is not None
-        known = np.stack([truth.column(name) for name in view.columns], axis=1)
+        known = truth.codes_of(view.columns)
         shown = total = 0
         for place, name in enumerate(view.columns):
             if not truth.trees[name].ordered:

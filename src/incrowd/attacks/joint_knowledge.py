@@ -91,7 +91,7 @@ class JointKnowledge(Attack):
 def learnt_from_others(target: Target, truth: Tally, column: str, prior: Floats, rng: np.random.Generator) -> Floats:
     """Return f(s|t) of each tuple, as the half of the table knows it that the tuple is not in."""
     columns = target.view.columns
-    table = np.stack([truth.column(name) for name in columns], axis=1)
+    table = truth.codes_of(columns)
     numbers, first = group_tuples(
         np.concatenate([table, target.people.tuples]), [truth.trees[name].size for name in columns]
     )

@@ -160,5 +160,5 @@ def _table_of(target: Target) -> TupleLookup:
     """Return what is known of the people of the table, to be looked up; codes are one more, since -1 is no value."""
     assert target.truth is not None
     columns = target.view.columns
-    known = np.stack([target.truth.column(name) for name in columns], axis=1)
+    known = target.truth.codes_of(columns)
     return TupleLookup.of(known + 1, [target.view.trees[name].size + 1 for name in columns])

@@ -100,7 +100,7 @@ class SinglingOut(Attack):
         values = hidden[lines]
         lows = np.concatenate([regions.lows, values], axis=1)
         highs = np.concatenate([regions.highs, values + 1], axis=1)
-        points = np.stack([truth.column(name) for name in (*regions.columns, *secret)], axis=1)
+        points = truth.codes_of((*regions.columns, *secret))
         people = points_in_boxes(lows, highs, points, truth.counts).astype(np.float64)
         repeated = int(np.gcd.reduce(counts)) if len(counts) else 1
         ways = [_isolated(people, counts[lines] // times) for times in {1, repeated}]
@@ -113,7 +113,7 @@ class SinglingOut(Attack):
             return np.zeros(0)
         names = view.columns
         written = view.written_rows(rng.integers(0, view.rows, _WRITTEN_ROWS))
-        shown = view.as_shown(np.stack([truth.column(name) for name in names], axis=1))
+        shown = view.as_shown(truth.codes_of(names))
         sizes = [truth.trees[name].size for name in names]
         written = written[rng.permutation(group_tuples(written, sizes)[1])]
         # The best conditions are those that the release lets one expect of one person.

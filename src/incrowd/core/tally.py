@@ -67,19 +67,19 @@ class Tally:
 
     def codes_of(self, names: Sequence[str]) -> Codes:
         """Return the codes of some columns side by side; of none, as many rows without any."""
-        return np.ascontiguousarray(self.codes[:, [self.columns.index(name) for name in names]])
+        return self.codes.take([self.columns.index(name) for name in names], axis=1)
 
     def project(self, columns: Sequence[str]) -> tuple[Tally, NDArray[np.int64]]:
         """Return the tally of some columns alone, and for each tuple its place in it."""
         names = tuple(sorted(columns))
-        codes = np.stack([self.column(name) for name in names], axis=1)
+        codes = self.codes_of(names)
         index, first = group_tuples(codes, [self.trees[name].size for name in names])
         counts = np.bincount(index, weights=self.counts, minlength=len(first)).astype(np.int64)
         return replace(self, columns=names, codes=np.ascontiguousarray(codes[first]), counts=counts), index
 
     def joint_codes(self, names: Sequence[str]) -> Codes:
         """Number the combinations of some columns; return each tuple's number."""
-        codes = np.stack([self.column(name) for name in names], axis=1)
+        codes = self.codes_of(names)
         return group_tuples(codes, [self.trees[name].size for name in names])[0].astype(np.int32)
 
     def single_values(self, name: str) -> tuple[Ints, Codes]:
@@ -149,7 +149,7 @@ def code_table(
         population = Population(known, np.ascontiguousarray(people_codes[first]), totals)
     index, first = group_tuples(codes, [trees[name].size for name in columns])
     totals = np.bincount(index, weights=counts, minlength=len(first)).astype(np.int64)
-    return Tally(columns, np.ascontiguousarray(codes[first]), totals, trees, population=population), index
+    return Tally(columns, codes.take(first, axis=0), totals, trees, population=population), index
 
 
 def code_column(name: str, raw: pl.Series, hierarchy: Hierarchy, texts: TextRules) -> tuple[Tree, Codes]:

@@ -89,7 +89,7 @@ class BucketizedTable(SlicedTable):
 
     def _combinations(self, names: tuple[str, ...]) -> tuple[Histogram, dict[str, pl.Series]]:
         """Count the combinations of several sensitive values in each bucket; return what each entry shows of them."""
-        codes = np.stack([self.shown.column(name) for name in names], axis=1)
+        codes = self.shown.codes_of(names)
         number, one_of = group_tuples(codes, [self.shown.trees[name].size for name in names])
         buckets = self.buckets
         found = histogram(buckets.bucket_of, number.astype(np.int32)[buckets.tuples], buckets.counts, len(buckets))

@@ -319,7 +319,7 @@ class Generalized(Form):
         if self.private:
             return None
         view, names = self.view(), tuple(self.schema.sensitive)
-        held = view.match(np.stack([people.column(name) for name in view.columns], axis=1), None)
+        held = view.match(people.codes_of(view.columns), None)
         person_of, groups = held.person_of, held.crowds
         secrets = [people.column(name)[person_of] for name in names]
         theirs = np.stack([groups, *secrets], axis=1).astype(np.int32)

@@ -149,10 +149,11 @@ def present_values(tally: Tally, recoding: Recoding) -> dict[str, Bools]:
     """Return the values that labels may name: those of published people, and of a population, which is public."""
     published = np.zeros(len(tally), dtype=bool)
     published[recoding.tuples[recoding.published]] = True
+    everybody = bool(published.all())
     found = {}
     for name in tally.columns:
         found[name] = np.zeros(tally.trees[name].size, dtype=bool)
-        found[name][tally.column(name)[published]] = True
+        found[name][tally.column(name) if everybody else tally.column(name)[published]] = True
         people = tally.population
         # Where weights alone tell of a population, its values are those of the table, and not public.
         if people is not None and people.by_weight is None and name in people.columns:

@@ -292,7 +292,7 @@ class SlicedTable(SlicedRows, Form):
     def without(self, people: Tally) -> Self:
         """Take people's part out of every column of a bucket that has them all; the likeliest bucket first."""
         view = self.view()
-        held = view.match(np.stack([people.column(name) for name in view.columns], axis=1), None)
+        held = view.match(people.codes_of(view.columns), None)
         person_of, buckets = held.person_of, held.crowds
         shown = at_levels(people, self.levels)
         places, left, keys = [], [], []

@@ -105,6 +105,6 @@ def largest_l(require: Sequence[Model]) -> int:
 def bucket_recoding(tally: Tally, schema: Schema, buckets: Buckets, form: Showing) -> Recoding:
     """Return buckets as a recoding: shown as generalized values, they would be the ranges of their own values."""
     columns = tuple(sorted(schema.quasi))
-    codes = np.stack([tally.column(name) for name in columns], axis=1)
+    codes = tally.codes_of(columns)
     lows, highs = bounds(codes, buckets.tuples, buckets.bucket_of, len(buckets))
     return Recoding(buckets.tuples, buckets.counts, buckets.bucket_of, columns, lows, highs, shown="tight", form=form)

@@ -47,7 +47,7 @@ class Boxes:
         self._tally = tally
         self._sensitive = sensitive
         self._whole = {name: tally.table_counts(name) for name in sensitive}
-        self._codes = np.ascontiguousarray(np.stack([tally.column(name) for name in columns], axis=1))
+        self._codes = tally.codes_of(columns)
         self._pack([tally.trees[name] for name in columns])
         self.part_tuples = np.arange(len(tally), dtype=np.int64)
         self.part_counts = tally.counts.astype(np.int64)

@@ -29,6 +29,6 @@ def classes_of(tally: Tally, schema: Schema, target: str | None) -> tuple[NDArra
     names = tuple(sorted(set(schema.sensitive) - {HOUSEHOLD})) if target is None else (target,)
     if not names:
         return np.zeros(len(tally), dtype=np.int64), 1
-    codes = np.stack([tally.column(name) for name in names], axis=1)
+    codes = tally.codes_of(names)
     found, first = group_tuples(codes, [tally.trees[name].size for name in names])
     return found.astype(np.int64), len(first)

@@ -51,7 +51,7 @@ class Points:
     """
 
     def __init__(self, tally: Tally, columns: tuple[str, ...]) -> None:
-        codes = np.stack([tally.column(name) for name in columns], axis=1)
+        codes = tally.codes_of(columns)
         self.columns = columns
         self.trees = [tally.trees[name] for name in columns]
         self.point_of, first = group_tuples(codes, [tree.size for tree in self.trees])

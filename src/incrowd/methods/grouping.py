@@ -53,7 +53,7 @@ class Grouper:
 
     @cached_property
     def _quasi_codes(self) -> Codes:
-        return np.stack([self._tally.column(name) for name in self._quasi], axis=1)
+        return self._tally.codes_of(self._quasi)
 
     @cached_property
     def _joint(self) -> Codes:

@@ -80,7 +80,7 @@ class Lattice:
         self.losses, self.kept = _weigh([cells(tally, name) for name in columns], tally, columns, weights)
         self._lay_out_keys()
         self.rows = self.distinct(
-            np.stack([tally.column(name) for name in columns], axis=1),
+            tally.codes_of(columns),
             _stack([tally.column(name) for name in self._sensitive], len(tally)),
             tally.counts,
         )
@@ -231,7 +231,7 @@ class Lattice:
 
     def all_rows(self) -> Rows:
         """Return the tally's own tuples, in their order."""
-        codes = np.ascontiguousarray(np.stack([self.tally.column(name) for name in self.columns], axis=1))
+        codes = self.tally.codes_of(self.columns)
         return Rows(codes, _stack([self.tally.column(name) for name in self._sensitive], len(codes)), self.tally.counts)
 
     def runs(self, codes: Codes, levels: Levels | NDArray[np.int64]) -> tuple[Codes, Codes]:

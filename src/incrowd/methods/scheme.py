@@ -258,7 +258,7 @@ def _by_group(
     tally: Tally, columns: tuple[str, ...], scheme: SchemeGroups, masks: Mapping[str, tuple[pl.Series, Bools]]
 ) -> Ints:
     """Return the tightest group whose labels hold each tuple."""
-    codes = np.ascontiguousarray(np.stack([tally.column(name) for name in columns], axis=1))
+    codes = tally.codes_of(columns)
     label_of = {name: number_labels(scheme.labels[name])[0] for name in columns}
     holds_any = np.ones(scheme.labels.height, dtype=bool)
     lows, highs = np.empty((len(holds_any), len(columns)), np.int32), np.empty((len(holds_any), len(columns)), np.int32)

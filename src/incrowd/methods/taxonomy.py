@@ -128,7 +128,7 @@ class Cuts:
         self._kernel = keys
         self._tally, self._columns = tally, columns
         self.taxonomies = [Taxonomy(tally, name, classes, class_count) for name in columns]
-        self.codes = np.ascontiguousarray(np.stack([tally.column(name) for name in columns], axis=1))
+        self.codes = tally.codes_of(columns)
 
     def group(self, cuts: Sequence[Ints]) -> tuple[Ints, int]:
         """Number the groups of tuples that show the same nodes; return each tuple's group and how many there are."""

@@ -41,7 +41,7 @@ class Examples:
 
 def examples_of_tally(tally: Tally, features: Sequence[str], target: str) -> Examples:
     """Take rows as they are."""
-    codes = np.stack([tally.column(name) for name in (*features, target)], axis=1)
+    codes = tally.codes_of((*features, target))
     return _distinct(codes, tally.counts, features, [tally.trees[name].size for name in (*features, target)])
 
 

@@ -87,5 +87,5 @@ def _table(cells: Ints, weights: Floats, shape: tuple[int, int]) -> Floats:
 
 
 def _codes(tally: Tally, columns: tuple[str, ...]) -> tuple[Codes, list[int]]:
-    codes = np.stack([tally.column(name) for name in columns], axis=1)
+    codes = tally.codes_of(columns)
     return codes, [tally.trees[name].size for name in columns]

@@ -85,7 +85,9 @@ def _distinct(
     columns: Sequence[str], read: Sequence[pl.Series], codes: Codes, counts: Counts
 ) -> tuple[pl.DataFrame, Counts]:
     if all(texts.n_unique() == len(texts) for texts in read):
-        coded = [_as_enum(texts, codes[:, place]) for place, texts in enumerate(read)]
+        coded = do_together(
+            [partial(_as_enum, texts, codes[:, place]) for place, texts in enumerate(read)], steps=codes.size
+        )
         return pl.DataFrame(coded, schema=list(columns)), counts
     raw = pl.DataFrame([texts.gather(codes[:, place]) for place, texts in enumerate(read)], schema=list(columns))
     # Two texts are read as one value, so two tuples may be one.

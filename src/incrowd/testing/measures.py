@@ -74,7 +74,7 @@ CLAIMS: Sequence[Claim] = (stays_within_bounds, prefers_more_detail, ignores_row
 def nothing_hidden(case: Case, tally: Tally) -> Generalized:
     """Publish every value as it is."""
     columns = tuple(sorted(case.quasi))
-    codes = np.stack([tally.column(name) for name in columns], axis=1)
+    codes = tally.codes_of(columns)
     tuples = np.arange(len(tally))
     return _show(case, tally, Recoding(tuples, tally.counts, tuples, columns, codes, codes + np.int32(1)))
 
@@ -91,7 +91,7 @@ def all_together(case: Case, tally: Tally) -> Generalized:
 def half_withheld(case: Case, tally: Tally) -> Generalized:
     """Publish every other tuple as it is, and withhold the rest."""
     columns = tuple(sorted(case.quasi))
-    codes = np.stack([tally.column(name) for name in columns], axis=1)[::2]
+    codes = tally.codes_of(columns)[::2]
     tuples = np.arange(len(tally))
     groups = np.where(tuples % 2 == 0, tuples // 2, WITHHELD)
     return _show(case, tally, Recoding(tuples, tally.counts, groups, columns, codes, codes + np.int32(1)))

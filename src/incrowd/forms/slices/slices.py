@@ -122,7 +122,7 @@ def number_combinations(tally: Tally, names: Sequence[str]) -> Codes:
     for name in names:
         slots *= tally.trees[name].size
     if slots > _MOST_SLOTS:
-        codes = np.stack([tally.column(name) for name in names], axis=1)
+        codes = tally.codes_of(names)
         return group_tuples(codes, [tally.trees[name].size for name in names])[0].astype(np.int32)
     key = np.zeros(len(tally), dtype=np.int64)
     for name in names:

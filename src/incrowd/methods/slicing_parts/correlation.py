@@ -42,8 +42,11 @@ def contingency(
     """
     coarse = [coarsen(tally.trees[name], tally.value_counts(name), bins, binning, most_names) for name in attributes]
     codes = np.empty((len(tally), len(attributes)), dtype=np.int32)
-    for place, name in enumerate(attributes):
-        codes[:, place] = coarse[place][tally.column(name)]
+
+    def fill(place: int, name: str) -> None:
+        codes[:, place] = coarse[place].take(tally.column(name))
+
+    do_together([partial(fill, place, name) for place, name in enumerate(attributes)], steps=codes.size)
     return contingency_of_codes(codes, tally.counts)
 
 
@@ -54,7 +57,11 @@ def contingency_of_codes(codes: Codes, counts: Counts) -> Floats:
     rows = counts.sum()
     if not rows:
         return phi
-    totals = [np.bincount(codes[:, place], weights=counts).astype(np.int64) for place in range(attributes)]
+    count = partial(np.bincount, weights=counts)
+    totals = [
+        total.astype(np.int64)
+        for total in do_together([partial(count, codes[:, place]) for place in range(attributes)])
+    ]
     offsets = np.cumsum([0, *(len(total) for total in totals)])
     everything = np.concatenate(totals)
     kinds = np.array([np.count_nonzero(total) for total in totals])
