@@ -132,3 +132,59 @@ def test_a_line_that_came_later_with_other_fields_is_not_counted(tmp_path: Path)
     assert counter is not None
     path.write_text("age,sex\n30,F,31\nF\n\n")
     assert counter.distinct(["age"]) is None
+
+
+ODD_LINES = st.sampled_from(
+    [
+        b"",
+        b" ",
+        b"  \r",
+        b"\r\r",
+        b"\r\r\r",
+        b"1",
+        b"1,2,3,4",
+        b" 1 , 2,3 ",
+        b",,",
+        b" , ,",
+        b"\xff,\xfe\xff,3",
+        b"\xc3\xa9,\xc3,x",
+    ]
+    + [
+        b"1,2,3\r",
+        b"1,2,3\r\r",
+        b"1,2,\r",
+        b"a\rb,2,3",
+        b"?,NA, ?",
+        b"01.02.1990,1.234,5",
+        b"\0,1,2",
+        b"\xe2\x82,\xf0\x9f,\xed\xa0\x80",
+    ]
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    lines=st.lists(ODD_LINES, max_size=12), end=st.sampled_from([b"", b"\n"]), columns=st.permutations(["a", "b", "c"])
+)
+def test_lines_by_themselves_are_counted_as_polars_reads_them(
+    lines: list[bytes], end: bytes, columns: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("lines") / "rows.csv"
+    path.write_bytes(b"\n".join([b"a, b,c", *lines]) + end)
+    how: dict[str, Any] = {"written": {"a": "dd.mm.yyyy"}, "missing": ["?"], "only_stated": True}
+    lines_alone, frame = both(path, columns[:2], **how)
+    assert lines_alone == frame
+
+
+@pytest.mark.parametrize("byte", ['"', "\x1f"])
+def test_a_byte_in_one_row_changes_the_way_and_no_other_row(byte: str, tmp_path: Path) -> None:
+    path, odd = tmp_path / "rows.csv", tmp_path / "odd.csv"
+    path.write_text("a,b\n1, x \n2\n \n1,x\n")
+    odd.write_text(path.read_text() + f"{byte},{byte}\n")
+    plain, other = (LocalEngine.open(one, ReadOptions(only_stated=True)) for one in (path, odd))
+    assert plain.source.counter is not None
+    assert other.source.counter is None
+    more = counted(other, ["a", "b"])
+    more.subtract(counted(plain, ["a", "b"]))
+    assert more.total() == 1  # one row more, and nothing else
+    assert sorted(more.values())[-2:] in ([0, 1], [1])

@@ -23,10 +23,15 @@ _MARGIN = bytes(64)
 class LineCounts:
     """Distinct tuples so far. Use it in a `with` statement: its memory is not Python's."""
 
-    def __init__(self, width: int, separator: int, wanted: Sequence[int]) -> None:
-        """Count the columns at the places `wanted` of lines with `width` fields."""
+    def __init__(self, width: int, separator: int, wanted: Sequence[int], *, by_itself: bool = False) -> None:
+        """Count the columns at the places `wanted` of lines with `width` fields.
+
+        Taken `by_itself`, no line is an error: blank ones are left out, spaces around fields are dropped, and all
+        fields of a line are empty that has more or fewer of them.
+        """
         self.columns = len(wanted)
-        self._handle: int = call("open_line_counts", width, separator, np.array(wanted, dtype=np.int64))
+        places = np.array(wanted, dtype=np.int64)
+        self._handle: int = call("open_line_counts", width, separator, places, by_itself)
 
     def __enter__(self) -> Self:
         return self

@@ -33,7 +33,7 @@ from incrowd.sources.quotes import open_fields
 from incrowd.sources.reading import reading
 from incrowd.sources.stamps import watch
 from incrowd.sources.stated_csv import open_as_stated
-from incrowd.sources.ways_of_writing import find_ways, respelled
+from incrowd.sources.ways_of_writing import as_read, find_ways, respelled
 from incrowd.sources.written import Decimal, Written, require_columns, stated_way
 
 # No header can hold this name: a zero byte in a file is an error.
@@ -73,7 +73,7 @@ class CsvFile(Source):
             text.frame, path, options, in_memory=text.in_memory, found=text.dialect, unchanged=unchanged
         )
         read, ways = with_ways_of_writing(opened, options, commas=text.commas)
-        reader = partial(_as_read, options.missing, ways)
+        reader = partial(as_read, options.missing, ways)
         faster = None if text.lines is None else (read.frame, replace(text.lines, as_read=reader))
         return replace(read, stated=partial(_again_as_stated, read, path, options), faster=faster)
 
@@ -82,12 +82,6 @@ def _again_as_stated(opened: OpenedTable, path: Path, options: ReadOptions) -> O
     """Open the file of a table again, unless it is another one by now."""
     opened.require_unchanged()
     return replace(open_as_stated(path, options), notes=opened.notes, texts=opened.texts)
-
-
-def _as_read(missing: Sequence[str], ways: Mapping[str, Written], name: str, texts: pl.Series) -> pl.Series:
-    """Return what the texts of a column are read as."""
-    frame = null_where(texts.to_frame(name).lazy(), missing)
-    return respelled(frame, {name: ways[name]} if name in ways else {}).collect().to_series()
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,8 @@ class PlainLines:
     offset: int
     separator: str
     names: tuple[str, ...]
+    by_itself: bool = False
+    """Whether each line is read by itself, as private methods do (`stated_csv.py`)."""
     as_read: Callable[[str, pl.Series], pl.Series] = lambda name, texts: texts
 
     def distinct(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts] | None:
@@ -46,13 +48,13 @@ class PlainLines:
                 whole.join(part)
             codes, counts, odd = whole.found()
             texts = [whole.texts(place) for place in range(len(columns))]
-        if odd:
+        if odd and not self.by_itself:
             return None
         read = [self.as_read(name, _as_series(text)) for name, text in zip(columns, texts, strict=True)]
         return _distinct(columns, read, codes, counts)
 
     def _counts(self, places: Sequence[int]) -> LineCounts:
-        return LineCounts(len(self.names), ord(self.separator), places)
+        return LineCounts(len(self.names), ord(self.separator), places, by_itself=self.by_itself)
 
     def _ranges(self) -> list[tuple[int, int]]:
         """Cut the file where lines begin, into a range for each thread."""
@@ -76,8 +78,8 @@ class PlainLines:
 
 
 def _as_series(texts: bytes) -> pl.Series:
-    """Return texts that end in a newline each; an empty one is null."""
-    found = pl.Series("", [texts[:-1]], dtype=pl.Binary).cast(pl.String).str.split("\n").explode()
+    """Return texts that end in a newline each; an empty one is null, and bytes that are no UTF-8 become one sign."""
+    found = pl.Series("", [texts[:-1].decode(errors="replace")], dtype=pl.String).str.split("\n").explode()
     return found.replace("", None) if texts else found.clear()
 
 

@@ -16,6 +16,7 @@ import csv
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
@@ -29,8 +30,9 @@ from incrowd.sources.dialect import NOTHING, SEPARATORS, Dialect
 from incrowd.sources.encoding import marked_encoding, stated_encoding
 from incrowd.sources.header import AFTER_LAST, ROW_NUMBERS, named_columns
 from incrowd.sources.normalize import null_where, opened_file
+from incrowd.sources.plain_lines import PlainLines
 from incrowd.sources.stamps import watch
-from incrowd.sources.ways_of_writing import respelled
+from incrowd.sources.ways_of_writing import as_read, respelled
 from incrowd.sources.written import require_columns, stated_way
 
 _QUOTE, _ENCODING = '"', "utf-8"
@@ -46,6 +48,8 @@ class Beginning:
     separator: str
     lines: int
     """How many lines come before the first row."""
+    offset: int
+    """How many bytes these are."""
 
 
 def open_as_stated(path: Path, options: ReadOptions) -> OpenedTable:
@@ -62,7 +66,11 @@ def open_as_stated(path: Path, options: ReadOptions) -> OpenedTable:
     require_columns(ways, opened.columns, where)
     written = {name: stated_way(name, way, where) for name, way in ways.items()}
     described = {**opened.description, **options.cells}
-    return replace(opened, frame=respelled(opened.frame, written), description=described)
+    opened = replace(opened, frame=respelled(opened.frame, written), description=described)
+    if not _are_plain(content, beginning, quote):
+        return opened
+    lines = PlainLines(content, beginning.offset, beginning.separator, beginning.names, by_itself=True)
+    return replace(opened, faster=(opened.frame, replace(lines, as_read=partial(as_read, options.missing, written))))
 
 
 def _without_unnamed(opened: OpenedTable) -> OpenedTable:
@@ -93,14 +101,16 @@ def read_beginning(content: Content, options: ReadOptions, where: str) -> Beginn
             f"{where}: how many columns there are must not be found out from a row here.  Hint: {named} names them."
         )
     if options.header is not None and options.header is not True:
-        return Beginning(tuple(options.header), options.separator or ",", 0)
+        return Beginning(tuple(options.header), options.separator or ",", 0, 0)
     with BytesIO(content.head(_LONGEST_HEADER)) as file:
+        offset = 0
         for number, raw in enumerate(file, start=1):
+            offset += len(raw)
             line = raw.removeprefix(codecs.BOM_UTF8).decode(errors="replace").rstrip("\r\n")
             if line.strip():
                 separator = options.separator or _best_separator(line, quote)
                 names = named_columns([name.strip() for name in _cut(line, separator, quote)], where)
-                return Beginning(tuple(names), separator, number)
+                return Beginning(tuple(names), separator, number, offset)
     raise EmptyTable(f"{where}: the file holds nothing but blank lines.")
 
 
@@ -125,7 +135,7 @@ def _rows(content: Content, beginning: Beginning, quote: str) -> pl.LazyFrame:
         has_header=False,
         skip_lines=beginning.lines,
         schema={_LINE: pl.String},
-        separator="\x1e" if separator == NOTHING else NOTHING,
+        separator=_ends_a_line(separator),
         quote_char=None,
         encoding="utf8-lossy",
         truncate_ragged_lines=True,
@@ -134,6 +144,17 @@ def _rows(content: Content, beginning: Beginning, quote: str) -> pl.LazyFrame:
     )
     # Whether any line has a quote decides how much work there is, and nothing of what comes out.
     return cut_lines(lines, beginning, quote if quote and _holds(content, quote) else "")
+
+
+def _are_plain(content: Content, beginning: Beginning, quote: str) -> bool:
+    """Tell whether the rows may be counted from the lines, which changes nothing of what comes out."""
+    odd = (_ends_a_line(beginning.separator), *([quote] if quote else []))
+    return beginning.offset > 0 and not any(_holds(content, one) for one in odd)
+
+
+def _ends_a_line(separator: str) -> str:
+    """Return what Polars takes for a separator of lines that are read as a whole: what follows it is lost."""
+    return "\x1e" if separator == NOTHING else NOTHING
 
 
 def cut_lines(lines: pl.LazyFrame, beginning: Beginning, quote: str) -> pl.LazyFrame:

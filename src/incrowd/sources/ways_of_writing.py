@@ -27,6 +27,7 @@ from incrowd.sources.finding_numbers import (
     counts_of,
     number_candidate,
 )
+from incrowd.sources.normalize import null_where
 from incrowd.sources.written import Decimal, Written, WrittenNumber
 
 SAMPLED_ROWS = 1000
@@ -84,6 +85,12 @@ def respelled(frame: pl.LazyFrame, written: Mapping[str, Written]) -> pl.LazyFra
         return frame
     # By selector: `pl.col` takes "*" and "^a.*$" for patterns.
     return frame.with_columns(way.respelled(cs.by_name(name).as_expr()).alias(name) for name, way in written.items())
+
+
+def as_read(missing: Sequence[str], ways: Mapping[str, Written], name: str, texts: pl.Series) -> pl.Series:
+    """Return what the texts of a column are read as, with these words for missing and these ways of writing."""
+    frame = null_where(texts.to_frame(name).lazy(), missing)
+    return respelled(frame, {name: ways[name]} if name in ways else {}).collect().to_series()
 
 
 def _samples(frame: pl.LazyFrame) -> dict[str, pl.Series]:

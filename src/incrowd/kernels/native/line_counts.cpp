@@ -165,38 +165,36 @@ class Counts {
 };
 
 struct Lines {
-  Lines(i64 width, i8 separator, Vector<const i64> wanted)
-      : separator(separator), place_of(static_cast<std::size_t>(width), -1), texts(static_cast<std::size_t>(wanted.length)), counts(wanted.length) {
+  Lines(i64 width, i8 separator, Vector<const i64> wanted, bool by_itself)
+      : separator(separator), by_itself(by_itself), place_of(static_cast<std::size_t>(width), -1),
+        texts(static_cast<std::size_t>(wanted.length)), counts(wanted.length), begins(texts.size()), ends(texts.size()) {
     for (i64 place = 0; place < wanted.length; ++place) place_of.at(static_cast<std::size_t>(wanted[place])) = place;
   }
 
   // Take in all lines that end in the block, and return how many bytes these are.
   i64 add(const i8 *data, i64 length) {
     const i64 width = static_cast<i64>(place_of.size());
-    i64 begin = 0, done = 0, field = 0;
-    i32 *codes = counts.next();
+    i64 begin = 0, line = 0, field = 0;
     for (i64 at = 0; at < length; at += BLOCK) {
       u64 marks = bytes_that_are(data + at, separator) | bytes_that_are(data + at, '\n');
       if (length - at < BLOCK) marks &= ~(~u64{0} << (length - at));
       for (; marks != 0; marks &= marks - 1) {
         const i64 end = at + __builtin_ctzll(marks);
-        const bool last = data[end] == '\n';
         const i64 place = field < width ? place_of[static_cast<std::size_t>(field)] : -1;
-        if (place >= 0) {
-          const i64 size = end - begin - (last && end > begin && data[end - 1] == '\r');
-          codes[place] = texts[static_cast<std::size_t>(place)].number(data + begin, size);
-        }
-        begin = end + 1;
         ++field;
-        if (!last) continue;
-        if (field == width) counts.add(1);
-        else ++odd;
-        codes = counts.next();
+        if (data[end] != '\n') {
+          if (place >= 0) note(place, begin, end);
+          begin = end + 1;
+          continue;
+        }
+        const i64 stop = without_returns(data, begin, end);
+        if (place >= 0) note(place, begin, stop);
+        finish(data, line, stop, field);
+        begin = line = end + 1;
         field = 0;
-        done = begin;
       }
     }
-    return done;
+    return line;
   }
   void join(Lines &other) {
     other.counts.flush();
@@ -216,16 +214,51 @@ struct Lines {
   }
 
   i8 separator;
+  bool by_itself;  // no line is an error: one with another number of fields has nothing that is known
   std::vector<i64> place_of;
   std::vector<Texts> texts;
   Counts counts;
   i64 odd = 0;  // lines with another number of fields
+
+ private:
+  void note(i64 place, i64 begin, i64 end) {
+    begins[static_cast<std::size_t>(place)] = begin;
+    ends[static_cast<std::size_t>(place)] = end;
+  }
+  i64 without_returns(const i8 *data, i64 begin, i64 end) const {
+    if (end > begin && data[end - 1] == '\r') --end;
+    if (by_itself && end > begin && data[end - 1] == '\r') --end;
+    return end;
+  }
+  // Texts are numbered here and not before: those of a line that does not count must leave no trace.
+  void finish(const i8 *data, i64 line, i64 stop, i64 fields) {
+    const bool whole = fields == static_cast<i64>(place_of.size());
+    if (!whole) ++odd;
+    if (!whole && !by_itself) return;
+    if (by_itself && fields == 1 && is_blank(data, line, stop)) return;
+    i32 *codes = counts.next();
+    for (std::size_t place = 0; place < texts.size(); ++place) {
+      i64 begin = whole ? begins[place] : 0, end = whole ? ends[place] : 0;
+      if (by_itself) {
+        while (begin < end && data[begin] == ' ') ++begin;
+        while (begin < end && data[end - 1] == ' ') --end;
+      }
+      codes[place] = texts[place].number(data + begin, end - begin);
+    }
+    counts.add(1);
+  }
+  static bool is_blank(const i8 *data, i64 begin, i64 end) {
+    while (begin < end && data[begin] == ' ') ++begin;
+    return begin == end;
+  }
+
+  std::vector<i64> begins, ends;
 };
 
 static Lines &lines_of(i64 handle) { return *reinterpret_cast<Lines *>(static_cast<std::intptr_t>(handle)); }
 
-static i64 open_line_counts(i64 width, i64 separator, Vector<const i64> wanted) {
-  auto lines = std::make_unique<Lines>(width, static_cast<i8>(separator), wanted);
+static i64 open_line_counts(i64 width, i64 separator, Vector<const i64> wanted, bool by_itself) {
+  auto lines = std::make_unique<Lines>(width, static_cast<i8>(separator), wanted, by_itself);
   return static_cast<i64>(reinterpret_cast<std::intptr_t>(lines.release()));
 }
 EXPORT(open_line_counts)
