@@ -114,7 +114,7 @@ class LocalEngine(Engine):
         """List the owners of each tuple in the pass that counts it: far fewer tuples are told apart in this way."""
         if schema.items:
             return self._owned_sets(schema)
-        if not (found_again or schema.found_again or schema.owned_by or schema.weights):
+        if not (found_again or schema.owned_by):
             counted = self._counted_faster(schema.found_again_by)
             if counted is not None:  # nobody will look for these texts again
                 raw, counts = counted
