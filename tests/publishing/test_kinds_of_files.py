@@ -297,7 +297,7 @@ def test_a_transaction_that_breaks_leaves_nothing(
     release.save(f"{database}#first")
     some = release.to_polars()[:10]
 
-    def broken(self: object) -> Iterator[pl.DataFrame]:
+    def broken(self: object, *, runs: bool) -> Iterator[pl.DataFrame]:
         yield some
         raise OutputError("stopped half way")
 
@@ -315,7 +315,7 @@ def test_a_transaction_that_breaks_leaves_nothing(
 def test_a_new_database_is_not_left_half_made(
     kind: str, release: ic.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(self: object) -> Iterator[pl.DataFrame]:
+    def broken(self: object, *, runs: bool) -> Iterator[pl.DataFrame]:
         raise OutputError("stopped")
         yield
 
