@@ -288,7 +288,7 @@ def test_a_method_s_fault_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_interruption_inside_the_run(
     monkeypatch: pytest.MonkeyPatch, interruption: type[BaseException] | signal.Signals
 ) -> None:
-    def interrupted(self: ic.Release) -> None:
+    def interrupted(self: ic.Release, *, runs: bool) -> None:
         yield next(self.published.batches())
         if isinstance(interruption, signal.Signals):
             signal.raise_signal(interruption)
