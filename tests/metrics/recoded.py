@@ -173,3 +173,15 @@ ODD = {
     "all missing": Case(pl.DataFrame({"a": [None, None, None], "b": [1, 2, 3]}), quasi=("a", "b")),
     "some missing": Case(pl.DataFrame({"a": [None, 1, None, 2], "s": [None, "x", "x", None]}), ("a",), ("s",)),
 }
+
+
+def torn_labels() -> list[Recoded]:
+    """Return recodings in which a label leaves out values that lie between others: what is withheld is not named."""
+    zips, towns = ["00000"] * 6 + ["00001"] * 2 + ["10000", "20000", "30000"], ["a", "c"] * 5 + ["b"]
+    found = []
+    for others in ({}, {"town": towns}):
+        case = Case(pl.DataFrame({"zip": zips, **others}), quasi=("zip", *others))
+        for groups in ([0, -1, -1, 0, -1], [-1, 0, -1, -1, 0], [0, -1, 0, -1, 1]):
+            found.append(recode(case, [*groups, *groups, *groups][: len(tallied(case))]))
+    assert sum(bool(one.release.shown.torn) for one in found) >= 3
+    return found

@@ -10,7 +10,18 @@ from hypothesis import given
 
 from incrowd.metrics.ambiguity import Ambiguity, mean_combinations_bits
 from incrowd.testing import Case, check_metric
-from tests.metrics.recoded import AGES, CHECKED, ODD, Recoded, all_withheld, recode, recodings, starred, untouched
+from tests.metrics.recoded import (
+    AGES,
+    CHECKED,
+    ODD,
+    Recoded,
+    all_withheld,
+    recode,
+    recodings,
+    starred,
+    torn_labels,
+    untouched,
+)
 
 
 def naive(recoded: Recoded) -> tuple[Fraction, int]:
@@ -60,3 +71,9 @@ def test_from_nothing_to_everything(case: Case) -> None:
 
 def test_holds_its_claims() -> None:
     check_metric(Ambiguity(), examples=5)
+
+
+def test_names_that_are_no_neighbours_stand_for_themselves() -> None:
+    for recoded in torn_labels():
+        mean, _ = naive(recoded)
+        assert 2 ** mean_combinations_bits(recoded.tally, recoded.release) == pytest.approx(float(mean))

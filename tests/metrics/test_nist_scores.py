@@ -14,6 +14,8 @@ import pytest
 
 import incrowd as ic
 from incrowd.errors import RecipeError
+from incrowd.forms.spreading import expected_counts, expected_pairs, meaning_of_lines
+from tests.metrics.recoded import torn_labels
 
 COLUMNS = ["ill", "sex", "town"]
 
@@ -82,3 +84,35 @@ def test_three_columns_are_drawn(tmp_path: Path) -> None:
     assert ic.UniqueExactMatches().measure(before, form) == 0
     with pytest.raises(RecipeError):
         ic.KMarginal(0)
+
+
+def test_names_that_are_no_neighbours_are_spread_over_themselves() -> None:
+    for recoded in torn_labels():
+        form, names = recoded.release, recoded.quasi
+        shown = [labels for _, labels in recoded.rows if labels is not None]
+        meant = [{name: recoded.may_be(name, labels[name]) for name in names} for labels in shown]
+        for name in names:
+            expected = [
+                sum(value in one[name] and 1 / len(one[name]) for one in meant) for value in recoded.known(name)
+            ]
+            assert expected_counts(recoded.tally, form, name)[1:] == pytest.approx(expected)
+            drawn = meaning_of_lines(recoded.tally, form, name)
+            lines, widths = np.arange(len(form.counts)), drawn.widths(recoded.tree(name).size)
+            values = [
+                {
+                    recoded.tree(name).values[int(drawn.codes(lines[one : one + 1], np.array([place]))[0])]
+                    for place in range(widths[one])
+                }
+                for one in lines
+            ]
+            assert {frozenset(one) for one in values} == {frozenset(one[name]) for one in meant}
+        if len(names) == 2:
+            first, second = names
+            pairs = expected_pairs(recoded.tally, form, first, second)
+            for row, one in enumerate(recoded.known(first), start=1):
+                for column, two in enumerate(recoded.known(second), start=1):
+                    share = sum(
+                        (one in cell[first] and two in cell[second]) / (len(cell[first]) * len(cell[second]))
+                        for cell in meant
+                    )
+                    assert pairs[row, column] == pytest.approx(share, abs=1e-9)

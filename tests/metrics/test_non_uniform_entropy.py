@@ -10,7 +10,18 @@ from hypothesis import given
 import incrowd as ic
 from incrowd.metrics.non_uniform_entropy import NonUniformEntropy
 from incrowd.testing import Case, check_metric
-from tests.metrics.recoded import AGES, CHECKED, ODD, Recoded, all_withheld, recode, recodings, starred, untouched
+from tests.metrics.recoded import (
+    AGES,
+    CHECKED,
+    ODD,
+    Recoded,
+    all_withheld,
+    recode,
+    recodings,
+    starred,
+    torn_labels,
+    untouched,
+)
 
 
 def naive(recoded: Recoded) -> float:
@@ -29,6 +40,11 @@ def naive(recoded: Recoded) -> float:
 @given(recoded=recodings())
 def test_agrees_with_its_definition(recoded: Recoded) -> None:
     assert NonUniformEntropy().measure(recoded.tally, recoded.release) == pytest.approx(naive(recoded), abs=1e-9)
+
+
+def test_names_that_are_no_neighbours_stand_for_themselves() -> None:
+    for recoded in torn_labels():
+        assert NonUniformEntropy().measure(recoded.tally, recoded.release) == pytest.approx(naive(recoded), abs=1e-9)
 
 
 LETTERS = Case(pl.DataFrame({"a": list("wwwxxyyz")}), quasi=("a",), hierarchies={"a": ic.Flat()})

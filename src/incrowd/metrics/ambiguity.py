@@ -17,7 +17,7 @@ import numpy as np
 from incrowd.core.labelled import Labelled
 from incrowd.core.metric import Goal, Metric
 from incrowd.core.tally import Tally
-from incrowd.forms.reach import domain, reach
+from incrowd.forms.reach import domain, meaning
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,7 @@ def mean_combinations_bits(before: Tally, release: Labelled) -> float:
     """Return log2 of the mean number of value combinations that a row may stand for."""
     bits = np.zeros(len(release.shown))
     for name in release.shown.columns:
-        lows, highs = reach(before, release, name)
-        bits += np.log2(highs - lows)
+        bits += np.log2(meaning(before, release, name).widths(before.trees[name].size))
     rows = np.append(release.group_sizes, release.withheld)
     bits = np.append(bits, _domain_bits(before, release))[rows > 0]
     most = float(bits.max(initial=0.0))

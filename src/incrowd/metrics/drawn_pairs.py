@@ -15,7 +15,7 @@ import numpy as np
 from incrowd.common.arrays import Codes
 from incrowd.core.labelled import Labelled
 from incrowd.core.tally import Tally
-from incrowd.forms.spreading import runs_of_lines
+from incrowd.forms.spreading import meaning_of_lines
 from incrowd.metrics.distributions import association, joint_counts
 
 _ROWS_TO_DRAW = 200_000
@@ -32,13 +32,16 @@ def drawn_associations(before: Tally, release: Labelled, pairs: Sequence[tuple[s
     names = sorted({name for pair in pairs for name in pair})
     rows = int(release.counts.sum())
     draws = min(max(_ROWS_TO_DRAW // max(rows, 1), 1), _MOST_DRAWS)
-    runs = {name: runs_of_lines(before, release, name) for name in names}
+    meant = {name: meaning_of_lines(before, release, name) for name in names}
+    widths = {name: meant[name].widths(before.trees[name].size) for name in names}
     # Chance falls on lines in an order that depends on nothing but what they show.
-    order = np.lexsort([end for name in names for end in runs[name]])
+    order = np.lexsort([end for name in names for end in (meant[name].lows, meant[name].highs)])
     lines = np.repeat(order, release.counts[order])
     found = np.zeros(len(pairs))
     for _ in range(draws):
-        drawn = {name: rng.integers(lows[lines], highs[lines]).astype(np.int32) for name, (lows, highs) in runs.items()}
+        drawn = {
+            name: meant[name].codes(lines, rng.integers(0, widths[name][lines])).astype(np.int32) for name in names
+        }
         found += associations_of_rows(before, drawn, pairs)
     return [float(value) for value in found / draws]
 

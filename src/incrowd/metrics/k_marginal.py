@@ -19,8 +19,7 @@ from incrowd.common.parameters import require_whole
 from incrowd.core.labelled import Labelled
 from incrowd.core.metric import Goal, Metric
 from incrowd.core.tally import Tally
-from incrowd.forms.reach import reach
-from incrowd.forms.spreading import expected_counts, expected_pairs
+from incrowd.forms.spreading import expected_counts, expected_pairs, meaning_of_lines
 from incrowd.metrics.distributions import LARGEST_TABLE, distances, joint_counts
 
 _SEED = 0
@@ -93,20 +92,13 @@ def _drawn(before: Tally, release: Labelled, names: list[str]) -> tuple[dict[str
     rng = np.random.default_rng(_SEED)
     # In the order of what is shown, so that the order of lines changes nothing.
     line = np.repeat(np.arange(len(release.counts)), release.counts)
-    runs: dict[str, tuple[Ints, Ints]] = {}
-    for name in names:
-        if name in release.shown.columns:
-            lows, highs = reach(before, release, name)
-            runs[name] = lows[release.groups].astype(np.int64), highs[release.groups].astype(np.int64)
-        else:
-            codes = release.sensitive[:, list(release.schema.sensitive).index(name)].astype(np.int64)
-            runs[name] = codes, codes + 1
-    order = np.lexsort([ends for run in runs.values() for ends in run])
+    meant = {name: meaning_of_lines(before, release, name) for name in names}
+    order = np.lexsort([ends for one in meant.values() for ends in (one.lows, one.highs)])
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     line = line[np.argsort(rank[line], kind="stable")]
     found: dict[str, Ints] = {}
-    for name, (first, last) in runs.items():
+    for name, one in meant.items():
         places: Floats = rng.random(len(line))
-        found[name] = first[line] + (places * (last - first)[line]).astype(np.int64)
+        found[name] = one.codes(line, (places * one.widths(before.trees[name].size)[line]).astype(np.int64))
     return found, np.ones(len(line), dtype=np.int64)

@@ -21,7 +21,7 @@ import numpy as np
 from incrowd.core.labelled import Labelled
 from incrowd.core.metric import Goal, Metric
 from incrowd.core.tally import Tally
-from incrowd.forms.reach import reach
+from incrowd.forms.reach import meaning
 from incrowd.metrics.over_rows import mean_over_rows
 
 
@@ -55,7 +55,5 @@ def _bits(before: Tally, release: Labelled, name: str) -> tuple[float, float]:
     found = counts[counts > 0].astype(float)
     own = float((found * np.log2(found)).sum()) / max(before.rows, 1)
     everything = float(np.log2(max(before.rows, 1)))
-    rows_below = np.concatenate(([0], np.cumsum(counts)))
-    lows, highs = reach(before, release, name)
-    covered = np.maximum(rows_below[highs] - rows_below[lows], 1)
+    covered = np.maximum(meaning(before, release, name).mass(counts), 1)
     return mean_over_rows(release, np.log2(covered), withheld=everything) - own, everything - own
