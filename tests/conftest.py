@@ -31,6 +31,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             return together(nodeid)
 
+        def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+            """Forget what is done: xdist counts all that a process was ever given, again after each test."""
+            super().mark_test_complete(node, item_index, duration)
+            given = self.assigned_work[node]
+            for scope in [scope for scope, tests in given.items() if all(tests.values())]:
+                del given[scope]
+
     return Together(config, log)
 
 

@@ -85,7 +85,7 @@ def _forget() -> Any:
 def entries(monkeypatch: pytest.MonkeyPatch, *values: str, group: str = "incrowd.animals") -> None:
     """Let these be the entry points of other packages."""
     found = [EntryPoint(f"entry {place}", value, group) for place, value in enumerate(values)]
-    monkeypatch.setattr(registry, "entry_points", lambda group: [one for one in found if one.group == group])
+    monkeypatch.setattr(registry, "added_by_others", lambda group: [one for one in found if one.group == group])
 
 
 def module(monkeypatch: pytest.MonkeyPatch, name: str, code: str) -> ModuleType:

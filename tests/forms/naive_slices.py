@@ -31,10 +31,12 @@ def worst_guess(
             for column in columns:
                 fits = [row for row in bucket if all(row[name] == known[name] for name in column if name != sensitive)]
                 degree *= Fraction(len(fits), len(bucket))
+                if not fits:  # this bucket is not the person's: whatever the other columns hold counts for nothing
+                    break
                 if sensitive in column:
                     values = Counter(row[sensitive] for row in fits)
             total += degree
-            for value, count in values.items():
+            for value, count in values.items() if degree else ():
                 guesses[value] += degree * Fraction(count, sum(values.values()))
         if total:  # somebody who is withheld may match no bucket
             worst = max([worst, *(share / total for share in guesses.values())])

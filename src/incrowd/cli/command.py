@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from types import ModuleType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 from typer.models import OptionInfo
 
-from incrowd.common.registry import load_entry, modules_of
+from incrowd.common.registry import added_by_others, load_entry, modules_of
 from incrowd.errors import RecipeError
 
 
@@ -31,7 +30,7 @@ def all_commands() -> Iterator[Command]:
     Other packages name a `Command`, or a module with `COMMANDS`, by an entry point of the group `incrowd.commands`.
     """
     found = [command for module in modules_of("incrowd.cli") for command in vars(module).get("COMMANDS", ())]
-    for entry in entry_points(group="incrowd.commands"):
+    for entry in added_by_others("incrowd.commands"):
         loaded = load_entry(entry)
         commands = vars(loaded).get("COMMANDS", ()) if isinstance(loaded, ModuleType) else (loaded,)
         if not commands or not all(isinstance(command, Command) for command in commands):
