@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, Protocol
 
 import polars as pl
 
-from incrowd.common.arrays import Codes, Counts, Ints
+from incrowd.common.arrays import Bools, Codes, Counts, Ints
 from incrowd.core.groups import Regions
 from incrowd.core.schema import Schema
 from incrowd.core.shown_weights import ShownWeights, WeightedLines
 from incrowd.core.tally import Tally
+from incrowd.hierarchies.labels import ANY
 from incrowd.hierarchies.naming import Pieces
 
 Shown = Literal["region", "hierarchy", "level", "tight"]
@@ -46,6 +48,18 @@ class ShownGroups:
 
     def __len__(self) -> int:
         return len(self.lows)
+
+    def stands_for_anything(self, name: str) -> Bools:
+        """Return which groups show `*` in a column."""
+        found = self._anything.get(name)
+        if found is None:
+            found = self._anything[name] = self.labels[name].eq_missing(ANY).to_numpy()
+        return found
+
+    @cached_property
+    def _anything(self) -> dict[str, Bools]:
+        """Every metric of an audit asks for each column."""
+        return {}
 
     def written(self, names: Iterable[str]) -> pl.DataFrame:
         """Return what groups show in some columns, as it is written."""

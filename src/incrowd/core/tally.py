@@ -165,6 +165,8 @@ def code_column(name: str, raw: pl.Series, hierarchy: Hierarchy, texts: TextRule
     else:
         values = raw.unique()
     tree, value_codes = hierarchy.build(name, texts.read(values))
+    if not raw.null_count():
+        return tree, value_codes[raw.cast(pl.Enum(values)).to_physical().cast(pl.Int64).to_numpy()]
     known = values.is_not_null()
     # Polars numbers the values of an Enum in the order given, which is faster than a join.
     numbered = raw if raw.dtype == pl.Enum else raw.cast(pl.Enum(values.filter(known)))

@@ -20,7 +20,7 @@ from incrowd.core.estimate import NoisyCount
 from incrowd.core.query import Query, matching_codes
 from incrowd.core.schema import Schema
 from incrowd.core.tally import group_tuples
-from incrowd.dp.boxes.consistency import pooled_variances, variances_of_sums
+from incrowd.dp.boxes.consistency import SumsOfLeaves, pooled_variances
 from incrowd.dp.boxes.noisy_tree import NoisyTree
 from incrowd.dp.boxes.spreading import Spreading
 from incrowd.errors import QueryError, SourceError, did_you_mean
@@ -101,7 +101,7 @@ class MeasuredBoxes:
         center = _added_up(parts, counts)
         if self.from_model:
             return self._parts_of_model(center, asked)
-        each = variances_of_sums(self.tree.parents, self.tree.variances, shares[:, None])[0]
+        each = self._sums.variances(shares[:, None])[0]
         spread = max(0.0, math.fsum((np.sqrt(parts * (1 - parts)) * counts).tolist()))
         return center, float(each) * int(classes.sum()), spread
 
@@ -177,7 +177,11 @@ class MeasuredBoxes:
     def _noise_of_all(self) -> float:
         """The variance of all rows of one class."""
         shares = np.ones((len(self.tree.parents), 1))
-        return float(variances_of_sums(self.tree.parents, self.tree.variances, shares)[0])
+        return float(self._sums.variances(shares)[0])
+
+    @cached_property
+    def _sums(self) -> SumsOfLeaves:
+        return SumsOfLeaves.of(self.tree.parents, self.tree.variances)
 
     @cached_property
     def spreading(self) -> Spreading | None:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Bools, Codes, Floats, Ints
 from incrowd.core.labelled import Labelled
 from incrowd.core.tally import Tally
-from incrowd.hierarchies import labels
 from incrowd.hierarchies.naming import Pieces
 
 
@@ -28,7 +27,7 @@ def reach(before: Tally, release: Labelled, name: str) -> tuple[Codes, Codes]:
     """Return, for each group, the run of codes that its label in a column may stand for."""
     shown = release.shown
     place = shown.columns.index(name)
-    anything = (shown.labels[name] == labels.ANY).fill_null(value=False).to_numpy()
+    anything = shown.stands_for_anything(name)
     first, last = domain(before, name)
     lows = np.where(anything, first, shown.lows[:, place]).astype(np.int32)
     highs = np.where(anything, last, shown.highs[:, place]).astype(np.int32)
@@ -80,8 +79,7 @@ def meaning(before: Tally, release: Labelled, name: str) -> Meaning:
         nothing = np.zeros(len(shown), dtype=bool)
         return Meaning(lows, highs, nothing, np.empty(0, dtype=np.int64), None)
     label_of, pieces = shown.torn[name]
-    torn = (shown.labels[name] != labels.ANY).fill_null(value=True).to_numpy()
-    return Meaning(lows, highs, torn, label_of, pieces)
+    return Meaning(lows, highs, ~shown.stands_for_anything(name), label_of, pieces)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
+from weakref import ref
 
 import numpy as np
 import polars as pl
@@ -26,6 +27,9 @@ from incrowd.hierarchies.values import as_text
 
 Undeclared = Literal["refuse", "missing"]
 UNDECLARED = ("refuse", "missing")
+
+_KNOWN: dict[tuple[str, int], tuple[ref[Hierarchy], Tree]] = {}
+"""Trees of hierarchies that are still in use: every count and every question about a column asks for its tree again."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,13 @@ def public_tree(column: str, hierarchy: Hierarchy) -> Tree:
     name no bounds; there, one value below the first stands for everything below.
     """
     if hierarchy.declares_values:
-        return hierarchy.build(column, hierarchy.declared_values(column))[0]
+        key = column, id(hierarchy)
+        known = _KNOWN.get(key)
+        if known is not None and known[0]() is hierarchy:
+            return known[1]
+        tree = hierarchy.build(column, hierarchy.declared_values(column))[0]
+        _KNOWN[key] = ref(hierarchy, lambda _: _KNOWN.pop(key, None)), tree
+        return tree
     raise SchemaError(
         f"column '{column}': its values are known from the data only, and differential privacy must not depend on "
         f"which are there.  Hint: declare them, as categories or as intervals with lower and upper, in place of "

@@ -44,9 +44,10 @@ def plain(texts: pl.Series, missing: Sequence[str] = ()) -> pl.Series:
     >>> plain(pl.Series(["HIV", "HIV ", "nan", " "])).to_list()
     ['HIV', 'HIV', None, None]
     """
-    found = texts.alias("").str.strip_chars().str.normalize("NFC")  # a name may look like a pattern of names
+    found = pl.DataFrame({"text": texts}).select(pl.col("text").str.strip_chars().str.normalize("NFC"))
     words = plain(pl.Series(missing, dtype=pl.String)).drop_nulls().to_list() if missing else []
-    return pl.select(pl.when(~found.is_in(["", *NO_NUMBER, *words])).then(found).alias(texts.name)).to_series()
+    known = pl.when(~pl.col("text").is_in(["", *NO_NUMBER, *words])).then("text")
+    return found.select(known).to_series().alias(texts.name)
 
 
 def code_names(texts: pl.Series, names: pl.Series) -> Codes:

@@ -265,17 +265,19 @@ def _refuse_ambiguous(column: str, nodes: Sequence[Codes], names: Sequence[pl.Se
 
     The root's name is taken too, except by a value of the table itself, whose label is quoted where it looks like it.
     """
-    runs = pl.concat(
-        pl.DataFrame(
-            {
-                "name": level_names.alias("name"),
-                "first": np.searchsorted(level_nodes, np.arange(len(level_names)), side="left"),
-                "last": np.searchsorted(level_nodes, np.arange(len(level_names)), side="right"),
-            }
-        )
-        for level_nodes, level_names in zip(nodes, names, strict=True)
-    ).unique()
-    wrong = runs.filter(pl.col("name").is_duplicated())["name"].to_list()
+    wrong: list[str] = []
+    if sum(map(len, names)) > pl.concat([level.alias("") for level in names]).n_unique():
+        runs = pl.concat(
+            pl.DataFrame(
+                {
+                    "name": level_names.alias("name"),
+                    "first": np.searchsorted(level_nodes, np.arange(len(level_names)), side="left"),
+                    "last": np.searchsorted(level_nodes, np.arange(len(level_names)), side="right"),
+                }
+            )
+            for level_nodes, level_names in zip(nodes, names, strict=True)
+        ).unique()
+        wrong = runs.filter(pl.col("name").is_duplicated())["name"].to_list()
     wrong += [labels.ANY for level_names in names[1:] if (level_names == labels.ANY).any()]
     if wrong:
         name = _quoted(min(wrong), quoted=quoted)

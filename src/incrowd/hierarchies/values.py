@@ -261,17 +261,23 @@ def _exact(text: pl.Series, floats: pl.Series) -> bool:
 
 def code_values(values: pl.Series) -> tuple[pl.Series, Codes]:
     """Return the sorted distinct values without missing, and each value's code among them; missing is 0."""
-    distinct = values.drop_nulls().unique().sort()
+    missing = values.null_count() > 0  # most columns miss nothing, and each step of Polars has its price
+    distinct = (values.drop_nulls() if missing else values).unique().sort()
     physical = values.to_physical()
     if not physical.dtype.is_numeric() or physical.dtype.is_decimal() or physical.dtype in (pl.Int128, pl.UInt128):
         return distinct, code_among(values, distinct)
-    place = np.searchsorted(distinct.to_physical().to_numpy(), physical.fill_null(0).to_numpy())
-    return distinct, np.where(values.is_null().to_numpy(), 0, place + 1).astype(np.int32)
+    known = physical.fill_null(0) if missing else physical
+    codes = (np.searchsorted(distinct.to_physical().to_numpy(), known.to_numpy()) + 1).astype(np.int32)
+    if missing:
+        codes[values.is_null().to_numpy()] = 0
+    return distinct, codes
 
 
 def code_among(values: pl.Series, distinct: pl.Series) -> Codes:
     """Return each value's place, from 1, in `distinct`; 0 where it is missing and -1 where it is not there."""
     key = pl.DataFrame({"value": distinct, "code": np.arange(1, len(distinct) + 1, dtype=np.int32)})
     found = pl.DataFrame({"value": values}).join(key, on="value", how="left", maintain_order="left")
-    missing = found["value"].is_null().to_numpy()
-    return np.where(missing, 0, found["code"].fill_null(-1).to_numpy()).astype(np.int32)
+    codes = found["code"]
+    if not codes.null_count():
+        return codes.to_numpy().astype(np.int32)
+    return np.where(found["value"].is_null().to_numpy(), 0, codes.fill_null(-1).to_numpy()).astype(np.int32)

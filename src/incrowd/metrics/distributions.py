@@ -73,12 +73,14 @@ def association(joint: Floats) -> float:
 
     Corrected for the association that chance alone gives (Bergsma 2013).
     """
-    joint = joint[joint.sum(axis=1) > 0][:, joint.sum(axis=0) > 0]
-    rows, total = joint.shape, joint.sum()
-    if min(rows, default=0) < 2 or total <= 1:
+    of_one, of_two = joint.sum(axis=1), joint.sum(axis=0)
+    rows, total = (np.count_nonzero(of_one), np.count_nonzero(of_two)), of_one.sum()
+    if min(rows) < 2 or total <= 1:
         return 0.0
-    expected = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True) / total
-    phi2 = float(((joint - expected) ** 2 / expected).sum()) / total
+    # Most combinations are nobody's, so that squares are added up of those that are somebody's alone.
+    cells = np.flatnonzero(joint)
+    one, two = np.divmod(cells, joint.shape[1])
+    phi2 = float((joint.ravel()[cells] ** 2 / (of_one[one] * of_two[two])).sum()) - 1.0
     phi2 = max(phi2 - (rows[0] - 1) * (rows[1] - 1) / (total - 1), 0.0)
     corrected = [size - (size - 1) ** 2 / (total - 1) for size in rows]
     most = min(corrected) - 1

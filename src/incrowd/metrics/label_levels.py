@@ -25,12 +25,14 @@ def shown_levels(tree: Tree, lows: Codes, highs: Codes, shown: pl.Series) -> NDA
 
 def _distinct_levels(tree: Tree, lows: Codes, highs: Codes, shown: pl.Series) -> NDArray[np.int64]:
     lowest = np.argmax(tree.nodes[:, lows] == tree.nodes[:, highs - 1], axis=0)
-    levels = np.where((shown == labels.ANY).fill_null(value=False).to_numpy(), tree.height, lowest)
+    levels = np.where(shown.eq_missing(labels.ANY).to_numpy(), tree.height, lowest)
     # Which levels' nodes hold just the values of the run: in most trees one at most, and then no name need be read.
     alike = (tree.starts[:, lows] == lows) & (tree.ends[:, lows] == highs)
     open_runs = np.flatnonzero((levels < tree.height) & (alike.sum(axis=0) > 1))
     for level in range(tree.height):
         here = open_runs[alike[level, open_runs]]
+        if not len(here):
+            continue
         names = tree.names[level].gather(tree.nodes[level, lows[here]])
         found = here[_written(tree, names).eq_missing(shown.gather(here)).to_numpy()]
         levels[found] = level

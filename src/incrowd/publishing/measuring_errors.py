@@ -163,15 +163,20 @@ def _largest_change(asked: _Asked, offset: float) -> float:
         return 0.0
     weights = 1 / (asked.scales**2 + offset**2)
     sums: dict[str, Floats] = {}
-    for question, weight in zip(asked.questions, weights, strict=True):
-        best = ("", np.inf)
+    tops: dict[str, float] = {}
+    for question, weight in zip(asked.questions, weights.tolist(), strict=True):
+        least, chosen = math.inf, ""
         for name, matches in question.items():
-            now = sums.get(name, np.zeros(len(matches)))
-            best = min(best, (name, float((now + weight * matches).max() - now.max())), key=lambda one: one[1])
-        name = best[0]
-        matches = question[name]
-        sums[name] = sums.get(name, np.zeros(len(matches))) + weight * matches
-    return math.sqrt(sum(float(one.max()) for one in sums.values()) / len(weights))
+            if name not in sums:
+                sums[name], tops[name] = np.zeros(len(matches)), 0.0
+            # The largest sum afterwards: one that the question is about, or the one that was the largest before.
+            among = float(np.maximum.reduce(sums[name], where=matches, initial=-math.inf))
+            more = max(among + weight, tops[name]) - tops[name]
+            if more < least:
+                least, chosen = more, name
+        sums[chosen][question[chosen]] += weight
+        tops[chosen] = float(np.maximum.reduce(sums[chosen]))
+    return math.sqrt(sum(tops.values()) / len(weights))
 
 
 def _told(asked: _Asked, offset: float, epsilon: Fraction, rng: np.random.Generator) -> tuple[float, float]:

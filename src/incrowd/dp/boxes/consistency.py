@@ -16,7 +16,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from incrowd.common.arrays import Floats, Ints
+from incrowd.common.arrays import Bools, Floats, Ints
 from incrowd.dp.boxes.noisy_tree import NoisyTree
 
 
@@ -92,28 +92,54 @@ def pooled_variances(parents: Ints, variances: Floats) -> Floats:
 def variances_of_sums(parents: Ints, variances: Floats, amounts: Floats) -> Floats:
     """Return the variance of sums over the leaves' least-squares estimates, exactly.
 
-    `amounts[b]` is how much of leaf b each sum takes, one column for each sum; other boxes take no part. From the
-    leaves up, what a sum has of the boxes inside one is a share of that one's count, and noise that depends on nothing
-    above it: given their sum, the children's errors have the covariance diag(V) − V·Vᵀ/ΣV.
+    `amounts[b]` is how much of leaf b each sum takes, one column for each sum; other boxes take no part.
     """
-    generations = Generations.of(parents)
-    _, spread = _pool(generations, np.zeros((len(parents), 1)), variances)
-    leaf = np.ones(len(parents), dtype=bool)
-    leaf[parents[parents >= 0]] = False
-    share, apart = np.where(leaf[:, None], amounts, 0.0), np.zeros(amounts.shape)
-    for children in generations.up():
-        spread_below = spread[children][:, None]
-        total = generations.sum_children(children, spread[children])[:, None]
-        weighted = generations.sum_children(children, share[children] * spread_below)
-        squared = generations.sum_children(children, share[children] ** 2 * spread_below)
-        below = generations.sum_children(children, apart[children])
-        boxes = np.unique(parents[children])
-        some = np.maximum(total[boxes], 1e-300)
-        share[boxes] = weighted[boxes] / some
-        apart[boxes] = below[boxes] + squared[boxes] - weighted[boxes] ** 2 / some
-    roots = parents < 0
-    found = (share[roots] ** 2 * spread[roots][:, None] + apart[roots]).sum(axis=0)
-    return np.asarray(np.maximum(found, 0.0))
+    return SumsOfLeaves.of(parents, variances).variances(amounts)
+
+
+@dataclass(frozen=True, eq=False)
+class SumsOfLeaves:
+    """Variances of sums over the leaves' least-squares estimates: what is the same for all sums is found once.
+
+    From the leaves up, what a sum has of the boxes inside one is a share of that one's count, and noise that depends on
+    nothing above it: given their sum, the children's errors have the covariance diag(V) − V·Vᵀ/ΣV.
+    """
+
+    generations: Generations
+    leaf: Bools
+    spread: Floats
+    """The variance of the best estimate of each box from its own count and those below it."""
+    families: tuple[tuple[Ints, Ints, Floats], ...]
+    """From the leaves up: the children of a generation, their parents, and what these parents' children's variances
+    add up to."""
+
+    @classmethod
+    def of(cls, parents: Ints, variances: Floats) -> SumsOfLeaves:
+        """Look at a tree of boxes."""
+        generations = Generations.of(parents)
+        _, spread = _pool(generations, np.zeros((len(parents), 1)), variances)
+        leaf = np.ones(len(parents), dtype=bool)
+        leaf[parents[parents >= 0]] = False
+        families = []
+        for children in generations.up():
+            boxes = np.unique(parents[children])
+            total = generations.sum_children(children, spread[children])[boxes]
+            families.append((children, boxes, np.maximum(total, 1e-300)[:, None]))
+        return cls(generations, leaf, spread, tuple(families))
+
+    def variances(self, amounts: Floats) -> Floats:
+        """Return the variance of each sum: `amounts[b]` is how much of leaf b each takes."""
+        add_up, roots = self.generations.sum_children, self.generations.parents < 0
+        share, apart = np.where(self.leaf[:, None], amounts, 0.0), np.zeros(amounts.shape)
+        for children, boxes, total in self.families:
+            part, spread_below = share[children], self.spread[children][:, None]
+            weighted = add_up(children, part * spread_below)[boxes]
+            squared = add_up(children, part**2 * spread_below)[boxes]
+            below = add_up(children, apart[children])[boxes]
+            share[boxes] = weighted / total
+            apart[boxes] = below + squared - weighted**2 / total
+        found = (share[roots] ** 2 * self.spread[roots][:, None] + apart[roots]).sum(axis=0)
+        return np.asarray(np.maximum(found, 0.0))
 
 
 def _pool(generations: Generations, noisy: Floats, variances: Floats) -> tuple[Floats, Floats]:

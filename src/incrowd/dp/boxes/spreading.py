@@ -161,13 +161,13 @@ class Spreading:
         if several > 1:
             axes += self._linking(axes)
         table = self._table(axes)
-        corrections = list(self._corrections(axes))
+        corrections = []
+        for pair, wanted in self._corrections(axes):
+            rest = tuple(axis for axis in range(table.ndim) if axis not in pair)
+            corrections.append((rest, np.expand_dims(wanted, rest)))
         for _ in range(_PAIR_ROUNDS if len(corrections) > 1 else 1):
-            for (one, other), wanted in corrections:
-                rest = tuple(axis for axis in range(table.ndim) if axis not in (one, other))
-                step = wanted / np.maximum(table.sum(axis=rest), _TINY)
-                shape = [size if axis in (one, other) else 1 for axis, size in enumerate(table.shape)]
-                table = table * step.reshape(shape)
+            for rest, wanted in corrections:
+                table = table * (wanted / np.maximum(np.add.reduce(table, axis=rest, keepdims=True), _TINY))
         return float(table[(0,) * several].sum())
 
     def _asked_axis(self, column: int, matches: Bools) -> _Axis:

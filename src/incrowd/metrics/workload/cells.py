@@ -43,8 +43,8 @@ class Runs:
 
     def shares(self, matches: NDArray[np.bool_]) -> Floats:
         """Return which share of each run's codes matches, for each query (rows of `matches`)."""
-        before = np.zeros((len(matches), matches.shape[1] + 1))
-        np.cumsum(matches, axis=1, out=before[:, 1:])
+        before = np.zeros((len(matches), matches.shape[1] + 1), dtype=np.int32)
+        np.cumsum(matches, axis=1, dtype=np.int32, out=before[:, 1:])
         return np.asarray((before[:, self.highs] - before[:, self.lows]) / (self.highs - self.lows))
 
 

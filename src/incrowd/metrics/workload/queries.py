@@ -106,10 +106,10 @@ def _one_value(tree: Tree, number: int, rng: np.random.Generator) -> Bools:
 
 def _random_subsets(rng: np.random.Generator, sizes: Ints, among: int) -> Bools:
     """Return a random subset of each size, all subsets of a size as likely as each other."""
-    order = np.argsort(rng.random((len(sizes), among)), axis=1)
-    chosen = np.zeros((len(sizes), among), dtype=bool)
-    np.put_along_axis(chosen, order, np.arange(among) < sizes[:, None], axis=1)
-    return chosen
+    drawn = rng.random((len(sizes), among))
+    # Those with the smallest numbers: to sort these is faster than to sort places by them.
+    largest = np.sort(drawn, axis=1)[np.arange(len(sizes)), sizes - 1]
+    return (drawn <= largest[:, None]) & (sizes[:, None] > 0)
 
 
 def join_workloads(parts: Sequence[Workload]) -> Workload:
