@@ -117,7 +117,9 @@ def test_candidates_are_those_of_plain_python(
 def test_who_is_not_published_is_not_found() -> None:
     frame = visits(60)
     table = read(frame, {"visit": ic.TruncateDates("day")}, linked=True)
-    half = KnownDate().run(aim(ic.publish(table, ic.KAnonymity(3), sample=0.5, seed=1))[0], rng=np.random.default_rng(0))
+    half = KnownDate().run(
+        aim(ic.publish(table, ic.KAnonymity(3), sample=0.5, seed=1))[0], rng=np.random.default_rng(0)
+    )
     whole = KnownDate().run(aim(ic.publish(table, ic.KAnonymity(3)))[0], rng=np.random.default_rng(0))
     assert whole.value > 0.9
     assert 0.2 < half.value < 0.8

@@ -15,6 +15,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.errors import SourceError
+from tests.engines.conftest import QUICK
 
 pytestmark = pytest.mark.spark
 
@@ -45,7 +46,7 @@ spark.stop()
 def test_a_release_by_spark_connect(java: None, tmp_path: Path) -> None:
     pytest.importorskip("grpc", reason="Spark Connect's packages are not here: pip install 'pyspark[connect]'")
     FRAME.write_parquet(tmp_path / "people.parquet")
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "JDK_JAVA_OPTIONS": QUICK}
     command = [sys.executable, "-W", "ignore", "-c", SCRIPT, str(tmp_path)]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True, timeout=300)
     assert "cannot be written in a session of Spark Connect" in done.stdout

@@ -67,6 +67,10 @@ class Broken(Method):
         return found
 
 
+NOBODYS_CHANCE = np.random.default_rng(5)
+"""Goes on from call to call, so that no seed of the caller governs it; and yet each run of these tests has the same."""
+
+
 class Groundless(Broken):
     """Everybody is withheld, one row aside, and nothing is unsatisfiable."""
 
@@ -78,7 +82,7 @@ class Random(Broken):
     """Chance that no seed governs."""
 
     def spoil(self, found: Recoding, tally: Tally, rng: np.random.Generator) -> Recoding:
-        withheld = np.random.default_rng().random(len(found.groups)) < 0.5
+        withheld = NOBODYS_CHANCE.random(len(found.groups)) < 0.5
         return replace(found, groups=np.where(withheld & (found.groups > 0), WITHHELD, found.groups))
 
 
@@ -485,7 +489,7 @@ class Lazy(Generalized):
 class Capricious(Generalized):
     def batches(self, rows_per_batch: int) -> Iterator[pl.DataFrame]:
         for batch in super().batches(rows_per_batch):
-            yield batch.sample(fraction=1, shuffle=True, seed=int(np.random.default_rng().integers(2**31)))
+            yield batch.sample(fraction=1, shuffle=True, seed=int(NOBODYS_CHANCE.integers(2**31)))
 
 
 class Renamed(Generalized):
