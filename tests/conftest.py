@@ -67,6 +67,14 @@ def adult() -> Path:
 
 
 @pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let audits measure all remedies on a busy machine: two of the same release would end at different ones."""
+    from incrowd.auditing.remedies import measuring
+
+    monkeypatch.setattr(measuring, "MOST_SECONDS", 600.0)
+
+
+@pytest.fixture
 def full_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system with room for 64 kB; where it cannot be had, files that may not grow larger than that."""
     place = tmp_path / "full"

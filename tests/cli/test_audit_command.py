@@ -11,6 +11,8 @@ import pytest
 import incrowd as ic
 from tests.cli.command import everything, incrowd
 
+pytestmark = pytest.mark.usefixtures("unhurried")
+
 RECIPE = """
 incrowd = 1
 source = { path = "people.csv" }

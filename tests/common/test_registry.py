@@ -299,3 +299,22 @@ def test_an_object_that_does_not_inherit_is_refused_with_what_to_do() -> None:
         "do, with defaults."
     )
     require_member("models", ic.KAnonymity(2))
+
+
+def test_what_packages_say_of_themselves_is_read_once_and_again_where_there_are_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = tmp_path / "later-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: later\nVersion: 1.0\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text("[incrowd.animals]\nmine = later\n", encoding="utf-8")
+    asked: list[int] = []
+    found = registry.entry_points
+    monkeypatch.setattr(registry, "entry_points", lambda: asked.append(1) or found())
+    registry._entries.cache_clear()
+    assert not registry.added_by_others("incrowd.animals")
+    assert not registry.added_by_others("incrowd.plants")
+    assert len(asked) == 1
+    monkeypatch.syspath_prepend(tmp_path)
+    assert [one.value for one in registry.added_by_others("incrowd.animals")] == ["later"]
+    assert len(asked) == 2

@@ -94,6 +94,7 @@ def test_joining_groups_gives_the_same_with_threads() -> None:
     assert several.to_polars().equals(alone.to_polars())
 
 
+@pytest.mark.usefixtures("unhurried")
 @pytest.mark.parametrize("method", [ic.Mondrian(), ic.Anatomy(), ic.Slicing()], ids=lambda method: method.name)
 def test_an_audit_is_the_same_with_threads(method: Any) -> None:
     frame = ic.datasets.census(1500, seed=2).select("age", "sex", "education", "occupation")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import polars as pl
 import pytest
@@ -17,7 +19,7 @@ from incrowd.hierarchies.flat import Exact, Flat
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.intervals import Intervals
 from incrowd.hierarchies.masking import Masking
-from incrowd.hierarchies.public import UndeclaredIsMissing, public_codes, public_tree
+from incrowd.hierarchies.public import _KNOWN, UndeclaredIsMissing, public_codes, public_tree
 from incrowd.methods.private import tolerant
 
 PLACES = Categories.from_tree({"Asia": ["China", "Korea"], "America": ["Canada", "USA"]})
@@ -142,3 +144,20 @@ def test_only_public_hierarchies_are_tolerant() -> None:
     assert found.quasi["place"] == UndeclaredIsMissing(PLACES)
     assert found.quasi["zip"] == Flat()
     assert isinstance(found.sensitive["age"], UndeclaredIsMissing)
+
+
+def test_a_tree_is_built_once_as_long_as_its_hierarchy_is_in_use() -> None:
+    def made() -> Intervals:
+        return Intervals(widths=(5,), lower=0, upper=20)
+
+    hierarchy = made()
+    tree = public_tree("age", hierarchy)
+    assert public_tree("age", hierarchy) is tree
+    assert public_tree("pay", hierarchy) is not tree
+    assert public_tree("age", made()) is not tree
+    before = len(_KNOWN)
+    del hierarchy
+    gc.collect()
+    assert len(_KNOWN) == before - 2  # its two columns are forgotten with it
+    for upper in (10, 30, 50):  # another hierarchy may stand where the last one stood in memory
+        assert public_tree("age", Intervals(widths=(5,), lower=0, upper=upper)).values[-1] == upper

@@ -49,7 +49,8 @@ def test_types_are_kept_where_every_label_is_a_value(kind: str, tmp_path: Path) 
     assert again.count({"age": 20, "city": "Rome"}) == release.count({"age": 20, "city": "Rome"})
     assert ic.check(tmp_path / "r").k == release.guarantees[0].achieved
     known = ic.open_release(tmp_path / "r", original=FRAME)
-    assert known.audit(learn=False).to_dict()["attacks"] == release.audit(learn=False).to_dict()["attacks"]
+    ours, theirs = (one.audit(learn=False, remedies=False).to_dict()["attacks"] for one in (release, known))
+    assert theirs == ours
 
 
 def test_ranges_stay_text(tmp_path: Path) -> None:

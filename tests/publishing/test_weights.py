@@ -245,9 +245,9 @@ def test_audits_compare_weighted_counts(tmp_path: Path) -> None:
     release.save(tmp_path / "out")
     queries = "".join(f'[[queries]]\nill = "{ill}"\n' for ill in ("flu", "gout", "cold", "ague") for _ in range(3))
     (tmp_path / "queries.toml").write_text(queries)
-    given = {"queries": tmp_path / "queries.toml", "learn": False}
+    given = {"queries": tmp_path / "queries.toml", "learn": False, "remedies": False}
     here = release.audit(**given)
-    there = ic.open_release(tmp_path / "out").audit(remedies=False, original=tmp_path / "survey.csv", **given)
+    there = ic.open_release(tmp_path / "out").audit(original=tmp_path / "survey.csv", **given)
     known = ic.open_release(tmp_path / "out", original=read(frame)).audit(**given)
     for audit in (here, there, known):
         lines = audit.usefulness["queries"]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from functools import cache, cached_property
 from importlib import import_module
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -203,15 +203,16 @@ def _belongs(family: Family, cls: type) -> bool:
     return family.protocol in cls.__mro__[1:] and isinstance(vars(cls).get("name"), str) and named.listed
 
 
-def added_by_others(group: str) -> EntryPoints:
+def added_by_others(group: str) -> tuple[EntryPoint, ...]:
     """Return the entry points of a group, as all installed packages have them."""
-    return _entries(tuple(sys.path)).select(group=group)
+    return _entries(tuple(sys.path)).get(group, ())
 
 
 @cache
-def _entries(path: tuple[str, ...]) -> EntryPoints:
-    """Read what every installed package says of itself: some 20 ms, and each kind of part asks."""
-    return entry_points()
+def _entries(path: tuple[str, ...]) -> dict[str, tuple[EntryPoint, ...]]:
+    """Read what every installed package says of itself: that takes some 10 ms, and each kind of part asks."""
+    found = entry_points()
+    return {group: tuple(found.select(group=group)) for group in found.groups if group.startswith("incrowd.")}
 
 
 def _built_in(family: Family, text: str = "") -> Iterator[Any]:
