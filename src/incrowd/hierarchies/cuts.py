@@ -48,7 +48,9 @@ def _round_integers(lower: pl.Series, upper: pl.Series) -> pl.Series:
     low, high = lower.fill_null(0).cast(pl.Int64).to_numpy(), upper.fill_null(0).cast(pl.Int64).to_numpy()
     cut = high.copy()
     settled = np.zeros(len(cut), dtype=bool)
-    for power in range(18, 0, -1):
+    # Of multiples of more than the largest number, 0 alone lies between two numbers: one such power finds it.
+    largest = max(abs(int(end)) for end in (np.min(low, initial=0), np.min(high, initial=0), np.max(high, initial=0)))
+    for power in range(min(len(str(largest)), 18), 0, -1):
         step = 10**power
         for multiple in (step, step // 2):
             candidate = (high // multiple) * multiple
@@ -90,5 +92,7 @@ def _floor_to(values: NDArray[np.float64], power: int) -> NDArray[np.float64]:
 
 
 def _blank_where_null(cut: pl.Series, lower: pl.Series, upper: pl.Series) -> pl.Series:
+    if lower.null_count() == 1 and not upper.null_count():  # below the first value, and nowhere else
+        return pl.concat([cut.clear(1), cut.slice(1)]).alias(upper.name)
     known = lower.is_not_null() & upper.is_not_null()
     return pl.select(pl.when(known).then(cut).alias(upper.name)).to_series()
