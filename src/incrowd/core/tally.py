@@ -165,14 +165,14 @@ def code_column(name: str, raw: pl.Series, hierarchy: Hierarchy, texts: TextRule
     else:
         values = raw.unique()
     tree, value_codes = hierarchy.build(name, texts.read(values))
-    if not raw.null_count():
-        return tree, value_codes[raw.cast(pl.Enum(values)).to_physical().cast(pl.Int64).to_numpy()]
-    known = values.is_not_null()
     # Polars numbers the values of an Enum in the order given, which is faster than a join.
+    known = values.is_not_null()
     numbered = raw if raw.dtype == pl.Enum else raw.cast(pl.Enum(values.filter(known)))
-    place = numbered.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+    place = numbered.to_physical().cast(pl.Int64)
+    if not raw.null_count():
+        return tree, value_codes[place.to_numpy()]
     codes = np.append(value_codes[known.to_numpy()], np.int32(MISSING))  # -1 is the last
-    return tree, codes[place]
+    return tree, codes[place.fill_null(-1).to_numpy()]
 
 
 def group_tuples(codes: Codes, sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
