@@ -2,24 +2,25 @@
 
 An item is one or more rows with the same codes that stay together; `group_of[item]` is its group, -1 if it is withheld.
 A group shows, column by column, all codes from its members' lowest to their highest, and what that loses is looked up
-by `Losses`. The loops are in `native/improving.cpp`.
+by `Losses`; columns that show means lose what their numbers are off by. The loops are in `native/improving.cpp`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd.common.threads import threads
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
     from incrowd.common.arrays import Codes, Counts, Floats, Ints
 
-MATRIX, NODES, LINE = 0, 1, 2
+MATRIX, NODES, LINE, SQUARED_LINE = 0, 1, 2, 3
 """How a column's losses are laid out: by lowest and highest code; by level and code, with the nodes of each level; or
-by where each code's run begins and ends on a line, missing apart."""
+by where each code's run begins and ends on a line, missing apart. The last is the square of such a length."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +37,26 @@ class Losses:
 
 
 @dataclass(frozen=True, eq=False)
+class Region:
+    """Items that move among themselves: `members`, in their order; and of all items their region and place in it."""
+
+    members: Ints
+    region_of: Codes
+    place_of: Codes
+
+    @classmethod
+    def whole(cls, items: int) -> Region:
+        """Return all items as one."""
+        every = np.arange(items)
+        return cls(every, np.zeros(items, dtype=np.int32), every.astype(np.int32))
+
+
+@dataclass(frozen=True, eq=False)
 class Items:
     """Items to move, the items near each of them, and what bounds groups.
 
-    `withheld` is what a withheld row loses, and no group may have climbed by more than `max_climb`.
+    `withheld` is what a withheld row loses, and no group may have climbed by more than `max_climb`. `numbers` are those
+    of columns that show means, NaN where missing. Where there are `classes`, groups together tell no less of them.
     """
 
     codes: Codes
@@ -49,25 +66,42 @@ class Items:
     max_climb: float
     withheld: float
     min_rows: int
+    numbers: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    classes: Codes = field(default_factory=lambda: np.empty(0, dtype=np.int32))
 
     def _layout(self) -> tuple[Any, ...]:
         lost = self.losses
         return (
             self.codes, self.counts, self.near, lost.kinds, lost.sizes, lost.firsts, lost.node_firsts, lost.table,
-            lost.climbs, lost.nodes, float(self.max_climb), float(self.withheld), self.min_rows,
+            lost.climbs, lost.nodes, float(self.max_climb), float(self.withheld), self.min_rows, self.numbers,
+            self.classes,
         )  # fmt: skip
 
     def anneal(
-        self, values: Codes, min_values: Ints, tries: int, warmth: float, scale: float, seed: int, group_of: Ints
+        self,
+        values: Codes,
+        min_values: Ints,
+        tries: int,
+        warmth: float,
+        scale: float,
+        seed: int,
+        group_of: Ints,
+        *,
+        region: Region | None = None,
+        slack: float = 0.0,
     ) -> float:
         """Try moves by chance, and keep those that lower the loss, or raise it by little; return what is lost then.
 
         Groups keep `min_rows` rows, and `min_values[c]` different values of `values[:, c]`, negative ones apart.
-        `warmth` is how much a move that is kept may add, on average; `scale` what a group loses.
+        `warmth` is how much a move that is kept may add, on average; `scale` what a group loses. Only items of the
+        region move, and only among the groups of these: `group_of` and what is lost are theirs. Groups may tell less of
+        classes by `slack`, as their entropy times their rows.
         """
+        own = Region.whole(len(self.counts)) if region is None else region
         return float(
             call(
-                "anneal", *self._layout(), values, min_values, tries, float(warmth), float(scale), seed, group_of
+                "anneal", *self._layout(), values, min_values, own.members, own.region_of, own.place_of, tries,
+                float(warmth), float(scale), float(slack), seed, group_of,
             )
         )  # fmt: skip
 
@@ -80,7 +114,7 @@ class Items:
         """
         targets = np.empty((len(items), wanted), dtype=np.int64)
         partners, changes = np.empty_like(targets), np.empty(targets.shape)
-        call("propose", *self._layout(), swaps, items, seed, group_of, targets, partners, changes)
+        call("propose", *self._layout(), swaps, items, seed, group_of, threads(), targets, partners, changes)
         return targets, partners, changes
 
 
@@ -92,6 +126,6 @@ def near_items(codes: Codes, losses: Losses, wanted: int, may_visit: int) -> Cod
     near = np.empty((len(codes), min(wanted, max(len(codes) - 1, 0))), dtype=np.int32)
     call(
         "near_items", codes, losses.kinds, losses.sizes, losses.firsts, losses.node_firsts, losses.table, losses.nodes,
-        may_visit, near,
+        may_visit, threads(), near,
     )  # fmt: skip
     return near

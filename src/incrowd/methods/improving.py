@@ -19,18 +19,22 @@ import numpy as np
 
 from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.common.progress import Progress
+from incrowd.common.threads import threads
 from incrowd.core.method import Moves
 from incrowd.core.model import Model, for_each_group
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.schema import HIDDEN, Schema
 from incrowd.core.tally import Tally, group_tuples
-from incrowd.kernels.improving import Items, near_items
+from incrowd.kernels.improving import Items, Region, near_items
 from incrowd.methods.improving_budget import Budget
 from incrowd.methods.improving_judged import Judged
 from incrowd.methods.improving_labels import ShownAs
+from incrowd.methods.improving_regions import Regions
 
 TRIES = 8
 """Tries of each tuple in one pass of `effort`."""
+_TURNS = 8
+"""Turns of one pass, each with other regions."""
 _NEAR = 24
 _MAY_VISIT = 20_000
 _FEWEST_TRIES = 4096
@@ -150,8 +154,14 @@ def _anneal(
     number = len(items.counts)
     scale = before / max(len(np.unique(groups)), 1)
     best, best_groups, now = before, groups, groups.copy()
-    for seed, (tries, warmth) in enumerate(_blocks(number, budget, progress)):
-        after = items.anneal(values, fewest, tries, warmth * scale, scale, seed + 1, now)
+    # Borders cost a little. What a time allows cannot be repeated anyway, so one thread does without them there.
+    regions = Regions(items, one=budget.seconds is not None and threads() == 1)
+    for turn, (tries, warmth) in enumerate(_blocks(number, budget, progress)):
+
+        def move(region: Region, share: int, seed: int, own: Ints, warmth: float = warmth) -> float:
+            return items.anneal(values, fewest, share, warmth * scale, scale, seed, own, region=region)
+
+        after = regions.move(now, tries, turn, move)
         if after < best:
             best, best_groups = after, now.copy()
     return best, best_groups
@@ -162,11 +172,11 @@ def _blocks(number: int, budget: Budget, progress: Progress) -> Iterator[tuple[i
     if budget.seconds is None:
         passes = budget.passes or 0
         start = _first_warmth(float(TRIES * passes))
-        tries = max(TRIES * number, _FEWEST_TRIES)
-        for one in range(passes):
-            progress("improving", one / passes)
-            last = passes > 1 and one == passes - 1
-            yield tries, 0.0 if last or passes == 1 else start * _COOLING ** -(one / passes)
+        tries, turns = max(TRIES * number, _FEWEST_TRIES) // _TURNS, passes * _TURNS
+        for turn in range(turns):
+            progress("improving", turn / turns)
+            last = turn >= turns - _TURNS
+            yield tries, 0.0 if last else start * _COOLING ** -(turn / turns)
         return
     tries, left = max(number, _FEWEST_TRIES), (budget.passes or 0) * max(TRIES * number, _FEWEST_TRIES)
     began = time.monotonic()

@@ -1,5 +1,6 @@
 // Move people between groups so that these lose less. See `improving.py` for what things mean.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -7,13 +8,15 @@
 #include <vector>
 
 #include "arguments.hpp"
+#include "threads.hpp"
 
 namespace improving {
 
 constexpr f64 INFINITE = std::numeric_limits<f64>::infinity();
 constexpr i64 NONE = -1;
 constexpr f64 ROUNDING = 1e-9;  // what sums of losses may be off by
-enum Kind : i64 { MATRIX = 0, NODES = 1, LINE = 2 };
+constexpr f64 FEWEST_IN_A_MEAN = 3;
+enum Kind : i64 { MATRIX = 0, NODES = 1, LINE = 2, SQUARED_LINE = 3 };
 
 // What a column loses if it shows all codes from low to high, both included.
 struct Losses {
@@ -25,7 +28,10 @@ struct Losses {
     const f64 *own = table.data + firsts[column];
     const i64 size = sizes[column];
     if (kinds[column] == MATRIX) return own[low * size + high];
-    if (kinds[column] == LINE) return low == 0 ? (high == 0 ? own[0] : own[size]) : own[size + high] - own[low];
+    if (kinds[column] != NODES) {
+      const f64 length = low == 0 ? (high == 0 ? own[0] : own[size]) : own[size + high] - own[low];
+      return kinds[column] == LINE ? length : length * length;
+    }
     const i32 *node = nodes.data + node_firsts[column];
     i64 level = 0;
     while (node[level * size + low] != node[level * size + high]) ++level;
@@ -33,9 +39,15 @@ struct Losses {
   }
 };
 
-// Random numbers that are the same everywhere (xorshift64*).
+// Random numbers that are the same everywhere (xorshift64*); seeds next to each other have nothing in common.
 struct Chance {
   u64 state;
+  explicit Chance(u64 seed) {
+    seed = (seed + 1) * 0x9E3779B97F4A7C15ull;
+    seed = (seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9ull;
+    seed = (seed ^ (seed >> 27)) * 0x94D049BB133111EBull;
+    state = (seed ^ (seed >> 31)) | 1;
+  }
   u64 next() {
     state ^= state >> 12;
     state ^= state << 25;
@@ -46,12 +58,38 @@ struct Chance {
   i64 below(i64 number) { return static_cast<i64>(share() * static_cast<f64>(number)); }
 };
 
-struct Group {
-  std::vector<i32> members;
-  i64 size = 0;
-  f64 loss = 0;  // of each of its rows
-  f64 cost() const { return loss * static_cast<f64>(size); }
+// What a column of numbers is off by where a mean is shown in their place.
+struct Sums {
+  f64 known = 0, sum = 0, squares = 0;
+
+  void add(f64 number, f64 rows) {
+    if (std::isnan(number)) return;
+    known += rows;
+    sum += rows * number;
+    squares += rows * number * number;
+  }
+  // A row without a value is off by all there is, and so is everybody where so few have one that no mean is shown.
+  f64 off(f64 size) const {
+    if (!(known > 0)) return 0;
+    if (known < size && known < FEWEST_IN_A_MEAN) return size;
+    return std::max(squares - sum * sum / known, 0.0) + (size - known);
+  }
 };
+
+struct Group {
+  std::vector<i32> members;  // in their order, so that all that follows from them does not depend on who came first
+  i64 size = 0;
+  f64 loss = 0;    // of what its labels say, for each of its rows
+  f64 off = 0;     // of its rows from their means, together
+  f64 unsure = 0;  // of the classes of its rows: their entropy, times the rows
+  f64 cost() const { return loss * static_cast<f64>(size) + off; }
+};
+
+// The number of rows times its logarithm.
+static f64 times_log(i64 rows) {
+  const f64 number = static_cast<f64>(rows);
+  return rows > 1 ? number * std::log(number) : 0.0;
+}
 
 // The table, its groups, and when a group is fine.
 struct Table {
@@ -61,15 +99,20 @@ struct Table {
   Losses losses, climbs;
   f64 max_climb, withheld;
   i64 min_rows;
+  Matrix<const f64> numbers;    // of columns that show means; NaN is missing
+  Vector<const i32> classes;    // of which groups must not tell less; empty where there are none
   Matrix<const i32> values;
   Vector<const i64> min_values;
   Vector<i64> group_of;
+  f64 slack = 0;  // how much more unsure all groups together may become
 
   std::vector<Group> groups;
   std::vector<i32> lows, highs;  // of each group, column by column
+  std::vector<Sums> sums;        // of each group, number by number
+  std::vector<i64> of_class;     // rows; all 0 but while a group is described
   std::vector<i32> empty;
   std::vector<std::pair<i32, i64>> moved;  // what was moved since the last look, and from where
-  f64 change = 0;                          // what that changed
+  f64 change = 0, more_unsure = 0;         // what that changed
 
   i64 columns() const { return codes.columns; }
   i32 *low(i64 group) { return lows.data() + group * columns(); }
@@ -81,6 +124,10 @@ struct Table {
     groups.assign(static_cast<std::size_t>(number), Group{});
     lows.assign(static_cast<std::size_t>(number * columns()), 0);
     highs.assign(static_cast<std::size_t>(number * columns()), 0);
+    sums.assign(static_cast<std::size_t>(number * numbers.columns), Sums{});
+    i32 last_class = -1;
+    for (const i32 one : classes) last_class = std::max(last_class, one);
+    of_class.assign(static_cast<std::size_t>(last_class + 1), 0);
     for (i64 item = 0; item < counts.length; ++item) {
       if (group_of[item] != NONE) groups[group_of[item]].members.push_back(static_cast<i32>(item));
     }
@@ -108,6 +155,7 @@ struct Table {
     groups.emplace_back();
     lows.resize(lows.size() + static_cast<std::size_t>(columns()));
     highs.resize(highs.size() + static_cast<std::size_t>(columns()));
+    sums.resize(sums.size() + static_cast<std::size_t>(numbers.columns));
     return static_cast<i64>(groups.size()) - 1;
   }
 
@@ -127,7 +175,7 @@ struct Table {
   void describe(i64 group) {
     Group &one = groups[group];
     one.size = 0;
-    one.loss = 0;
+    one.loss = one.off = one.unsure = 0;
     if (one.members.empty()) return;
     i32 *from = low(group), *to = high(group);
     std::copy_n(codes[one.members[0]], columns(), from);
@@ -137,6 +185,35 @@ struct Table {
       widen(codes[member], columns(), from, to);
     }
     one.loss = span_loss(losses, from, to);
+    for (i64 place = 0; place < numbers.columns; ++place) {
+      Sums &own = sums[group * numbers.columns + place];
+      own = Sums{};
+      for (const i32 member : one.members) own.add(numbers[member][place], static_cast<f64>(counts[member]));
+      one.off += own.off(static_cast<f64>(one.size));
+    }
+    if (classes.length > 0) count_classes(one);
+  }
+
+  void count_classes(Group &one) {
+    for (const i32 member : one.members) of_class[classes[member]] += counts[member];
+    one.unsure = times_log(one.size);
+    for (const i32 member : one.members) {
+      i64 &rows = of_class[classes[member]];
+      one.unsure -= times_log(rows);
+      rows = 0;
+    }
+  }
+
+  // How far off a group's rows are from their means if an item joins it (sign 1), or leaves it (sign -1).
+  f64 off_with(i64 group, i64 item, f64 sign) const {
+    const f64 rows = sign * static_cast<f64>(counts[item]), size = static_cast<f64>(groups[group].size) + rows;
+    f64 off = 0;
+    for (i64 place = 0; place < numbers.columns; ++place) {
+      Sums with = sums[group * numbers.columns + place];
+      with.add(numbers[item][place], rows);
+      off += with.off(size);
+    }
+    return off;
   }
 
   // What an item adds to the cost of a group that it joins.
@@ -150,7 +227,8 @@ struct Table {
       loss += alone ? losses.of(column, code, code)
                     : losses.of(column, std::min(from[column], code), std::max(to[column], code));
     }
-    return loss * static_cast<f64>(one.size + counts[item]) - one.cost();
+    const f64 off = numbers.columns == 0 ? 0 : alone ? 0 : off_with(group, item, 1);
+    return loss * static_cast<f64>(one.size + counts[item]) + off - one.cost();
   }
 
   // What it changes, for those who stay and by itself, if an item leaves its group.
@@ -160,11 +238,13 @@ struct Table {
     const Group &one = groups[group];
     if (one.members.size() == 1) return -one.cost();
     const i32 *own = codes[item], *from = low(group), *to = high(group);
+    const f64 rows = static_cast<f64>(one.size - counts[item]);
+    const f64 off = numbers.columns == 0 ? 0 : off_with(group, item, -1);
     bool at_end = false;
     for (i64 column = 0; column < columns() && !at_end; ++column) {
       at_end = from[column] != to[column] && (own[column] == from[column] || own[column] == to[column]);
     }
-    if (!at_end) return -one.loss * static_cast<f64>(counts[item]);
+    if (!at_end) return one.loss * rows + off - one.cost();
     f64 loss = 0;
     for (i64 column = 0; column < columns(); ++column) {
       i32 first = from[column], last = to[column];
@@ -179,7 +259,7 @@ struct Table {
       }
       loss += losses.of(column, first, last);
     }
-    return loss * static_cast<f64>(one.size - counts[item]) - one.cost();
+    return loss * rows + off - one.cost();
   }
 
   // Whether a group, without one of its members, is empty or satisfies what is required.
@@ -212,20 +292,18 @@ struct Table {
   void move(i64 item, i64 to) {
     const i64 from = group_of[item];
     if (from != NONE) {
-      change -= groups[from].cost();
+      forget(from);
       std::vector<i32> &members = groups[from].members;
-      *std::find(members.begin(), members.end(), static_cast<i32>(item)) = members.back();
-      members.pop_back();
-      describe(from);
-      change += groups[from].cost();
+      members.erase(std::lower_bound(members.begin(), members.end(), static_cast<i32>(item)));
+      note(from);
     } else {
       change -= withheld * static_cast<f64>(counts[item]);
     }
     if (to != NONE) {
-      change -= groups[to].cost();
-      groups[to].members.push_back(static_cast<i32>(item));
-      describe(to);
-      change += groups[to].cost();
+      forget(to);
+      std::vector<i32> &members = groups[to].members;
+      members.insert(std::lower_bound(members.begin(), members.end(), static_cast<i32>(item)), static_cast<i32>(item));
+      note(to);
     } else {
       change += withheld * static_cast<f64>(counts[item]);
     }
@@ -233,9 +311,20 @@ struct Table {
     moved.emplace_back(static_cast<i32>(item), from);
   }
 
+  void forget(i64 group) {
+    change -= groups[group].cost();
+    more_unsure -= groups[group].unsure;
+  }
+
+  void note(i64 group) {
+    describe(group);
+    change += groups[group].cost();
+    more_unsure += groups[group].unsure;
+  }
+
   void start() {
     moved.clear();
-    change = 0;
+    change = more_unsure = 0;
   }
 
   void take_back() {
@@ -249,7 +338,7 @@ struct Table {
 
   // Whether what was moved may stay: all groups that it touched are fine, and show no more than they may.
   bool may_stay(f64 bar) {
-    if (!(change < bar)) return false;
+    if (!(change < bar) || more_unsure > slack + ROUNDING) return false;
     for (const auto &[item, from] : moved) {
       if (!fine(from) || !fine(group_of[item])) return false;
       if (max_climb < INFINITE) {
@@ -261,6 +350,7 @@ struct Table {
   }
 
   void keep() {  // a group may be left several times, and only once be empty
+    slack -= more_unsure;
     for (const auto &[item, from] : moved) {
       if (from != NONE && groups[from].members.empty() &&
           std::find(empty.begin(), empty.end(), static_cast<i32>(from)) == empty.end()) {
@@ -276,6 +366,7 @@ struct Table {
   }
 };
 
+constexpr i64 STEPS_OF_MOVES = 256, STEPS_OF_A_SEARCH = 512;  // about
 constexpr i64 LONGEST_CHAIN = 3, TRIED = 4, TRIED_FOR_NEW = 6, MOST_NEW = 256;
 
 // Find an item near a group's members that it costs least to bring there; one that leaves a failing group costs more.
@@ -369,20 +460,61 @@ static void try_new(Table &table, i64 item, f64 bar, f64 scale, Chance &chance) 
   table.empty.push_back(static_cast<i32>(group));
 }
 
+// Some of the items, laid out for themselves: they know of no other.
+struct Region {
+  std::vector<i32> codes, near, classes, values;
+  std::vector<i64> counts;
+  std::vector<f64> numbers;
+
+  Region(const Table &all, Vector<const i64> members, Vector<const i32> region_of, Vector<const i32> place_of) {
+    for (const i64 item : members) {
+      append(codes, all.codes, item);
+      append(values, all.values, item);
+      append(numbers, all.numbers, item);
+      counts.push_back(all.counts[item]);
+      if (all.classes.length > 0) classes.push_back(all.classes[item]);
+      // Where some of those near it are elsewhere, others are repeated; where all are, it is near itself alone.
+      const std::size_t first = near.size(), wanted = static_cast<std::size_t>(all.near.columns);
+      for (i64 place = 0; place < all.near.columns; ++place) {
+        const i32 other = all.near[item][place];
+        if (region_of[other] == region_of[item]) near.push_back(place_of[other]);
+      }
+      const std::size_t known = near.size() - first;
+      for (std::size_t place = known; place < wanted; ++place) {
+        near.push_back(known == 0 ? place_of[item] : near[first + place % known]);
+      }
+    }
+  }
+
+  template <class T> static void append(std::vector<T> &to, Matrix<const T> from, i64 row) {
+    to.insert(to.end(), from[row], from[row] + from.columns);
+  }
+};
+
 static f64 anneal(
     Matrix<const i32> codes, Vector<const i64> counts, Matrix<const i32> near, Vector<const i64> kinds,
     Vector<const i64> sizes, Vector<const i64> firsts, Vector<const i64> node_firsts, Vector<const f64> losses,
     Vector<const f64> climbs, Vector<const i32> nodes, f64 max_climb, f64 withheld, i64 min_rows,
-    Matrix<const i32> values, Vector<const i64> min_values, i64 tries, f64 warmth, f64 scale, i64 seed,
-    Vector<i64> group_of) {
+    Matrix<const f64> numbers, Vector<const i32> classes, Matrix<const i32> values, Vector<const i64> min_values,
+    Vector<const i64> members, Vector<const i32> region_of, Vector<const i32> place_of, i64 tries, f64 warmth,
+    f64 scale, f64 slack, i64 seed, Vector<i64> group_of) {
   const Losses lost{kinds, sizes, firsts, node_firsts, losses, nodes};
   const Losses climbed{kinds, sizes, firsts, node_firsts, climbs, nodes};
-  Table table{codes, counts, near, lost, climbed, max_climb, withheld, min_rows, values, min_values, group_of,
-              {},    {},     {},   {},   {},      0};
+  Table table{codes, counts, near, lost, climbed, max_climb, withheld, min_rows, numbers, classes, values, min_values,
+              group_of};
+  const Region own(table, members, region_of, place_of);
+  const i64 number = members.length;
+  table.codes = {own.codes.data(), number, codes.columns};
+  table.counts = {own.counts.data(), number};
+  table.near = {own.near.data(), number, near.columns};
+  table.numbers = {own.numbers.data(), number, numbers.columns};
+  table.classes = {own.classes.data(), static_cast<i64>(own.classes.size())};
+  table.values = {own.values.data(), number, values.columns};
+  table.slack = slack;
   table.build();
-  Chance chance{static_cast<u64>(seed) * 0x9E3779B97F4A7C15ull + 0x5851F42D4C957F2Dull};
-  for (i64 turn = 0; turn < tries && near.columns > 0 && counts.length > 1; ++turn) {
-    const i64 item = chance.below(counts.length);
+  Chance chance(static_cast<u64>(seed));
+  for (i64 turn = 0; turn < tries && near.columns > 0 && number > 1; ++turn) {
+    const i64 item = chance.below(number);
     const f64 bar = warmth > 0 ? -warmth * std::log(chance.share() + 1e-300) : ROUNDING;
     table.start();
     if (chance.below(5) != 0) {
@@ -395,68 +527,85 @@ static f64 anneal(
 }
 EXPORT(anneal)
 
-// Find, for each of some items, moves to groups near it, and swaps with their members, that lower the loss most.
+// The moves of one item that lower the loss most, the best first.
+struct Best {
+  i64 *targets, *partners;
+  f64 *changes;
+  i64 wanted, known = 0;
+
+  void note(i64 to, i64 other, f64 change) {
+    if (!(change < -ROUNDING) || (known == wanted && change >= changes[known - 1])) return;
+    if (known < wanted) ++known;
+    i64 at = known - 1;
+    for (; at > 0 && changes[at - 1] > change; --at) {
+      changes[at] = changes[at - 1];
+      targets[at] = targets[at - 1];
+      partners[at] = partners[at - 1];
+    }
+    changes[at] = change;
+    targets[at] = to;
+    partners[at] = other;
+  }
+  void end() {
+    std::fill(targets + known, targets + wanted, NONE);
+    std::fill(partners + known, partners + wanted, NONE);
+    std::fill(changes + known, changes + wanted, 0.0);
+  }
+};
+
+// Find moves of an item to groups near it, and swaps with their members.
+static void find_moves(Table &table, i64 item, i64 swaps, Chance chance, Best &best) {
+  const i64 from = table.group_of[item];
+  const f64 leaving = table.left(item);
+  const bool enough = table.fine(from, item);
+  std::vector<i64> seen{from, NONE};
+  for (i64 neighbour = 0; neighbour < table.near.columns; ++neighbour) {
+    const i64 to = table.group_of[table.near[item][neighbour]];
+    if (std::find(seen.begin(), seen.end(), to) != seen.end()) continue;
+    seen.push_back(to);
+    const f64 change = table.added(to, item) + leaving;
+    if (enough && change < -ROUNDING) {
+      table.start();
+      table.move(item, to);
+      if (table.may_stay(-ROUNDING)) best.note(to, NONE, table.change);
+      table.take_back();
+    }
+    if (from == NONE) continue;
+    const i64 members = static_cast<i64>(table.groups[to].members.size());
+    for (i64 turn = 0; turn < std::min(swaps, members); ++turn) {
+      const i64 other = table.groups[to].members[swaps < members ? chance.below(members) : turn];
+      table.start();
+      table.move(item, to);
+      table.move(other, from);
+      if (table.may_stay(-ROUNDING)) best.note(to, other, table.change);
+      table.take_back();
+    }
+  }
+  best.end();
+}
+
+// Find, for each of some items, the moves that lower the loss most. What is found of one does not depend on others.
 static void propose(
     Matrix<const i32> codes, Vector<const i64> counts, Matrix<const i32> near, Vector<const i64> kinds,
     Vector<const i64> sizes, Vector<const i64> firsts, Vector<const i64> node_firsts, Vector<const f64> losses,
-    Vector<const f64> climbs, Vector<const i32> nodes, f64 max_climb, f64 withheld, i64 min_rows, i64 swaps,
-    Vector<const i64> items, i64 seed, Vector<i64> group_of, Matrix<i64> targets, Matrix<i64> partners,
-    Matrix<f64> changes) {
+    Vector<const f64> climbs, Vector<const i32> nodes, f64 max_climb, f64 withheld, i64 min_rows,
+    Matrix<const f64> numbers, Vector<const i32> classes, i64 swaps, Vector<const i64> items, i64 seed,
+    Vector<const i64> group_of, i64 threads, Matrix<i64> targets, Matrix<i64> partners, Matrix<f64> changes) {
   const Losses lost{kinds, sizes, firsts, node_firsts, losses, nodes};
   const Losses climbed{kinds, sizes, firsts, node_firsts, climbs, nodes};
   const Matrix<const i32> no_values{nullptr, counts.length, 0};
   const Vector<const i64> no_wishes{nullptr, 0};
-  Table table{codes, counts, near, lost, climbed, max_climb, withheld, min_rows, no_values, no_wishes, group_of,
-              {},    {},     {},   {},   {},      0};
-  table.build();
-  Chance chance{static_cast<u64>(seed) * 0x9E3779B97F4A7C15ull + 0x5851F42D4C957F2Dull};
-  for (i64 place = 0; place < items.length; ++place) {
-    const i64 item = items[place], from = table.group_of[item];
-    i64 *target = targets[place], *partner = partners[place];
-    f64 *gain = changes[place];
-    i64 known = 0;
-    const auto note = [&](i64 to, i64 other, f64 change) {
-      if (!(change < -ROUNDING) || (known == targets.columns && change >= gain[known - 1])) return;
-      if (known < targets.columns) ++known;
-      i64 at = known - 1;
-      for (; at > 0 && gain[at - 1] > change; --at) {
-        gain[at] = gain[at - 1];
-        target[at] = target[at - 1];
-        partner[at] = partner[at - 1];
-      }
-      gain[at] = change;
-      target[at] = to;
-      partner[at] = other;
-    };
-    const f64 leaving = table.left(item);
-    const bool enough = table.fine(from, item);
-    std::vector<i64> seen{from, NONE};
-    for (i64 neighbour = 0; neighbour < near.columns; ++neighbour) {
-      const i64 to = table.group_of[near[item][neighbour]];
-      if (std::find(seen.begin(), seen.end(), to) != seen.end()) continue;
-      seen.push_back(to);
-      const f64 change = table.added(to, item) + leaving;
-      if (enough && change < -ROUNDING) {
-        table.start();
-        table.move(item, to);
-        if (table.may_stay(-ROUNDING)) note(to, NONE, table.change);
-        table.take_back();
-      }
-      if (from == NONE) continue;
-      const i64 members = static_cast<i64>(table.groups[to].members.size());
-      for (i64 turn = 0; turn < std::min(swaps, members); ++turn) {
-        const i64 other = table.groups[to].members[swaps < members ? chance.below(members) : turn];
-        table.start();
-        table.move(item, to);
-        table.move(other, from);
-        if (table.may_stay(-ROUNDING)) note(to, other, table.change);
-        table.take_back();
-      }
+  in_parts(even_parts(items.length, threads, [](i64) { return STEPS_OF_MOVES; }), [&](i64, i64 first, i64 last) {
+    std::vector<i64> groups(group_of.begin(), group_of.end());
+    Table table{codes, counts, near, lost, climbed, max_climb, withheld, min_rows, numbers, classes, no_values,
+                no_wishes, {groups.data(), group_of.length}};
+    table.build();
+    for (i64 place = first; place < last; ++place) {
+      const u64 mixed = static_cast<u64>(seed) * 0x9E3779B97F4A7C15ull + static_cast<u64>(items[place]);
+      Best best{targets[place], partners[place], changes[place], targets.columns};
+      find_moves(table, items[place], swaps, Chance(mixed), best);
     }
-    std::fill(target + known, target + targets.columns, NONE);
-    std::fill(partner + known, partner + targets.columns, NONE);
-    std::fill(gain + known, gain + targets.columns, 0.0);
-  }
+  });
 }
 EXPORT(propose)
 
@@ -516,6 +665,17 @@ struct Nearest {
   i64 visited = 0;
   std::vector<std::pair<f64, i32>> found;  // the furthest first
 
+  void find(i64 of, i32 *near) {
+    item = static_cast<i32>(of);
+    visited = 0;
+    found.clear();
+    look(0, 0, branches.first_below[0][1], 0.0);
+    std::sort_heap(found.begin(), found.end());
+    // Where there are too few, some are repeated; where none may be joined, an item is near itself alone.
+    const i64 known = static_cast<i64>(found.size());
+    for (i64 place = 0; place < wanted; ++place) near[place] = known == 0 ? item : found[place % known].second;
+  }
+
   void look(i64 depth, i64 first, i64 last, f64 so_far) {
     const std::vector<i32> &code = branches.code[depth];
     const i32 own = codes[item][branches.order[depth]];
@@ -550,25 +710,22 @@ struct Nearest {
   }
 };
 
+// Find the items near each; threads take some at a time, since it takes much longer for some than for others.
 static void near_items(
     Matrix<const i32> codes, Vector<const i64> kinds, Vector<const i64> sizes, Vector<const i64> firsts,
-    Vector<const i64> node_firsts, Vector<const f64> losses, Vector<const i32> nodes, i64 may_visit,
+    Vector<const i64> node_firsts, Vector<const f64> losses, Vector<const i32> nodes, i64 may_visit, i64 threads,
     Matrix<i32> near) {
   if (codes.rows < 2 || near.columns == 0) return;
   const Branches branches = branch(codes, sizes);
-  Nearest search{codes, {kinds, sizes, firsts, node_firsts, losses, nodes}, branches, near.columns, may_visit, 0, 0, {}};
-  for (i64 item = 0; item < codes.rows; ++item) {
-    search.item = static_cast<i32>(item);
-    search.visited = 0;
-    search.found.clear();
-    search.look(0, 0, branches.first_below[0][1], 0.0);
-    std::sort_heap(search.found.begin(), search.found.end());
-    // Where there are too few, some are repeated; where none may be joined, an item is near itself alone.
-    const i64 known = static_cast<i64>(search.found.size());
-    for (i64 place = 0; place < near.columns; ++place) {
-      near[item][place] = known == 0 ? static_cast<i32>(item) : search.found[place % known].second;
+  constexpr i64 AT_ONCE = 128;
+  std::atomic<i64> next{0};
+  in_parts(even_parts(codes.rows, threads, [](i64) { return STEPS_OF_A_SEARCH; }), [&](i64, i64, i64) {
+    Nearest search{codes, {kinds, sizes, firsts, node_firsts, losses, nodes}, branches, near.columns, may_visit, 0, 0,
+                   {}};
+    for (i64 first; (first = next.fetch_add(AT_ONCE)) < codes.rows;) {
+      for (i64 item = first; item < std::min(first + AT_ONCE, codes.rows); ++item) search.find(item, near[item]);
     }
-  }
+  });
 }
 EXPORT(near_items)
 
