@@ -212,6 +212,10 @@ class PartsTask:
     """What chance in parts is made of."""
     show: Callable[[Mapping[str, Tree]], Mapping[str, Show]] = lambda trees: {}
     """What is shown in place of labels, by column, once it is known which columns are numbers."""
+    effort: int = 0
+    """In how many passes people move between the groups of a part."""
+    seconds: float | None = None
+    """How long they do at most, if that is limited."""
 
 
 @dataclass(frozen=True)

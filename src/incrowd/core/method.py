@@ -24,15 +24,23 @@ from incrowd.errors import Unsatisfiable
 class Moves:
     """What people who move between a method's groups have to keep to, so that its options still hold.
 
-    `loss` is what the method itself minimizes, by the name of the metric, with `weights` of columns that do not count
-    as 1. `min_levels` and `max_levels` bound the levels of columns, and `max_distortion` how far a row may climb.
+    `loss` is what the method itself minimizes, with `weights` of columns that do not count as 1: a metric by its name,
+    "cells", the number of suppressed ones, or "squared-error", the squares of what is shown, where means are off by the
+    difference and labels by their certainty penalty. `min_levels` and `max_levels` bound the levels of columns,
+    `max_distortion` how far a row may climb, and `min_rows` the size of groups. Where a method `keeps_classes`, people
+    move only among groups that tell the same of the `target`, or of all sensitive columns where there is none, and the
+    entropy of classes within groups must not grow. People whose own class decided where they go would make groups that
+    look pure, and that tell nothing of others.
     """
 
-    loss: Literal["gcp", "loss", "precision"] = "gcp"
+    loss: Literal["gcp", "loss", "precision", "cells", "squared-error"] = "gcp"
     weights: Mapping[str, float] = field(default_factory=dict)
     min_levels: Mapping[str, int] = field(default_factory=dict)
     max_levels: Mapping[str, int] = field(default_factory=dict)
     max_distortion: float = 1.0
+    min_rows: int = 1
+    keeps_classes: bool = False
+    target: str | None = None
 
 
 class AnyMethod(Named, Protocol):
@@ -123,6 +131,10 @@ class Method(AnyMethod, Protocol):
     def settled(self, found: Recoding) -> Self:
         """Return it with what it decided of some people and has to decide alike for all, where it searches parts."""
         return self
+
+    def retold(self, found: Recoding) -> Recoding:
+        """Return groups that were improved after the search with what it has to tell of them."""
+        return found
 
     def search(
         self,

@@ -101,7 +101,7 @@ def narrowed_by_mean(tree: Tree, lows: Codes, highs: Codes, sizes: Counts, means
     """
     if tree.leaves < 2:
         return lows, highs
-    points, positions = _positions_of(tree, means), tree.positions
+    points, positions = positions_of(tree, means), tree.positions
     rounding = _ROUNDED_DAY if tree.values.dtype == pl.Date else np.abs(points) * 10.0 ** (1 - _DIGITS)
     with np.errstate(invalid="ignore"):
         total, others = points * sizes, sizes - 1
@@ -116,7 +116,7 @@ def narrowed_by_mean(tree: Tree, lows: Codes, highs: Codes, sizes: Counts, means
     return np.where(told, low, lows).astype(np.int32), np.where(told, high, highs).astype(np.int32)
 
 
-def _positions_of(tree: Tree, means: pl.Series) -> Floats:
+def positions_of(tree: Tree, means: pl.Series) -> Floats:
     """Return means as the line on which a tree places its values; NaN where there is none."""
     unit, means = _time_unit(tree), means.alias("")  # a name may look like a pattern of names
     if unit is not None:

@@ -56,7 +56,7 @@ class Items:
     """Items to move, the items near each of them, and what bounds groups.
 
     `withheld` is what a withheld row loses, and no group may have climbed by more than `max_climb`. `numbers` are those
-    of columns that show means, NaN where missing. Where there are `classes`, groups together tell no less of them.
+    of columns that show means, NaN where missing.
     """
 
     codes: Codes
@@ -67,14 +67,12 @@ class Items:
     withheld: float
     min_rows: int
     numbers: Floats = field(default_factory=lambda: np.empty((0, 0)))
-    classes: Codes = field(default_factory=lambda: np.empty(0, dtype=np.int32))
 
     def _layout(self) -> tuple[Any, ...]:
         lost = self.losses
         return (
             self.codes, self.counts, self.near, lost.kinds, lost.sizes, lost.firsts, lost.node_firsts, lost.table,
             lost.climbs, lost.nodes, float(self.max_climb), float(self.withheld), self.min_rows, self.numbers,
-            self.classes,
         )  # fmt: skip
 
     def anneal(
@@ -88,20 +86,18 @@ class Items:
         group_of: Ints,
         *,
         region: Region | None = None,
-        slack: float = 0.0,
     ) -> float:
         """Try moves by chance, and keep those that lower the loss, or raise it by little; return what is lost then.
 
         Groups keep `min_rows` rows, and `min_values[c]` different values of `values[:, c]`, negative ones apart.
         `warmth` is how much a move that is kept may add, on average; `scale` what a group loses. Only items of the
-        region move, and only among the groups of these: `group_of` and what is lost are theirs. Groups may tell less of
-        classes by `slack`, as their entropy times their rows.
+        region move, and only among the groups of these: `group_of` and what is lost are theirs.
         """
         own = Region.whole(len(self.counts)) if region is None else region
         return float(
             call(
                 "anneal", *self._layout(), values, min_values, own.members, own.region_of, own.place_of, tries,
-                float(warmth), float(scale), float(slack), seed, group_of,
+                float(warmth), float(scale), seed, group_of,
             )
         )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.core.schema import HOUSEHOLD, Schema
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import RecipeError, SchemaError, did_you_mean
@@ -32,3 +33,13 @@ def classes_of(tally: Tally, schema: Schema, target: str | None) -> tuple[NDArra
     codes = tally.codes_of(names)
     found, first = group_tuples(codes, [tally.trees[name].size for name in names])
     return found.astype(np.int64), len(first)
+
+
+def class_entropy(classes: Codes | Ints, counts: Counts, groups: Ints) -> float:
+    """Return the entropy of classes within groups, in nats, times their rows; who is in no group does not count."""
+    there = groups >= 0
+    _, group_of = np.unique(groups[there], return_inverse=True)
+    kinds, pair_of = np.unique(np.stack([group_of, classes[there]], axis=1), axis=0, return_inverse=True)
+    of_pair = np.bincount(pair_of.ravel(), weights=counts[there], minlength=len(kinds))
+    of_group = np.bincount(group_of, weights=counts[there])
+    return float((of_group * np.log(of_group)).sum() - (of_pair * np.log(of_pair)).sum())

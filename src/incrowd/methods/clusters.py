@@ -58,7 +58,7 @@ class Points:
         self.codes: Codes = np.ascontiguousarray(codes[first])
         self.counts = np.bincount(self.point_of, weights=tally.counts, minlength=len(first)).astype(np.int64)
         self.numbers = _stack(
-            [_line(tree, self.codes[:, at]) for at, tree in enumerate(self.trees) if tree.ordered], len(first)
+            [on_line(tree, self.codes[:, at]) for at, tree in enumerate(self.trees) if tree.ordered], len(first)
         )
         named = [at for at, tree in enumerate(self.trees) if not tree.ordered]
         heights = np.array([self.trees[at].height for at in named], dtype=np.int64)
@@ -107,7 +107,7 @@ class Points:
         return cluster_of
 
 
-def _line(tree: Tree, codes: Codes) -> NDArray[np.float64]:
+def on_line(tree: Tree, codes: Codes) -> NDArray[np.float64]:
     """Place codes on a line from 0 to 1; missing is nowhere on it."""
     known = tree.positions[1:]
     start = known.min() if known.size else 0.0

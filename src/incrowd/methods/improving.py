@@ -5,8 +5,8 @@ and others follow in their place, a group is given up, a new one is made of peop
 a little are kept, too, then fewer and fewer (simulated annealing, Kirkpatrick, Gelatt & Vecchi 1983); the best groups
 that were found are returned. For all other models, the moves and swaps that gain most are found for many people at
 once, the models judge the two groups of each as they would be, and those are made that they allow and that touch no
-group twice. Cost: a search for near tuples, which looks at a few hundred branches of a tree for each; then a few
-microseconds for each try.
+group twice. Where a method keeps what groups tell of classes, people move among groups that tell the same. Cost: a
+search for near tuples, which looks at a few hundred branches of a tree for each; then a few microseconds for each try.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.schema import HIDDEN, Schema
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.kernels.improving import Items, Region, near_items
+from incrowd.methods.class_column import classes_of
+from incrowd.methods.clusters import on_line
 from incrowd.methods.improving_budget import Budget
 from incrowd.methods.improving_judged import Judged
 from incrowd.methods.improving_labels import ShownAs
@@ -64,22 +66,33 @@ def improve(
         return recoding
     budget = Budget(effort or None, seconds)
     models = for_each_group(require)
-    shown = ShownAs(tally, recoding, moves)
+    means = [name for name, show in schema.show.items() if show == "mean"] if moves.loss == "squared-error" else []
+    shown = ShownAs(tally, recoding, moves, means)
     codes = np.stack([tally.column(name)[recoding.tuples] for name in recoding.columns], axis=1)
+    kinds = 0
+    moved = codes
+    if moves.keeps_classes:
+        told = _told(tally, schema, moves, recoding)
+        moved, kinds = np.concatenate([codes, told[:, None]], axis=1), int(told.max()) + 1
     counted = _counted(models, tally, tuple(sorted(schema.sensitive)))
     values = np.empty((len(tally), 0), dtype=np.int32)
     if counted is not None and counted[0]:
         values = np.stack(list(counted[0]), axis=1)
-    items, item_of = _as_items(codes, values[recoding.tuples], recoding, apart=counted is None)
-    losses = shown.losses()
+    items, item_of = _as_items(moved, values[recoding.tuples], recoding, apart=counted is None)
+    numbers = [
+        on_line(tally.trees[name], items.codes[:, place])
+        for place, name in enumerate(recoding.columns)
+        if name in means
+    ]
     made = Items(
         items.codes,
         items.counts,
-        near_items(items.codes, losses, _NEAR, _MAY_VISIT),
-        losses,
+        near_items(items.codes, shown.distances(kinds), _NEAR, _MAY_VISIT),
+        shown.losses(kinds),
         shown.max_climb,
         shown.withheld,
-        max((model.min_group for model in models), default=1),
+        max([moves.min_rows, *(model.min_group for model in models)]),
+        np.stack(numbers, axis=1) if numbers else np.empty((len(items.counts), 0)),
     )
     before = made.anneal(*_no_values(len(items.counts)), 0, 0.0, 1.0, 0, items.groups.copy())
     if counted is None:
@@ -104,8 +117,8 @@ class _ItemArrays:
 def _as_items(codes: Codes, values: Codes, recoding: Recoding, *, apart: bool) -> tuple[_ItemArrays, Ints]:
     """Put parts together that show the same and are in one group; return each part's item, too."""
     if apart:
-        every = np.arange(len(recoding.tuples))
-        return _ItemArrays(np.ascontiguousarray(codes), values, recoding.counts, recoding.groups.copy()), every
+        every, groups = np.arange(len(recoding.tuples)), recoding.groups.copy()
+        return _ItemArrays(np.ascontiguousarray(codes), values, recoding.counts, groups), every
     kinds = np.concatenate([codes, values, (recoding.groups - WITHHELD)[:, None]], axis=1)
     sizes = [int(kinds[:, place].max(initial=0)) + 2 for place in range(kinds.shape[1])]
     item_of, first = group_tuples((kinds + 1).astype(np.int32), sizes)  # a value that protects nobody is -1
@@ -145,6 +158,23 @@ def _counted(models: Sequence[Model], tally: Tally, sensitive: tuple[str, ...]) 
             columns.append(np.where(codes == 0, -1, codes).astype(np.int32) if model.missing == "ignored" else codes)
             fewest.append(int(model.diversity))
     return columns, fewest
+
+
+def _told(tally: Tally, schema: Schema, moves: Moves, recoding: Recoding) -> Codes:
+    """Number what groups tell of classes, as shares; return it for each part. Who is withheld was told nothing."""
+    classes, number = classes_of(tally, schema, moves.target)
+    there = recoding.published
+    pairs = recoding.groups[there] * number + classes[recoding.tuples[there]]
+    filled, pair_of = np.unique(pairs, return_inverse=True)
+    rows = np.bincount(pair_of, weights=recoding.counts[there])
+    groups = filled // number
+    shares = np.round(rows / np.bincount(groups, weights=rows)[groups], 12)
+    _, share_of = np.unique(np.stack([filled % number, shares], axis=1), axis=0, return_inverse=True)
+    # Groups that get the same sum by chance are taken for alike: what is published is still compared as it is.
+    words = np.random.default_rng(0).integers(2**63, size=share_of.max() + 1, dtype=np.uint64)[share_of.ravel()]
+    sums = np.add.reduceat(words, np.searchsorted(groups, np.arange(len(recoding.lows))))
+    kinds = np.unique(sums, return_inverse=True)[1] + 1
+    return np.where(there, kinds[recoding.groups], 0).astype(np.int32)
 
 
 def _anneal(

@@ -1,11 +1,12 @@
 """What groups show after people have moved, and what that loses: nodes, ranges between cuts, or tight ranges.
 
 Groups are shown as the method showed them. Ranges between cuts end at cuts that the method made, so that no bound is
-the value of a person who happens to be at the end of a group.
+the value of a person who happens to be at the end of a group. Columns that show means lose nothing by their labels.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,11 +16,15 @@ from incrowd.core.method import Moves
 from incrowd.core.recoding import Recoding
 from incrowd.core.tally import Tally
 from incrowd.hierarchies.tree import MISSING, Tree
-from incrowd.kernels.improving import LINE, MATRIX, NODES, Losses
-from incrowd.methods.losses import COLUMN_LOSSES
+from incrowd.kernels.improving import LINE, MATRIX, NODES, SQUARED_LINE, Losses
+from incrowd.methods.losses import COLUMN_LOSSES, CellLosses, level_loss
+from incrowd.methods.value_or_anything import with_single_cells
 
 _LARGEST_MATRIX = 512
 """A column of more values is looked up by its nodes."""
+
+_LaidOut = tuple[int, Floats, Floats, Codes]
+"""A kind, what is lost, how far the column has climbed, and nodes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +44,7 @@ class _Nodes:
         starts = np.where(lows == MISSING, tree.starts[level, lows], np.maximum(tree.starts[level, highs], 1))
         return starts.astype(np.int32), tree.ends[level, highs]
 
-    def lay_out(self) -> tuple[int, Floats, Floats, Codes]:
+    def lay_out(self) -> _LaidOut:
         """Return the kind, what is lost, how far the column has climbed, and nodes."""
         tree = self.tree
         shown = np.maximum(np.arange(tree.height + 1), self.lowest)
@@ -69,7 +74,7 @@ class _Line:
         mixed = (lows == MISSING) & (highs > MISSING)  # written as anything
         return self.floor[lows], np.where(mixed, self.tree.size, ends).astype(np.int32)
 
-    def lay_out(self) -> tuple[int, Floats, Floats, Codes]:
+    def lay_out(self) -> _LaidOut:
         """Return the kind, where runs begin and end, and nothing else."""
         tree = self.tree
         if tree.ordered:
@@ -78,24 +83,39 @@ class _Line:
             place = np.arange(tree.size) / max(tree.size - 2, 1)
         begins, ends = self.weight * place[self.floor], self.weight * place[self.ceiling - 1]
         begins[MISSING], ends[MISSING] = 0.0, self.weight  # alone, and mixed with values
-        if self.highest < tree.height:  # published as it is: no two values together
-            begins, ends = np.zeros(tree.size), np.full(tree.size, np.inf)
+        if self.highest < tree.height:  # published as it is
+            return _never_together(tree.size)
         return LINE, np.concatenate([begins, ends]), np.zeros(2 * tree.size), np.empty(0, dtype=np.int32)
 
 
 class ShownAs:
     """How the groups of a recoding are shown, whoever is in them."""
 
-    def __init__(self, tally: Tally, recoding: Recoding, moves: Moves) -> None:
+    def __init__(self, tally: Tally, recoding: Recoding, moves: Moves, means: Collection[str] = ()) -> None:
+        if moves.loss == "cells":
+            tally = with_single_cells(tally, recoding.columns)
+        self._means = [name in means for name in recoding.columns]
+        self._squared = moves.loss == "squared-error"
         self._columns = [_column(tally, recoding, place, moves) for place in range(len(recoding.columns))]
         self.withheld = sum(_withheld(tally, name, moves) for name in recoding.columns)
         self.max_climb = moves.max_distortion * len(recoding.columns) if moves.max_distortion < 1 else np.inf
 
-    def losses(self) -> Losses:
-        """Return what compiled code looks up."""
+    def losses(self, kinds: int = 0) -> Losses:
+        """Return what compiled code looks up; a last column of so many `kinds`, if there are any, keeps these apart."""
         laid_out = [column.lay_out() for column in self._columns]
-        kinds, tables, climbs, nodes = zip(*laid_out, strict=True)
+        if self._squared:
+            laid_out = [_squared(*one, mean=mean) for one, mean in zip(laid_out, self._means, strict=True)]
+        return self._laid_out(laid_out, kinds)
+
+    def distances(self, kinds: int = 0) -> Losses:
+        """Return by what those near by are found: as `losses`, not squared, and of all columns."""
+        return self._laid_out([column.lay_out() for column in self._columns], kinds)
+
+    def _laid_out(self, columns: list[_LaidOut], apart: int) -> Losses:
         sizes = [column.tree.leaves for column in self._columns]
+        if apart:
+            columns, sizes = [*columns, _never_together(apart)], [*sizes, apart]
+        kinds, tables, climbs, nodes = zip(*columns, strict=True)
         return Losses(
             np.array(kinds, dtype=np.int64),
             np.array(sizes, dtype=np.int64),
@@ -138,7 +158,7 @@ def _column(tally: Tally, recoding: Recoding, place: int, moves: Moves) -> _Node
     tree, weight = tally.trees[name], moves.weights.get(name, 1.0)
     lowest, highest = moves.min_levels.get(name, 0), moves.max_levels.get(name, tree.height)
     if recoding.shown == "hierarchy":
-        return _Nodes(tree, COLUMN_LOSSES[moves.loss](tally, name).shown * weight, lowest, highest)
+        return _Nodes(tree, _cell_losses(tally, name, moves).shown * weight, lowest, highest)
     every = np.arange(tree.size, dtype=np.int32)
     if recoding.shown == "tight":
         return _Line(tree, weight, every, every + np.int32(1), highest)
@@ -150,8 +170,28 @@ def _column(tally: Tally, recoding: Recoding, place: int, moves: Moves) -> _Node
 
 def _withheld(tally: Tally, name: str, moves: Moves) -> float:
     """Return what a withheld cell loses."""
-    lost = COLUMN_LOSSES[moves.loss](tally, name).withheld
+    lost = _cell_losses(tally, name, moves).withheld
     return float(lost.max(initial=0.0)) * moves.weights.get(name, 1.0)
+
+
+def _cell_losses(tally: Tally, name: str, moves: Moves) -> CellLosses:
+    if moves.loss == "cells":
+        return level_loss(tally, name)
+    return COLUMN_LOSSES["gcp" if moves.loss == "squared-error" else moves.loss](tally, name)
+
+
+def _never_together(size: int) -> _LaidOut:
+    """Return a column of which no group shows two values."""
+    apart = np.concatenate([np.zeros(size), np.full(size, np.inf)])
+    nodes = np.concatenate([np.arange(size), np.zeros(size)]).astype(np.int32)
+    return NODES, apart, np.zeros(2 * size), nodes
+
+
+def _squared(kind: int, table: Floats, climbs: Floats, nodes: Codes, *, mean: bool) -> _LaidOut:
+    """Return what a column loses in squares; nothing where it shows a mean, whose error is not the label's."""
+    if mean:
+        return kind, np.zeros_like(table), climbs, nodes
+    return (SQUARED_LINE, table, climbs, nodes) if kind == LINE else (kind, table**2, climbs, nodes)
 
 
 def _firsts(arrays: tuple[Floats, ...] | tuple[Codes, ...]) -> Ints:

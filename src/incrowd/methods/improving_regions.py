@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from incrowd.common.arrays import Codes, Ints
+from incrowd.common.arrays import Ints
 from incrowd.common.threads import do_together
 from incrowd.kernels.improving import Items, Region
 

@@ -16,7 +16,7 @@ import numpy as np
 from incrowd.common.arrays import Codes, Floats, Ints
 from incrowd.common.progress import Progress
 from incrowd.core.labelled import Shown
-from incrowd.core.method import Method, require_possible
+from incrowd.core.method import Method, Moves, require_possible
 from incrowd.core.model import Model
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
@@ -54,6 +54,11 @@ class InfoGainMondrian(Method):
         require_target(self.name, self.target)
         if self.labels not in ("region", "hierarchy", "tight"):
             raise RecipeError(f'{self.name}: labels is "region", "hierarchy" or "tight", not {self.labels!r}.')
+
+    @property
+    def moves(self) -> Moves:
+        """Labels may become narrower, as long as groups together tell no less of the target."""
+        return Moves(keeps_classes=True, target=self.target)
 
     @property
     def searches_parts(self) -> bool:

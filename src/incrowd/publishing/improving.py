@@ -6,14 +6,10 @@ from dataclasses import dataclass
 
 from incrowd.common.parameters import require_number, require_whole
 from incrowd.common.surface import option
-from incrowd.core.form import Form
-from incrowd.core.method import AnyMethod, Moves
+from incrowd.core.method import AnyMethod
 from incrowd.core.recoding import Showing
 from incrowd.errors import RecipeError
 from incrowd.forms.generalized import ShowGeneralized
-from incrowd.metrics.iyengar_loss import leaf_losses
-from incrowd.metrics.ncp import certainty_penalties
-from incrowd.metrics.precision import Precision
 
 
 @dataclass(frozen=True)
@@ -48,13 +44,3 @@ def refuse_effort(effort: Effort, method: AnyMethod, form: Showing | None) -> No
         )
     if form is not None and form != ShowGeneralized():
         raise RecipeError(f"{asked} makes labels narrower, and the form {form.name} has none.  Hint: leave it out.")
-
-
-def lost_of(form: Form, moves: Moves) -> float:
-    """Return what a form loses, by what the method itself minimizes."""
-    labelled = form.labelled
-    assert labelled is not None
-    if moves.loss == "precision":
-        return 1.0 - Precision().measure(labelled.tally, labelled)
-    lost = (certainty_penalties if moves.loss == "gcp" else leaf_losses)(labelled.tally, labelled)
-    return sum(moves.weights.get(name, 1.0) * penalty for name, penalty in lost.items())

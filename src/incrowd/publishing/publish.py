@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -47,6 +46,7 @@ from incrowd.core.solutions import Solutions
 from incrowd.core.tally import Tally
 from incrowd.core.weights import WeightedTuples
 from incrowd.engines.linked import LinkedEngine, PublishedItems
+from incrowd.engines.lost import Lost, lost_of
 from incrowd.errors import ConformanceError, EmptyTable, RecipeError, SchemaError, TallyTooLarge, Unsatisfiable
 from incrowd.forms.generalized import ShowGeneralized
 from incrowd.forms.labelled_groups import present_values
@@ -57,7 +57,7 @@ from incrowd.methods.private import PrivateMethod
 from incrowd.methods.scheme import Scheme
 from incrowd.methods.sets.occurrence_recoding import OccurrenceRecoding
 from incrowd.publishing.changes import change_table, refuse_changes
-from incrowd.publishing.improving import Effort, lost_of, refuse_effort
+from incrowd.publishing.improving import Effort, refuse_effort
 from incrowd.publishing.in_ledger import recorded
 from incrowd.publishing.items import ShownItems, require_recodable, show_items
 from incrowd.publishing.noisy_counts import SEEDED, noisy_counts_of, refuse_for_noisy_counts
@@ -445,7 +445,7 @@ class _Job:
                 own_rows, own_groups = rows_in, (recoding, placed)
                 own_loss = self._lost(shown, *own_groups)
                 recoding, placed, rows_in = of_rows(better)  # `shown` counts the rows of these people from here on
-                if not self._lost(shown, recoding, placed) < own_loss:
+                if not self._lost(shown, recoding, placed).less_than(own_loss):
                     (recoding, placed), rows_in = own_groups, own_rows
         standing = None
         if self.remembered is None or placed is None or known_as is None:
@@ -501,14 +501,15 @@ class _Job:
         moves = self.method.moves
         assert moves is not None
         passes, seconds = self.effort.passes, self.effort.seconds
-        return improve(tally, seen, searched, found, moves, effort=passes, seconds=seconds, progress=self.progress)
+        better = improve(tally, seen, searched, found, moves, effort=passes, seconds=seconds, progress=self.progress)
+        return better if better is found else cast("Method", self.method).retold(better)
 
     def _lost(
         self,
         shown: Callable[[Recoding, PlacedPeople | None], tuple[Form, Sequence[Guarantee]]],
         recoding: Recoding,
         placed: PlacedPeople | None,
-    ) -> float:
+    ) -> Lost:
         """Return what groups lose as they are published; infinity where they do not satisfy the models.
 
         What holds of all groups together, or of labels, may be lost by moves that keep every group safe.
@@ -516,9 +517,9 @@ class _Job:
         moves = self.method.moves
         assert moves is not None
         try:
-            return lost_of(shown(recoding, placed)[0], moves)
+            return lost_of(shown(recoding, placed)[0], recoding, moves)
         except (ConformanceError, Unsatisfiable):
-            return math.inf
+            return Lost()
 
     def _shown_items(self, form: Form, items: ItemsOfPeople, people: PlacedPeople) -> ShownItems:
         """Recode people's sets within the groups that a reader sees."""
@@ -607,13 +608,13 @@ class _Job:
     def _in_parts(self, found: TallyTooLarge) -> MadeInParts:
         table = self.table
         # Parts are counted in people who all weigh the same.
-        if table.schema.household or table.schema.weight or self.effort:
+        if table.schema.household or table.schema.weight:
             raise found
         secret = tuple(int(word) for word in words(self.rng, 2))
         show = partial(settled_show, self.show, table.schema, self.method)
         task = PartsTask(
             table.schema, self.models, self.method, self.form, self.rate, table.population is not None, self.key,
-            self.progress, found.tuples, found.limit, secret, show,
+            self.progress, found.tuples, found.limit, secret, show, self.effort.passes, self.effort.seconds,
         )  # fmt: skip
         made = table.engine.in_parts(task)
         if made is None:

@@ -71,6 +71,8 @@ def _why_not(task: PartsTask) -> str:
         return f"{method.name} is for tables in which everybody has one row"
     if task.form is not None and task.form != ShowGeneralized() and task.form.columns_in_parts(task.schema) is None:
         return f"the form {task.form.name} needs all of them"
+    if task.seconds is not None:
+        return f"what is found in a time cannot be found again, and what is found in passes can ({option('effort', 4)})"
     if task.schema.items:
         return "sets of items are searched with all of them"
     if task.rate < 1:
@@ -162,7 +164,7 @@ class _Release:
         nothing = np.zeros((1, len(schema.quasi)), dtype=np.int32)
         return PartSearch(
             schema, tally.columns, tally.trees, people.value_counts, method, tuple(require), nothing, nothing,
-            task.secret, people.everybody,
+            task.secret, people.everybody, task.effort,
         )  # fmt: skip
 
     def _cut(self, search: PartSearch, tally: CodedTally, people: CodedTally) -> tuple[DataFrame, PartSearch]:

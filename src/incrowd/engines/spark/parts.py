@@ -23,7 +23,9 @@ from incrowd.core.people_placing import place_people
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally, group_tuples
+from incrowd.engines.lost import lost_of
 from incrowd.errors import ConformanceError, IncrowdError, RecipeError, SchemaError, SourceError, Unsatisfiable
+from incrowd.forms.generalized import Generalized
 from incrowd.forms.people_crowds import number_rows
 from incrowd.forms.people_groups import require_all_rows_inside
 from incrowd.hierarchies.tree import Tree
@@ -59,6 +61,8 @@ class PartSearch:
     """What chance is made of, with the number of a part: the same each time Spark computes the part."""
     people: int | None = None
     """How many people the whole table has, where people are published; `value_counts` then count people."""
+    effort: int = 0
+    """In how many passes people move between the groups that the method found in a part."""
 
     def lines(self, part: int, codes: Codes, counts: Counts, person: Ints | None = None) -> tuple[Lines, pl.DataFrame]:
         """Return the lines of a part, and what they show.
@@ -74,12 +78,7 @@ class PartSearch:
             searched = self._among_all_people(found.tally) if looks else found.tally
             schema = schema if looks else replace(schema, sensitive={})
         recoding = self.method.search(searched, schema, self.require, rng=rng, progress=silent)
-        if recoding.shown == "region":  # nothing of the part is beyond its borders, which are cuts like any other
-            recoding = replace(
-                recoding,
-                lows=np.maximum(recoding.lows, self.lows[part]),
-                highs=np.minimum(recoding.highs, self.highs[part]),
-            )
+        recoding = self._improved(searched, schema, self._inside(recoding, part), part)
         if found is not None:  # whose rows may be beyond the part's borders
             _, recoding = place_people(found, recoding, rng, apart=True)
             groups = recoding.groups[np.argsort(recoding.tuples, kind="stable")]
@@ -87,6 +86,27 @@ class PartSearch:
                 found, groups[found.offsets[:-1]], Regions(recoding.columns, recoding.lows, recoding.highs)
             )
         return lines_of(recoding, index, counts), shown_runs(tuple(self.schema.quasi), recoding)
+
+    def _inside(self, recoding: Recoding, part: int) -> Recoding:
+        """Return it with regions that end at the part's borders, which are cuts like any other: nothing is beyond."""
+        if recoding.shown != "region":
+            return recoding
+        lows, highs = np.maximum(recoding.lows, self.lows[part]), np.minimum(recoding.highs, self.highs[part])
+        return replace(recoding, lows=lows, highs=highs)
+
+    def _improved(self, tally: Tally, schema: Schema, found: Recoding, part: int) -> Recoding:
+        """Let people move between the groups of a part; what is found is taken if it loses less as it is shown."""
+        moves = self.method.moves
+        if not self.effort or moves is None:
+            return found
+        from incrowd.methods.improving import improve
+
+        better = improve(tally, schema, self.require, found, moves, effort=self.effort, progress=silent)
+        if better is found:
+            return found
+        better = self._inside(better, part)
+        own, others = (lost_of(Generalized.of(tally, schema, one), one, moves) for one in (found, better))
+        return better if others.less_than(own) else found
 
     def tally(self, codes: Codes, counts: Counts) -> tuple[Tally, Ints]:
         """Return the tally of a part, and the place of each raw tuple in it."""

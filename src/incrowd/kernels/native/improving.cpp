@@ -81,15 +81,8 @@ struct Group {
   i64 size = 0;
   f64 loss = 0;    // of what its labels say, for each of its rows
   f64 off = 0;     // of its rows from their means, together
-  f64 unsure = 0;  // of the classes of its rows: their entropy, times the rows
   f64 cost() const { return loss * static_cast<f64>(size) + off; }
 };
-
-// The number of rows times its logarithm.
-static f64 times_log(i64 rows) {
-  const f64 number = static_cast<f64>(rows);
-  return rows > 1 ? number * std::log(number) : 0.0;
-}
 
 // The table, its groups, and when a group is fine.
 struct Table {
@@ -99,20 +92,17 @@ struct Table {
   Losses losses, climbs;
   f64 max_climb, withheld;
   i64 min_rows;
-  Matrix<const f64> numbers;    // of columns that show means; NaN is missing
-  Vector<const i32> classes;    // of which groups must not tell less; empty where there are none
+  Matrix<const f64> numbers;  // of columns that show means; NaN is missing
   Matrix<const i32> values;
   Vector<const i64> min_values;
   Vector<i64> group_of;
-  f64 slack = 0;  // how much more unsure all groups together may become
 
   std::vector<Group> groups;
   std::vector<i32> lows, highs;  // of each group, column by column
   std::vector<Sums> sums;        // of each group, number by number
-  std::vector<i64> of_class;     // rows; all 0 but while a group is described
   std::vector<i32> empty;
   std::vector<std::pair<i32, i64>> moved;  // what was moved since the last look, and from where
-  f64 change = 0, more_unsure = 0;         // what that changed
+  f64 change = 0;                          // what that changed
 
   i64 columns() const { return codes.columns; }
   i32 *low(i64 group) { return lows.data() + group * columns(); }
@@ -125,9 +115,6 @@ struct Table {
     lows.assign(static_cast<std::size_t>(number * columns()), 0);
     highs.assign(static_cast<std::size_t>(number * columns()), 0);
     sums.assign(static_cast<std::size_t>(number * numbers.columns), Sums{});
-    i32 last_class = -1;
-    for (const i32 one : classes) last_class = std::max(last_class, one);
-    of_class.assign(static_cast<std::size_t>(last_class + 1), 0);
     for (i64 item = 0; item < counts.length; ++item) {
       if (group_of[item] != NONE) groups[group_of[item]].members.push_back(static_cast<i32>(item));
     }
@@ -175,7 +162,7 @@ struct Table {
   void describe(i64 group) {
     Group &one = groups[group];
     one.size = 0;
-    one.loss = one.off = one.unsure = 0;
+    one.loss = one.off = 0;
     if (one.members.empty()) return;
     i32 *from = low(group), *to = high(group);
     std::copy_n(codes[one.members[0]], columns(), from);
@@ -190,17 +177,6 @@ struct Table {
       own = Sums{};
       for (const i32 member : one.members) own.add(numbers[member][place], static_cast<f64>(counts[member]));
       one.off += own.off(static_cast<f64>(one.size));
-    }
-    if (classes.length > 0) count_classes(one);
-  }
-
-  void count_classes(Group &one) {
-    for (const i32 member : one.members) of_class[classes[member]] += counts[member];
-    one.unsure = times_log(one.size);
-    for (const i32 member : one.members) {
-      i64 &rows = of_class[classes[member]];
-      one.unsure -= times_log(rows);
-      rows = 0;
     }
   }
 
@@ -292,18 +268,20 @@ struct Table {
   void move(i64 item, i64 to) {
     const i64 from = group_of[item];
     if (from != NONE) {
-      forget(from);
+      change -= groups[from].cost();
       std::vector<i32> &members = groups[from].members;
       members.erase(std::lower_bound(members.begin(), members.end(), static_cast<i32>(item)));
-      note(from);
+      describe(from);
+      change += groups[from].cost();
     } else {
       change -= withheld * static_cast<f64>(counts[item]);
     }
     if (to != NONE) {
-      forget(to);
+      change -= groups[to].cost();
       std::vector<i32> &members = groups[to].members;
       members.insert(std::lower_bound(members.begin(), members.end(), static_cast<i32>(item)), static_cast<i32>(item));
-      note(to);
+      describe(to);
+      change += groups[to].cost();
     } else {
       change += withheld * static_cast<f64>(counts[item]);
     }
@@ -311,20 +289,9 @@ struct Table {
     moved.emplace_back(static_cast<i32>(item), from);
   }
 
-  void forget(i64 group) {
-    change -= groups[group].cost();
-    more_unsure -= groups[group].unsure;
-  }
-
-  void note(i64 group) {
-    describe(group);
-    change += groups[group].cost();
-    more_unsure += groups[group].unsure;
-  }
-
   void start() {
     moved.clear();
-    change = more_unsure = 0;
+    change = 0;
   }
 
   void take_back() {
@@ -338,7 +305,7 @@ struct Table {
 
   // Whether what was moved may stay: all groups that it touched are fine, and show no more than they may.
   bool may_stay(f64 bar) {
-    if (!(change < bar) || more_unsure > slack + ROUNDING) return false;
+    if (!(change < bar)) return false;
     for (const auto &[item, from] : moved) {
       if (!fine(from) || !fine(group_of[item])) return false;
       if (max_climb < INFINITE) {
@@ -350,7 +317,6 @@ struct Table {
   }
 
   void keep() {  // a group may be left several times, and only once be empty
-    slack -= more_unsure;
     for (const auto &[item, from] : moved) {
       if (from != NONE && groups[from].members.empty() &&
           std::find(empty.begin(), empty.end(), static_cast<i32>(from)) == empty.end()) {
@@ -462,7 +428,7 @@ static void try_new(Table &table, i64 item, f64 bar, f64 scale, Chance &chance) 
 
 // Some of the items, laid out for themselves: they know of no other.
 struct Region {
-  std::vector<i32> codes, near, classes, values;
+  std::vector<i32> codes, near, values;
   std::vector<i64> counts;
   std::vector<f64> numbers;
 
@@ -472,7 +438,6 @@ struct Region {
       append(values, all.values, item);
       append(numbers, all.numbers, item);
       counts.push_back(all.counts[item]);
-      if (all.classes.length > 0) classes.push_back(all.classes[item]);
       // Where some of those near it are elsewhere, others are repeated; where all are, it is near itself alone.
       const std::size_t first = near.size(), wanted = static_cast<std::size_t>(all.near.columns);
       for (i64 place = 0; place < all.near.columns; ++place) {
@@ -495,22 +460,19 @@ static f64 anneal(
     Matrix<const i32> codes, Vector<const i64> counts, Matrix<const i32> near, Vector<const i64> kinds,
     Vector<const i64> sizes, Vector<const i64> firsts, Vector<const i64> node_firsts, Vector<const f64> losses,
     Vector<const f64> climbs, Vector<const i32> nodes, f64 max_climb, f64 withheld, i64 min_rows,
-    Matrix<const f64> numbers, Vector<const i32> classes, Matrix<const i32> values, Vector<const i64> min_values,
-    Vector<const i64> members, Vector<const i32> region_of, Vector<const i32> place_of, i64 tries, f64 warmth,
-    f64 scale, f64 slack, i64 seed, Vector<i64> group_of) {
+    Matrix<const f64> numbers, Matrix<const i32> values, Vector<const i64> min_values, Vector<const i64> members,
+    Vector<const i32> region_of, Vector<const i32> place_of, i64 tries, f64 warmth, f64 scale, i64 seed,
+    Vector<i64> group_of) {
   const Losses lost{kinds, sizes, firsts, node_firsts, losses, nodes};
   const Losses climbed{kinds, sizes, firsts, node_firsts, climbs, nodes};
-  Table table{codes, counts, near, lost, climbed, max_climb, withheld, min_rows, numbers, classes, values, min_values,
-              group_of};
+  Table table{codes, counts, near, lost, climbed, max_climb, withheld, min_rows, numbers, values, min_values, group_of};
   const Region own(table, members, region_of, place_of);
   const i64 number = members.length;
   table.codes = {own.codes.data(), number, codes.columns};
   table.counts = {own.counts.data(), number};
   table.near = {own.near.data(), number, near.columns};
   table.numbers = {own.numbers.data(), number, numbers.columns};
-  table.classes = {own.classes.data(), static_cast<i64>(own.classes.size())};
   table.values = {own.values.data(), number, values.columns};
-  table.slack = slack;
   table.build();
   Chance chance(static_cast<u64>(seed));
   for (i64 turn = 0; turn < tries && near.columns > 0 && number > 1; ++turn) {
@@ -589,16 +551,16 @@ static void propose(
     Matrix<const i32> codes, Vector<const i64> counts, Matrix<const i32> near, Vector<const i64> kinds,
     Vector<const i64> sizes, Vector<const i64> firsts, Vector<const i64> node_firsts, Vector<const f64> losses,
     Vector<const f64> climbs, Vector<const i32> nodes, f64 max_climb, f64 withheld, i64 min_rows,
-    Matrix<const f64> numbers, Vector<const i32> classes, i64 swaps, Vector<const i64> items, i64 seed,
-    Vector<const i64> group_of, i64 threads, Matrix<i64> targets, Matrix<i64> partners, Matrix<f64> changes) {
+    Matrix<const f64> numbers, i64 swaps, Vector<const i64> items, i64 seed, Vector<const i64> group_of, i64 threads,
+    Matrix<i64> targets, Matrix<i64> partners, Matrix<f64> changes) {
   const Losses lost{kinds, sizes, firsts, node_firsts, losses, nodes};
   const Losses climbed{kinds, sizes, firsts, node_firsts, climbs, nodes};
   const Matrix<const i32> no_values{nullptr, counts.length, 0};
   const Vector<const i64> no_wishes{nullptr, 0};
   in_parts(even_parts(items.length, threads, [](i64) { return STEPS_OF_MOVES; }), [&](i64, i64 first, i64 last) {
     std::vector<i64> groups(group_of.begin(), group_of.end());
-    Table table{codes, counts, near, lost, climbed, max_climb, withheld, min_rows, numbers, classes, no_values,
-                no_wishes, {groups.data(), group_of.length}};
+    Table table{codes, counts, near, lost, climbed, max_climb, withheld, min_rows, numbers, no_values, no_wishes,
+                {groups.data(), group_of.length}};
     table.build();
     for (i64 place = first; place < last; ++place) {
       const u64 mixed = static_cast<u64>(seed) * 0x9E3779B97F4A7C15ull + static_cast<u64>(items[place]);
