@@ -163,6 +163,7 @@ def test_levels_that_the_driver_can_hold_give_what_one_machine_gives(table: Any)
         ({"method": ic.KDGS(5)}, "at the levels that k-dgs is to show"),
         ({"method": ic.Microaggregation()}, "to show the mean of 'age'"),
         ({"sample": 0.5}, "a sample"),
+        ({"seconds": 1}, r"in a time cannot be found again, .* \(effort=4\)"),
         ({"form": ic.ShowMultisets()}, "the form"),
     ],
 )
@@ -230,3 +231,17 @@ def test_what_cannot_be_is_refused(table: Any) -> None:
     assert release.summary["groups"]["number"] == 1
     with pytest.raises(QueryError, match="ask the engine that holds it"):
         release.count({})
+
+
+def test_people_move_between_the_groups_of_a_part(table: Any) -> None:
+    models = [ic.KAnonymity(5), ic.DistinctLDiversity(2)]
+    plain, better = (ic.publish(table(keep=["row"]), models, effort=effort) for effort in (0, 1))
+    assert better.shown.counted is None, "no driver saw the tally"
+    data = better.to_polars()
+    assert sorted(data["row"].to_list()) == list(range(ROWS))
+    joined = data.join(FRAME, on="row", suffix=" before")
+    assert all(holds(*pair) for pair in joined.select("age", "age before").iter_rows())
+    groups = data.group_by(QUASI).agg(pl.len(), pl.col("occupation").n_unique())
+    assert groups["len"].min() >= 5  # type: ignore[operator]
+    assert groups["occupation"].min() >= 2  # type: ignore[operator]
+    assert better.summary["loss"]["gcp"] < 0.95 * plain.summary["loss"]["gcp"]

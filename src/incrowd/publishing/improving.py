@@ -39,8 +39,17 @@ def refuse_effort(effort: Effort, method: AnyMethod, form: Showing | None) -> No
             if method.name == "full-domain"
             else f"leave out {asked}, or use a method such as mondrian, k-member or local-recoding."
         )
-        raise RecipeError(
-            f"{asked} moves people between groups, and those of {method.name} cannot be changed so.  Hint: {hint}"
-        )
+        raise RecipeError(f"{asked} moves people between groups, and {_why_not(method)}.  Hint: {hint}")
     if form is not None and form != ShowGeneralized():
         raise RecipeError(f"{asked} makes labels narrower, and the form {form.name} has none.  Hint: leave it out.")
+
+
+def _why_not(method: AnyMethod) -> str:
+    """Say why nobody may move between the groups of a method."""
+    if method.private:
+        return f"{method.name} publishes noisy counts, which have none"
+    if method.one_row_each:
+        return f"{method.name} publishes values as they are, in buckets: no label could become narrower"
+    if method.promises_privacy:
+        return f"{method.name} promises what holds only of groups that nobody chose by looking at the table"
+    return f"{method.name} shows a value alike wherever it occurs, so that nobody can be shown by other labels"
