@@ -48,6 +48,25 @@ def mondrian_search(rows: int, cache: Path) -> Work:
     return search
 
 
+def moves(rows: int, cache: Path) -> Work:
+    """Move people between groups that were found, two passes over all of them."""
+    import numpy as np
+
+    import incrowd as ic
+    from incrowd.common.progress import silent
+    from incrowd.methods.improving import improve
+
+    table, method, models = _census(rows, cache), ic.Mondrian(labels="hierarchy"), [ic.KAnonymity(5)]
+    tally = table.engine.count(table.schema).tally
+    own = method.search(tally, table.schema, models, rng=np.random.default_rng(0), progress=silent)
+
+    def move() -> bytes:
+        found = improve(tally, table.schema, models, own, method.moves, effort=2, progress=silent)
+        return found.groups.tobytes() + found.lows.tobytes() + found.highs.tobytes()
+
+    return move
+
+
 def slicing(rows: int, cache: Path) -> Work:
     """Read a table, slice it and verify it."""
     import incrowd as ic
@@ -119,6 +138,7 @@ def _census(rows: int, cache: Path) -> Table:
 
 WAYS: dict[str, tuple[Callable[[int, Path], Work], float]] = {
     "Mondrian, search alone, 8 columns": (mondrian_search, 1e7),
+    "effort = 2 after Mondrian": (moves, 1e5),
     "slicing, l = 5, from the file on": (slicing, 1e6),
     "full-domain, recode, 3-diversity": (recoding, 1e5),
     "synthesis from marginals": (synthesis, 1e6),

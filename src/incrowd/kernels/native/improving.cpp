@@ -579,13 +579,19 @@ struct Branches {
   std::vector<std::vector<i32>> code;            // of each level's branches
 };
 
-static Branches branch(Matrix<const i32> codes, Vector<const i64> sizes) {
+static Branches branch(Matrix<const i32> codes, const Losses &losses) {
   Branches found;
   const i64 columns = codes.columns, number = codes.rows;
   found.order.resize(static_cast<std::size_t>(columns));
   std::iota(found.order.begin(), found.order.end(), i64{0});
-  // Columns of few values first: what differs there costs most, so that most branches end early.
-  std::stable_sort(found.order.begin(), found.order.end(), [&](i64 a, i64 b) { return sizes[a] < sizes[b]; });
+  // Columns of few values first: what differs there costs most, so that most branches end early; before them those of
+  // which no two values may be together.
+  std::vector<i64> rank(losses.sizes.begin(), losses.sizes.end());
+  for (i64 column = 0; column < columns; ++column) {
+    const i32 last = static_cast<i32>(losses.sizes[column]) - 1;
+    if (last > 0 && !(losses.of(column, last - 1, last) < INFINITE)) rank[column] = 0;
+  }
+  std::stable_sort(found.order.begin(), found.order.end(), [&](i64 a, i64 b) { return rank[a] < rank[b]; });
   found.items.resize(static_cast<std::size_t>(number));
   std::iota(found.items.begin(), found.items.end(), i32{0});
   std::sort(found.items.begin(), found.items.end(), [&](i32 a, i32 b) {
@@ -678,12 +684,12 @@ static void near_items(
     Vector<const i64> node_firsts, Vector<const f64> losses, Vector<const i32> nodes, i64 may_visit, i64 threads,
     Matrix<i32> near) {
   if (codes.rows < 2 || near.columns == 0) return;
-  const Branches branches = branch(codes, sizes);
+  const Losses distances{kinds, sizes, firsts, node_firsts, losses, nodes};
+  const Branches branches = branch(codes, distances);
   constexpr i64 AT_ONCE = 128;
   std::atomic<i64> next{0};
   in_parts(even_parts(codes.rows, threads, [](i64) { return STEPS_OF_A_SEARCH; }), [&](i64, i64, i64) {
-    Nearest search{codes, {kinds, sizes, firsts, node_firsts, losses, nodes}, branches, near.columns, may_visit, 0, 0,
-                   {}};
+    Nearest search{codes, distances, branches, near.columns, may_visit, 0, 0, {}};
     for (i64 first; (first = next.fetch_add(AT_ONCE)) < codes.rows;) {
       for (i64 item = first; item < std::min(first + AT_ONCE, codes.rows); ++item) search.find(item, near[item]);
     }
