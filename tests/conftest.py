@@ -43,17 +43,18 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @cache
 def together(nodeid: str) -> str:
-    """Return the tests that a test runs with: those of Spark, those of a file whose fixtures last, or none other."""
+    """Return the tests that a test runs with: those of Spark, those of a file that keeps something, or none other."""
     file = nodeid.partition("::")[0]
     if file.startswith("tests/engines/"):
         return "spark"
-    return file if _has_lasting_fixtures(file) else nodeid
+    return file if _keeps_something(file) else nodeid
 
 
 @cache
-def _has_lasting_fixtures(file: str) -> bool:
+def _keeps_something(file: str) -> bool:
     path = Path(__file__).parents[1] / file
-    return path.is_file() and 'fixture(scope="module")' in path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    return 'fixture(scope="module")' in text or "\n@cache\n" in text
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from incrowd.common.exact import Exact, as_exact
 from incrowd.common.parameters import require_whole
@@ -188,6 +189,7 @@ def checked(k: int, rate: Exact, epsilon: Exact) -> tuple[Fraction, Fraction]:
     return beta, eps
 
 
+@lru_cache(1024)  # every peak of a search asks for the same
 def _gamma(rate: Fraction, epsilon: Fraction) -> Fraction:
     """Return γ = 1 − (1−β)e^−ε, a little less than it is, and still above β."""
     with many_digits():
