@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from math import log
 from typing import Any
 
@@ -16,7 +17,9 @@ from hypothesis import strategies as st
 import incrowd as ic
 from incrowd.common.progress import silent
 from incrowd.core.method import Moves
+from incrowd.engines.lost import Lost, lost_of
 from incrowd.errors import Unsatisfiable
+from incrowd.forms.generalized import Generalized
 from incrowd.kernels.improving import Items, near_items
 from incrowd.methods.clusters import on_line
 from incrowd.methods.improving import improve
@@ -235,3 +238,35 @@ def test_a_move_changes_squared_errors_by_what_it_is_said_to() -> None:
     now = found.groups.copy()
     assert items.anneal(*nothing, 3000, 0.0, 1.0, 3, now) == pytest.approx(naive(now))
     assert naive(now) < 0.9 * before
+
+
+def test_what_is_compared_is_what_is_published() -> None:
+    """Better groups are taken by `lost_of`: it must say what a reader of the rows would."""
+    rng = np.random.default_rng(2)
+    rows = [
+        (int(rng.integers(20, 60)), int(rng.integers(0, 9)), "ab"[rng.integers(2)], "fg"[rng.integers(2)])
+        for _ in range(60)
+    ]
+    table = opened(rows, ["age", "size"])
+    tally = table.engine.count(table.schema).tally
+    means = replace(table.schema, show={"age": "mean", "size": "mean"})
+    found = ic.Microaggregation().search(tally, means, [ic.KAnonymity(3)], rng=rng, progress=silent)
+    form = Generalized.of(tally, means, found)
+    each = [on_line(tally.trees[name], tally.column(name)[found.tuples]) for name in ("age", "size")]
+    expected = sum(off(numbers, found.counts, found.groups) for numbers in each) / len(rows)
+    assert lost_of(form, found, Moves(loss="squared-error")).loss == pytest.approx(expected)
+    weights = {"age": 1.0, "size": 2.5}
+    release = ic.publish(table, ic.KAnonymity(3), method=ic.LocalSuppression())
+    assert release.method_numbers is not None
+    cells = ic.LocalSuppression().search(tally, table.schema, [ic.KAnonymity(3)], rng=rng, progress=silent)
+    lost = lost_of(Generalized.of(tally, table.schema, cells), cells, Moves(loss="cells", weights=weights))
+    assert lost.loss * len(rows) == pytest.approx(stars(release, weights))
+    assert release.method_numbers["cells suppressed"] > 0
+    gain = ic.InfoGainMondrian("ill")
+    release = ic.publish(table, ic.KAnonymity(3), method=gain)
+    boxes = gain.search(tally, table.schema, [ic.KAnonymity(3)], rng=rng, progress=silent)
+    lost = lost_of(Generalized.of(tally, table.schema, boxes), boxes, gain.moves)
+    assert lost.unsure == pytest.approx(unsure(release, ["age", "size"]))
+    assert not Lost(1.0, 3.0).less_than(Lost(2.0, 2.0))
+    assert Lost(1.0, 2.0).less_than(Lost(2.0, 2.0))
+    assert not Lost().less_than(Lost())

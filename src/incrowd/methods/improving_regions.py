@@ -16,7 +16,7 @@ from incrowd.common.arrays import Ints
 from incrowd.common.threads import do_together
 from incrowd.kernels.improving import Items, Region
 
-_ITEMS_EACH, _MOST = 4096, 64
+_ITEMS_EACH, _MOST = 8192, 64
 """A region has so many items, or more; fewer would find too few others near them."""
 _STEPS = 64
 """Numbers that one try looks at, about."""

@@ -49,6 +49,8 @@ class LocalSuppression(Method):
     suppressed need not believe that. Every guarantee here is of the stricter kind. A value that is missing in the table
     is a value like any other, and not `*`.
 
+    With `effort`, people move between groups so that suppressed cells, by their importance, become fewer.
+
     >>> import polars as pl
     >>> import incrowd as ic
     >>> frame = pl.DataFrame({"age": [30, 30, 30, 41], "sex": ["F", "F", "M", "M"]})

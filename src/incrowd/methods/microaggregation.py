@@ -48,6 +48,9 @@ class Microaggregation(Method):
     first cut into blocks of at most 10,000 by Mondrian's relaxed cuts, and clustered block by block. A cluster that
     still fails a model joins the one with which it loses least, until none fails.
 
+    With `effort`, people move between clusters so that squared errors fall. A mean is off by its distance from a value,
+    as a share of the column's range; a label by the share of the column that it covers (its certainty penalty).
+
     Reference: Domingo-Ferrer & Mateo-Sanz (2002); Domingo-Ferrer & Torra (2005).
     """
 

@@ -123,8 +123,9 @@ def publish(
     if_unsafe : "refuse" or "withhold": what becomes of a release that would tell too much together with earlier ones of
         the ledger (default: "refuse", `UnsafeTogether` is raised). "withhold" withholds groups until nothing does.
     effort : above 0, people then move between the groups that the method found, so many passes over all of them, and
-        labels lose less (default: 0). Every model still holds, and the release never loses more than without. The same
-        effort gives the same groups. For methods that publish labels of their own for each group.
+        less is lost of what the method itself minimizes (default: 0). Every model still holds, and the release never
+        loses more than without. The same effort gives the same groups, with any number of threads. For methods that
+        publish labels of their own for each group.
     seconds : as `effort`, and ends after so many seconds (default: None, `effort` alone decides). What is found in a
         time cannot be repeated exactly.
     threads : how many threads loops may use (default: `INCROWD_THREADS`, or one for each core). The release is the
