@@ -113,10 +113,16 @@ def recount(release: ic.Release, case: Case, people: pl.DataFrame) -> list[tuple
     published = Counter(release.to_polars().select(case.quasi).rows())
     everybody = people.select(case.quasi).to_dicts()
 
+    read: dict[tuple[str, Any, type, Any], bool] = {}
+
+    def holds(name: str, label: Any, value: Any) -> bool:
+        key = name, label, type(value), value  # people share labels and values, and reading a label takes long
+        if key not in read:
+            read[key] = covers(label, value, case.hierarchy(name), ordered=ordered[name])
+        return read[key]
+
     def may_be(labels: Mapping[str, Any], person: Mapping[str, Any]) -> bool:
-        return all(
-            covers(labels[name], person[name], case.hierarchy(name), ordered=ordered[name]) for name in case.quasi
-        )
+        return all(holds(name, labels[name], person[name]) for name in case.quasi)
 
     return [
         (

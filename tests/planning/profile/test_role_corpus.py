@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
-from tests.planning.profile.role_corpus import judged, precision_and_recall
+from tests.planning.profile import role_corpus
+from tests.planning.profile.role_corpus import precision_and_recall
 
 FLOORS = {False: 0.97, True: 0.55}
 """Least precision and recall of identifiers, quasi-identifiers and sensitive columns, on known tables and unseen."""
+
+
+@cache
+def judged(*, unseen: bool) -> list[tuple[str, str, str, str]]:
+    return role_corpus.judged(unseen=unseen)
 
 
 @pytest.mark.parametrize("unseen", [False, True])
