@@ -59,6 +59,15 @@ def test_what_differs_is_noticed(tmp_path: Path) -> None:
         notebooks.executed(made("1 / 0"), "one", tmp_path)
 
 
+def test_numbers_that_processors_round_in_different_ways_are_left_out_where_a_cell_says_so(tmp_path: Path) -> None:
+    notebook = made("print('n', 42)")
+    notebook["cells"][0]["metadata"] = {"tags": [notebooks.BY_MACHINE]}
+    kept = notebooks.executed(notebook, "one", tmp_path)
+    other, more = (json.loads(json.dumps(kept).replace("n 42", text)) for text in ("n 43", "m 42"))
+    assert notebooks.comparable(kept) == notebooks.comparable(other)
+    assert notebooks.comparable(kept) != notebooks.comparable(more)
+
+
 def test_of_pictures_it_counts_that_they_are_there(tmp_path: Path) -> None:
     code = "class P:\n    def _repr_mimebundle_(self):\n        return {'image/svg+xml': '<svg/>'}\n"
     code += "    def __repr__(self):\n        return 'P'\nP()"
