@@ -53,6 +53,10 @@ class ErrorFactors:
     """How large the noise of whole boxes happens to be, next to what it is on average."""
     columns: Mapping[str, float] = field(default_factory=dict)
     """Where rows come from a model: the variance that noise gives to the count of one value of a column."""
+    rows: float = 0.0
+    """And to that of all rows; 0 in older files."""
+    dependence: float = 0.0
+    """The correlation that a model is wrong by before it is measured (`model_errors.py`); 0 in older files."""
 
     def count(self, center: float, noise: float, spread: float, conditions: int) -> NoisyCount:
         """Return a count with its interval: `noise` is a variance, `spread` a standard deviation if coins were tossed.
@@ -67,7 +71,8 @@ class ErrorFactors:
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain values, for a file."""
         told = {"factors": list(self.factors), "offsets": list(self.offsets), "noise": self.noise}
-        return {**told, "columns": dict(self.columns), "measured": self.measured}
+        of_model = {"columns": dict(self.columns), "rows": self.rows, "dependence": self.dependence}
+        return {**told, **of_model, "measured": self.measured}
 
     @classmethod
     def read(cls, told: object) -> ErrorFactors:
@@ -83,11 +88,13 @@ class ErrorFactors:
             if not isinstance(found, list) or len(found) != KINDS or not all(map(_is_size, found)):
                 raise wrong
             numbers.append(tuple(float(one) for one in found))
-        noise, columns = told.get("noise", 1.0), told.get("columns", {})
-        if not _is_size(noise) or not isinstance(columns, Mapping) or not all(map(_is_size, columns.values())):
+        sizes = noise, rows, dependence = told.get("noise", 1.0), told.get("rows", 0.0), told.get("dependence", 0.0)
+        columns = told.get("columns", {})
+        if not isinstance(columns, Mapping) or not all(map(_is_size, (*sizes, *columns.values()))):
             raise wrong
         known = {str(name): float(one) for name, one in columns.items()}
-        return cls(numbers[0], numbers[1], told.get("measured") is True, float(noise), known)
+        measured = told.get("measured") is True
+        return cls(numbers[0], numbers[1], measured, float(noise), known, float(rows), float(dependence))
 
 
 def _is_size(number: object) -> bool:

@@ -26,6 +26,7 @@ from incrowd.dp.boxes.spreading import Spreading
 from incrowd.errors import QueryError, SourceError, did_you_mean
 from incrowd.forms.error_factors import GUESSED, MEASURED, NOISE_ONLY, OF_A_MODEL, ErrorFactors
 from incrowd.forms.margin_files import margins_frame, read_margins
+from incrowd.forms.model_errors import several_conditions, usual_dependence
 from incrowd.forms.reading.labels import codes_of_labels, number_labels, runs_of_labels
 from incrowd.forms.verify import COUNT
 from incrowd.hierarchies.naming import name_runs
@@ -34,8 +35,6 @@ from incrowd.kernels.questions import count_questions
 
 _MODEL = 1000.0
 """What a model gets wrong is in the order of a thousandth of the squared number of rows, before it is measured."""
-_ONE_ROW = 1.0
-"""No model is right to less than this."""
 STEPS_OF_ONE = 1024
 """Estimates are written as so many parts of one person: every kind of file holds such a number exactly."""
 
@@ -63,7 +62,11 @@ class MeasuredBoxes:
         agreed = None if tree.agreed is None else np.round(tree.agreed * STEPS_OF_ONE) / STEPS_OF_ONE
         columns = dict.fromkeys(sorted(schema.sensitive), tree.column_noise[-1]) if tree.column_noise else {}
         columns |= dict(zip(sorted(schema.quasi), tree.column_noise, strict=False))
-        return cls(schema, trees, replace(tree, agreed=agreed), class_codes, ErrorFactors(columns=columns))
+        variances = tree.column_noise if tree.margins is None else [one.variance for one in tree.margins.singles]
+        rows = float(tree.estimates[tree.leaves].sum())
+        dependence = usual_dependence(variances, rows) if variances else 0.0
+        errors = ErrorFactors(columns=columns, rows=tree.rows_noise, dependence=dependence)
+        return cls(schema, trees, replace(tree, agreed=agreed), class_codes, errors)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -134,23 +137,61 @@ class MeasuredBoxes:
 
     def _parts_of_model(self, center: float, asked: Mapping[str, Bools]) -> tuple[float, float, float]:
         """Return an answer with what is known of its error, where rows come from a model."""
-        known = self._noise_of_column(asked)
-        if known is not None:
-            return center, known, 0.0
-        return center, 0.0, _of_model(center, self._all_rows) if asked else 0.0
+        if not asked:
+            return center, self.errors.rows, 0.0
+        noise = [self._noise_of_column(name, matches) for name, matches in asked.items()]
+        if len(noise) == 1 and noise[0] is not None:
+            return center, noise[0], 0.0
+        known = [one for one in noise if one is not None]
+        if len(known) < len(noise) or not self.errors.dependence:
+            return center, 0.0, _of_model(center, self._all_rows)
+        shares = [self._share_of_rows(name, matches) for name, matches in asked.items()]
+        return center, *several_conditions(shares, known, self._all_rows, self.errors.dependence)
 
-    def _noise_of_column(self, asked: Mapping[str, Bools]) -> float | None:
+    def _noise_of_column(self, name: str, matches: Bools) -> float | None:
         """Return the variance of a count of one condition, where rows come from a model that has a column's counts."""
-        if len(asked) != 1:
-            return None
-        [(name, matches)] = asked.items()
         each = self.errors.columns.get(name)
         number, of_all = int(matches.sum()), len(matches)
         if name in self.schema.sensitive:  # of all classes, whether there are rows of them or not
             starts = self._class_starts
             others = math.prod(self.trees[one].size - start for one, start in starts.items() if one != name)
             number, of_all = int(matches[starts[name] :].sum()) * others, (of_all - starts[name]) * others
-        return None if each is None else each * number * max(1 - number / of_all, 1 / of_all)
+        if each is None:
+            return None
+        if not self.errors.rows:
+            return each * number * max(1 - number / of_all, 1 / of_all)
+        if name in self.schema.quasi:
+            start = int(self.tree.lows[:, self.columns.index(name)].min(initial=1))
+            number, of_all = int(matches[start:].sum()), of_all - start
+        return each * number * (1 - number / of_all) + self.errors.rows * (number / of_all) ** 2
+
+    def _share_of_rows(self, name: str, matches: Bools) -> float:
+        """Return the share of all rows that satisfy a condition: the same from files, so sums are of whole numbers."""
+        lows, highs, rows = self._runs(name)
+        before = np.concatenate(([0], np.cumsum(matches)))
+        found = math.fsum(((before[highs] - before[lows]) / (highs - lows) * rows).tolist())
+        return min(max(found / max(self._all_rows, 1.0), 0.0), 1.0)
+
+    def _runs(self, name: str) -> tuple[Ints, Ints, Ints]:
+        """Return the runs of codes that rows of a model have in a column, and how many rows have each."""
+        if name not in self._known_runs:
+            size = self.trees[name].size + 1
+            if name in self.schema.sensitive:
+                lows = self._classes_codes(name).astype(np.int64)
+                highs, rows = lows + 1, self.tree.noisy.sum(axis=0)
+            else:
+                place = self.columns.index(name)
+                lows, highs = (one[:, place].astype(np.int64) for one in (self.tree.lows, self.tree.highs))
+                rows = self.tree.noisy.sum(axis=1)
+            runs, run_of = np.unique(lows * size + highs, return_inverse=True)
+            sums = np.bincount(run_of, weights=rows, minlength=len(runs)).astype(np.int64)
+            some = sums > 0
+            self._known_runs[name] = runs[some] // size, runs[some] % size, sums[some]
+        return self._known_runs[name]
+
+    @cached_property
+    def _known_runs(self) -> dict[str, tuple[Ints, Ints, Ints]]:
+        return {}
 
     @cached_property
     def _class_starts(self) -> dict[str, int]:
@@ -164,14 +205,16 @@ class MeasuredBoxes:
         classes = self._classes(asked)
         by_column = {self.columns.index(name): matches for name, matches in asked.items() if name in self.schema.quasi}
         center = spreading.count(by_column, classes)
-        noise = spreading.noise(by_column)
+        noise = [spreading.noise(column, matches) for column, matches in by_column.items()]
+        shares = [spreading.share_of_rows(column, matches) for column, matches in by_column.items()]
         if not classes.all() or not by_column:
-            noise += self._noise_of_all * int(classes.sum())
-        if not by_column:
-            return center, noise, 0.0
-        if len(by_column) == 1 and classes.all():
-            return center, noise, 0.0
-        return center, noise, max(_of_model(center, spreading.total), _ONE_ROW)
+            noise.append(self._noise_of_all * int(classes.sum()))
+            shares.append(spreading.share_of_classes(classes))
+        if len(noise) == 1:
+            return center, noise[0], 0.0
+        if not self.errors.dependence:
+            return center, several_conditions(shares, noise, 0.0, 0.0)[0], _of_model(center, spreading.total)
+        return center, *several_conditions(shares, noise, spreading.total, self.errors.dependence)
 
     @cached_property
     def _noise_of_all(self) -> float:

@@ -138,16 +138,16 @@ class AdaptiveSynthesis(PrivateMethod):
             columns.append(Cells("class", people.classes, people.class_count))
         plan = Plan(class_weight=self.class_weight, most_choices=self.most_choices)
 
-        def run(payment: Payment) -> tuple[list[Ints], list[float]]:
+        def run(payment: Payment) -> tuple[list[Ints], list[float], float]:
             return Synthesis(columns, people.counts, payment, rng, progress, plan, with_class=with_class).run()
 
         if self.budget.delta:
             with accountant.concentrated(self.budget, self.most_rows or 1) as purse:
-                made, noise = run(PayInRho(purse, rng, accountant))
+                made, noise, of_all = run(PayInRho(purse, rng, accountant))
         else:
-            made, noise = run(PayInEpsilon(self.budget, rng, accountant))
+            made, noise, of_all = run(PayInEpsilon(self.budget, rng, accountant))
         classes = made.pop() if with_class else np.zeros(len(made[0]), dtype=np.int64)
-        return as_boxes(made, classes, cuts, people.class_count, noise if with_class else [*noise, noise[0]])
+        return as_boxes(made, classes, cuts, people.class_count, noise if with_class else [*noise, noise[0]], of_all)
 
 
 def _ordered_from(cut: Cut) -> int | None:

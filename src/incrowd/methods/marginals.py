@@ -29,7 +29,7 @@ from incrowd.dp.marginals.agreement import Agreement, Marginals
 from incrowd.dp.marginals.cells import Column, WideCells, not_negative, share_out, total_rows
 from incrowd.dp.marginals.generating import generate
 from incrowd.dp.marginals.spanning import Pair, choose_tree, pair_counts
-from incrowd.dp.marginals.told_variance import told_variance
+from incrowd.dp.marginals.told_variance import WideNoise, told_variance
 from incrowd.errors import RecipeError
 from incrowd.hierarchies.public import Undeclared
 from incrowd.methods.fixed_levels import cuts_at_levels, require_levels
@@ -122,7 +122,7 @@ class MarginalSynthesis(PrivateMethod):
             classes, class_count = np.zeros_like(classes), 1
         run = _Run(self.budget, names, classes, class_count, people.counts, rng, progress, accountant)
         singles = run.count_singles(cell_of, sizes)
-        wide, tree, marginals, rows = run.count_pairs(singles)
+        wide, tree, marginals, rows, agreement = run.count_pairs(singles)
         progress("making rows", 0.0)
         require_rows(float(rows.sum()))
         made, made_classes = generate(wide, tree, marginals, rows, rng)
@@ -132,6 +132,7 @@ class MarginalSynthesis(PrivateMethod):
                 one.noisy.sum(axis=1),
                 np.bincount(made[place], minlength=sizes[place]),
                 one.variance * class_count,
+                WideNoise(wide[place].wide_of, agreement.wide_variances(place) * class_count),
                 ordered=place < len(cuts) and cuts[place].tree.ordered,
             )
             for place, one in enumerate(singles)
@@ -139,7 +140,8 @@ class MarginalSynthesis(PrivateMethod):
         of_class = noise.pop() if len(made) > len(cuts) else _noise_of_class(singles)
         if len(made) > len(cuts):
             made, made_classes = made[:-1], made[-1]
-        return as_boxes(made, made_classes, cuts, people.class_count, (*noise, of_class))
+        rows_noise = agreement.total_variance * class_count
+        return as_boxes(made, made_classes, cuts, people.class_count, (*noise, of_class), rows_noise)
 
 
 def _noise_of_class(singles: Sequence[Column]) -> float:
@@ -180,12 +182,18 @@ class _Run:
             found.append(Column(name, cells, noisy, spread))
         return found
 
-    def count_pairs(self, singles: list[Column]) -> tuple[list[WideCells], list[Pair], Marginals, Floats]:
+    def count_pairs(self, singles: list[Column]) -> tuple[list[WideCells], list[Pair], Marginals, Floats, Agreement]:
         """Choose pairs and count them; return all counts as they agree, and how many rows of each class there are."""
         rows = not_negative(total_rows(singles))
         if len(singles) == 1:
             alone = WideCells(singles[0], np.arange(len(singles[0].noisy)))
-            return [alone], [], Marginals([share_out(alone.noisy, rows)], []), rows
+            return (
+                [alone],
+                [],
+                Marginals([share_out(alone.noisy, rows)], []),
+                rows,
+                Agreement([], [alone.variances], 0.0),
+            )
         choices = self.budget * _CHOICES
         price = self.budget * (1 - _SINGLES - _CHOICES) / (len(singles) - 1)
         scale = noise_scale(Fraction(1), price.epsilon)
@@ -210,4 +218,4 @@ class _Run:
         agreement = Agreement(tree, [one.variances for one in wide], variance(scale))
         counted = Marginals([one.noisy for one in wide], pairs)
         rows = not_negative(agreement.nearest(counted).singles[0].sum(axis=0))
-        return wide, tree, agreement.nearest_not_negative(counted), rows
+        return wide, tree, agreement.nearest_not_negative(counted), rows, agreement

@@ -31,11 +31,16 @@ def cells_of(cut: Cut, codes: NDArray[np.int32]) -> Ints:
 
 
 def as_boxes(
-    made: Sequence[Ints], classes: Ints, cuts: Sequence[Cut], class_count: int, noise: Sequence[float]
+    made: Sequence[Ints],
+    classes: Ints,
+    cuts: Sequence[Cut],
+    class_count: int,
+    noise: Sequence[float],
+    rows_noise: float,
 ) -> tuple[NoisyTree, NDArray[np.int64]]:
     """Return the distinct combinations of quasi-identifiers as boxes that nobody counted, and their rows by class.
 
-    `noise` is the variance of the count of one cell of each column, and last of one class.
+    `noise` is the variance of the count of one cell of each column, and last of one class; `rows_noise` of all rows.
     """
     cells = np.stack(made, axis=1).astype(np.int32)
     box_of, first = group_tuples(cells, [len(cut.runs) for cut in cuts])
@@ -46,5 +51,5 @@ def as_boxes(
     nowhere, unknown = np.full(len(first), -1, dtype=np.int64), np.full(len(first), np.inf)
     # A cell of w codes has w times what each of its codes has.
     each = [known * len(cut.runs) / (cut.runs[-1][1] - cut.runs[0][0]) for known, cut in zip(noise, cuts, strict=False)]
-    tree = NoisyTree(nowhere, lows, highs, counts, unknown, column_noise=(*each, float(noise[-1])))
-    return tree, counts
+    known = (*each, float(noise[-1]))
+    return NoisyTree(nowhere, lows, highs, counts, unknown, column_noise=known, rows_noise=rows_noise), counts

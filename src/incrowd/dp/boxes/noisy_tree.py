@@ -33,7 +33,7 @@ class NoisyTree:
     count of each class, and `variances[b]` that of the noise, infinite where nothing was counted. `agreed[b]` are the
     counts after they were made to agree, which may still be negative; nothing where they are what they were. `margins`
     are single columns and pairs that were counted beside the boxes. Where rows come from a model, `column_noise` is the
-    variance that noise gives to the count of one code of each column, and last of one class.
+    variance that noise gives to the count of one code of each column, and last of one class; `rows_noise` to all rows.
     """
 
     parents: Ints
@@ -44,6 +44,7 @@ class NoisyTree:
     agreed: Floats | None = None
     margins: Margins | None = None
     column_noise: tuple[float, ...] = ()
+    rows_noise: float = 0.0
 
     @property
     def estimates(self) -> Floats:

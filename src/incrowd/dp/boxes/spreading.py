@@ -292,18 +292,19 @@ class Spreading:
         chosen = np.minimum((np.cumsum(weights, axis=1) < at).sum(axis=1), tries - 1)
         return np.asarray(codes[np.arange(boxes) * tries + chosen])
 
-    def noise(self, asked: Mapping[int, Bools]) -> float:
-        """Return the variance that single counts alone give to a count of one condition; roughly, of several."""
-        found = 0.0
-        shares = {
-            column: float(self.singles[column] @ matches) / max(self.total, 1.0) for column, matches in asked.items()
-        }
-        for column, matches in asked.items():
-            codes = max(int((self.singles[column] > 0).sum()), 1)
-            several = int(matches.sum())
-            others = np.prod([share for other, share in shares.items() if other != column])
-            found += self.variances[column] * several * max(1 - several / codes, 1 / codes) * float(others) ** 2
-        return found * _ROUGH
+    def noise(self, column: int, matches: Bools) -> float:
+        """Return the variance that noise gives to a count of one condition."""
+        codes = max(int((self.singles[column] > 0).sum()), 1)
+        several = int(matches.sum())
+        return self.variances[column] * several * max(1 - several / codes, 1 / codes) * _ROUGH
+
+    def share_of_rows(self, column: int, matches: Bools) -> float:
+        """Return about which share of all rows satisfies a condition."""
+        return min(float(self.singles[column] @ matches) / max(self.total, 1.0), 1.0)
+
+    def share_of_classes(self, classes: Bools) -> float:
+        """Return about which share of all rows is of one of some classes."""
+        return min(float(self.rows[:, classes].sum()) / max(self.total, 1.0), 1.0)
 
     def published(self) -> Counts:
         """Return whole counts of the boxes by class that add up to the total."""

@@ -61,6 +61,18 @@ class Agreement:
             self._precision[second] += 1 / (self._spread * self._sizes[first])
         self._freedom = [float((1 / one).sum()) for one in self._precision]
 
+    def wide_variances(self, column: int) -> Floats:
+        """Return the variances of a column's cells by all that was counted of them, but for that of all rows."""
+        return np.asarray(1 / self._precision[column][:, 0])
+
+    @property
+    def total_variance(self) -> float:
+        """The variance of all rows of one class."""
+        weight = sum(1 / freedom for freedom in self._freedom)
+        for first, second in self._tree:  # a pair's total is in both of its columns
+            weight -= 1 / (self._spread * self._sizes[first] * self._sizes[second])
+        return 1 / max(weight, _TINY)
+
     def nearest(self, counted: Marginals) -> Marginals:
         """Return the nearest counts that agree, negative or not.
 

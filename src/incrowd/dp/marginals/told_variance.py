@@ -1,24 +1,47 @@
-"""How wrong the counts of a made column are: by its noise, or by more if rows are far from what was counted of it.
+"""How wrong the counts of a made column are: by the noise that is left, and by more if rows are far from the counts.
 
-Noisy counts are right on average. Where rows are further from them than noise is, rows are wrong: a model never has
-fewer than no rows, so that values that are rare together get too many, and frequent ones too few. Where rows are near,
-the column's own noise is most of the error; what else was counted takes some of it off. Only public numbers are used,
-so it costs no privacy. Cost: questions × cells.
+A column is counted by itself; with others, neighbouring cells of it are counted again, joined to wide ones. The best
+mean of all these has less noise, most of all for ranges that hold whole wide cells. So far rows may be away from the
+column's own counts. Where they are further away, rows are wrong: a model never has fewer than no rows, so that values
+that are rare get too many, and frequent ones too few. Only public numbers are used, so it costs no privacy.
+Cost: questions × cells.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.common.arrays import Floats, Ints
 
 _QUESTIONS = 200
-_LEAST = 0.8
-"""So much of the noise is left in the end, in releases of Adult and NIST's excerpts."""
 
 
-def told_variance(noisy: Ints | Floats, made: Ints, variance: float, *, ordered: bool) -> float:
-    """Return the variance of one count, from a column's noisy counts, those of the rows, and the variance of noise.
+@dataclass(frozen=True, eq=False)
+class WideNoise:
+    """The noise of a column's wide cells, by all that was counted of them: `wide_of[cell]` is where a cell is."""
+
+    wide_of: Ints
+    variances: Floats
+
+    def of(self, asked: Floats, variance: float) -> Floats:
+        """Return the variance of each question, up to what all rows have; single cells have this variance.
+
+        What a wide cell has is known better than what its cells have: these are moved to it by equal amounts. In the
+        same way, wide cells are moved to all rows, by their variance.
+        """
+        joined = np.bincount(self.wide_of, minlength=len(self.variances))
+        starts = np.searchsorted(self.wide_of, np.arange(len(joined)))
+        inside = np.add.reduceat(asked, starts, axis=1)
+        of_cells = variance * (inside * (1 - inside / joined)).sum(axis=1)
+        share = inside / joined
+        together = (share @ self.variances) ** 2 / max(float(self.variances.sum()), 1e-9)
+        return np.asarray(of_cells + share**2 @ self.variances - together)
+
+
+def told_variance(noisy: Ints | Floats, made: Ints, variance: float, wide: WideNoise, *, ordered: bool) -> float:
+    """Return the variance of one count, from a column's noisy counts, those of the rows, and the noise of these counts.
 
     It is the mean over questions about values that rows have: one value, up to three, or a range between two. The
     variance of n of N counts is taken to be n·(1 − n/N) times that of one.
@@ -39,4 +62,6 @@ def told_variance(noisy: Ints | Floats, made: Ints, variance: float, *, ordered:
     number = asked.sum(axis=1)
     scale = number * np.maximum(1 - number / cells, 1 / cells)
     distance = float(((asked @ away) ** 2 / scale).mean())
-    return max(variance * _LEAST, distance)
+    left = min(float((wide.of(asked, variance) / scale).mean()), variance)
+    # If rows are the best mean, they are away from the counts by the noise that is not left in them.
+    return left + max(distance - (variance - left), 0.0)

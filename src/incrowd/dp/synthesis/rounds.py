@@ -19,7 +19,7 @@ from incrowd.common.progress import Progress
 from incrowd.dp.boxes.made_rows import require_rows
 from incrowd.dp.boxes.noisy_tree import require_room
 from incrowd.dp.marginals.cells import Column, share_out, total_rows
-from incrowd.dp.marginals.told_variance import told_variance
+from incrowd.dp.marginals.told_variance import WideNoise, told_variance
 from incrowd.dp.synthesis.candidates import UNIT, Candidate, Candidates, sets_of, that_fit
 from incrowd.dp.synthesis.columns import Cells, ModelColumn, count_together
 from incrowd.dp.synthesis.joint import Joint
@@ -64,6 +64,7 @@ _NEAR, _NEAR_AT_LAST = 0.1, 0.02
 _COLUMNS_PER_CHOICE = 10
 """One choice for so many columns is made before the model is fitted anew: with few columns, one."""
 _MOST_ROUNDS = 60
+_TINY = 1e-12
 
 
 class Synthesis:
@@ -85,12 +86,12 @@ class Synthesis:
         self._class = len(columns) - 1 if with_class else None
         self._by_class = with_class and len(columns) > 1 and columns[-1].size <= _FEW_CLASSES
 
-    def run(self) -> tuple[list[Ints], list[float]]:
-        """Return the cell of every made row in each column, and the variance of the noise of one of its cells."""
+    def run(self) -> tuple[list[Ints], list[float], float]:
+        """Return the cell of every made row in each column, the variance of one of its cells, and that of all rows."""
         singles = self._count_singles()
         total = max(float(total_rows(singles)[0]), 0.0)
         columns = self._columns(singles, total)
-        model, sizes = self._model(columns, singles, total)
+        model, sizes, taken = self._model(columns, singles, total)
         rows = round(total)
         require_rows(rows)
         self._progress("making rows", 0.0)
@@ -104,11 +105,26 @@ class Synthesis:
                 single.noisy[:, 0],
                 np.bincount(values, minlength=cells.size),
                 single.variance,
+                self._wide_noise(place, columns[place], single, taken),
                 ordered=cells.ordered_from is not None,
             )
-            for single, values, cells in zip(singles, made, self._cells, strict=True)
+            for place, (single, values, cells) in enumerate(zip(singles, made, self._cells, strict=True))
         ]
-        return made, noise
+        return made, noise, 1 / sum(1 / max(len(one.noisy) * one.variance, _TINY) for one in singles)
+
+    def _wide_noise(self, place: int, column: ModelColumn, single: Column, taken: Sequence[Measurement]) -> WideNoise:
+        """Return the noise of the model's cells, by what was counted of a column alone and with others.
+
+        What was counted of a group of cells is taken to tell as much of each.
+        """
+        precision = 1 / np.maximum(column.joined * single.variance, _TINY)
+        for one in taken:
+            if place in one.columns and len(one.columns) > 1:
+                axis = one.columns.index(place)
+                groups = np.diff(one.starts[axis], append=len(column))
+                spread = float(one.ridge.flat[0]) / self._plan.trust * one.noisy.size / one.noisy.shape[axis]
+                precision = precision + np.repeat(groups / max(spread, _TINY), groups)
+        return WideNoise(np.repeat(np.arange(len(column)), column.joined), 1 / precision)
 
     # --- single columns ---
 
@@ -174,7 +190,9 @@ class Synthesis:
 
     # --- sets of columns ---
 
-    def _model(self, columns: list[ModelColumn], singles: list[Column], total: float) -> tuple[Fitted, Ints]:
+    def _model(
+        self, columns: list[ModelColumn], singles: list[Column], total: float
+    ) -> tuple[Fitted, Ints, list[Measurement]]:
         plan = self._plan
         sizes = np.array([len(column) for column in columns], dtype=np.int64)
         taken = []
@@ -188,7 +206,7 @@ class Synthesis:
         model = fit(sizes, taken, total, most_steps=plan.last_steps, near=_NEAR_AT_LAST)
         if self._rounds:
             model = self._choose_and_count(candidates, taken, model, total)
-        return model, sizes
+        return model, sizes, taken
 
     def _count_by_class(self, candidates: Candidates) -> list[Measurement]:
         """Count every column by class: that is what a classifier needs first."""
