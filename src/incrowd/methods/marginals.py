@@ -122,17 +122,17 @@ class MarginalSynthesis(PrivateMethod):
             classes, class_count = np.zeros_like(classes), 1
         run = _Run(self.budget, names, classes, class_count, people.counts, rng, progress, accountant)
         singles = run.count_singles(cell_of, sizes)
-        wide, tree, marginals, rows, agreement = run.count_pairs(singles)
+        counted = run.count_pairs(singles)
         progress("making rows", 0.0)
-        require_rows(float(rows.sum()))
-        made, made_classes = generate(wide, tree, marginals, rows, rng)
+        require_rows(float(counted.rows.sum()))
+        made, made_classes = generate(counted.wide, counted.tree, counted.agreed, counted.rows, rng)
         progress("making rows", 1.0)
         noise = [
             told_variance(
                 one.noisy.sum(axis=1),
                 np.bincount(made[place], minlength=sizes[place]),
                 one.variance * class_count,
-                WideNoise(wide[place].wide_of, agreement.wide_variances(place) * class_count),
+                counted.wide_noise(place),
                 ordered=place < len(cuts) and cuts[place].tree.ordered,
             )
             for place, one in enumerate(singles)
@@ -140,13 +140,35 @@ class MarginalSynthesis(PrivateMethod):
         of_class = noise.pop() if len(made) > len(cuts) else _noise_of_class(singles)
         if len(made) > len(cuts):
             made, made_classes = made[:-1], made[-1]
-        rows_noise = agreement.total_variance * class_count
-        return as_boxes(made, made_classes, cuts, people.class_count, (*noise, of_class), rows_noise)
+        return as_boxes(made, made_classes, cuts, people.class_count, (*noise, of_class), counted.rows_noise)
 
 
 def _noise_of_class(singles: Sequence[Column]) -> float:
     """Return the variance of a class's rows: every column tells them."""
     return 1 / sum(1 / max(one.variance * len(one.noisy), 1e-9) for one in singles)
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted:
+    """What was counted of single columns and pairs, and how it agrees: by least squares, and with no negative count."""
+
+    wide: list[WideCells]
+    tree: list[Pair]
+    agreement: Agreement
+    best: Marginals
+    agreed: Marginals
+    rows: Floats
+    """How many rows of each class there are."""
+
+    def wide_noise(self, place: int) -> WideNoise:
+        """Return what is best known of a column's wide cells, of all classes together."""
+        variances = self.agreement.wide_variances(place) * len(self.rows)
+        return WideNoise(self.wide[place].wide_of, variances, self.best.singles[place].sum(axis=1))
+
+    @property
+    def rows_noise(self) -> float:
+        """The variance of all rows."""
+        return self.agreement.total_variance * len(self.rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,18 +204,14 @@ class _Run:
             found.append(Column(name, cells, noisy, spread))
         return found
 
-    def count_pairs(self, singles: list[Column]) -> tuple[list[WideCells], list[Pair], Marginals, Floats, Agreement]:
-        """Choose pairs and count them; return all counts as they agree, and how many rows of each class there are."""
+    def count_pairs(self, singles: list[Column]) -> _Counted:
+        """Choose pairs and count them; return all counts as they agree."""
         rows = not_negative(total_rows(singles))
         if len(singles) == 1:
             alone = WideCells(singles[0], np.arange(len(singles[0].noisy)))
-            return (
-                [alone],
-                [],
-                Marginals([share_out(alone.noisy, rows)], []),
-                rows,
-                Agreement([], [alone.variances], 0.0),
-            )
+            agreement = Agreement([], [alone.variances], 0.0)
+            best, agreed = Marginals([alone.noisy], []), Marginals([share_out(alone.noisy, rows)], [])
+            return _Counted([alone], [], agreement, best, agreed, rows)
         choices = self.budget * _CHOICES
         price = self.budget * (1 - _SINGLES - _CHOICES) / (len(singles) - 1)
         scale = noise_scale(Fraction(1), price.epsilon)
@@ -217,5 +235,6 @@ class _Run:
             pairs.append(noisy_counts(self.rng, true, epsilon=price.epsilon).astype(np.float64))
         agreement = Agreement(tree, [one.variances for one in wide], variance(scale))
         counted = Marginals([one.noisy for one in wide], pairs)
-        rows = not_negative(agreement.nearest(counted).singles[0].sum(axis=0))
-        return wide, tree, agreement.nearest_not_negative(counted), rows, agreement
+        best = agreement.nearest(counted)
+        rows = not_negative(best.singles[0].sum(axis=0))
+        return _Counted(wide, tree, agreement, best, agreement.nearest_not_negative(counted), rows)

@@ -20,10 +20,14 @@ _QUESTIONS = 200
 
 @dataclass(frozen=True, eq=False)
 class WideNoise:
-    """The noise of a column's wide cells, by all that was counted of them: `wide_of[cell]` is where a cell is."""
+    """The noise of a column's wide cells, by all that was counted of them: `wide_of[cell]` is where a cell is.
+
+    `counts` are the best mean of all that was counted, where it is known.
+    """
 
     wide_of: Ints
     variances: Floats
+    counts: Floats | None = None
 
     def of(self, asked: Floats, variance: float) -> Floats:
         """Return the variance of each question, up to what all rows have; single cells have this variance.
@@ -39,6 +43,14 @@ class WideNoise:
         together = (share @ self.variances) ** 2 / max(float(self.variances.sum()), 1e-9)
         return np.asarray(of_cells + share**2 @ self.variances - together)
 
+    def moved(self, noisy: Ints | Floats) -> Floats:
+        """Return a column's own counts, moved to the best mean."""
+        if self.counts is None:
+            return noisy.astype(np.float64)
+        joined = np.bincount(self.wide_of, minlength=len(self.variances))
+        sums = np.bincount(self.wide_of, weights=noisy, minlength=len(self.variances))
+        return np.asarray(noisy + ((self.counts - sums) / joined)[self.wide_of])
+
 
 def told_variance(noisy: Ints | Floats, made: Ints, variance: float, wide: WideNoise, *, ordered: bool) -> float:
     """Return the variance of one count, from a column's noisy counts, those of the rows, and the noise of these counts.
@@ -50,7 +62,8 @@ def told_variance(noisy: Ints | Floats, made: Ints, variance: float, wide: WideN
     if cells < 2 or total < 1:
         return variance
     rng = np.random.default_rng(_QUESTIONS)  # which questions these are hides nobody
-    away = made - (noisy - (noisy.sum() - total) / cells)  # all add up to the same number of rows
+    counts = wide.moved(noisy)
+    away = made - (counts - (counts.sum() - total) / cells)  # all add up to the same number of rows
     drawn = np.searchsorted(np.cumsum(made / total)[:-1], rng.random((_QUESTIONS, 3)), side="right")
     several_values = rng.random(_QUESTIONS) < 1 / 2
     asked = np.zeros((_QUESTIONS, cells))
@@ -62,6 +75,8 @@ def told_variance(noisy: Ints | Floats, made: Ints, variance: float, wide: WideN
     number = asked.sum(axis=1)
     scale = number * np.maximum(1 - number / cells, 1 / cells)
     distance = float(((asked @ away) ** 2 / scale).mean())
-    left = min(float((wide.of(asked, variance) / scale).mean()), variance)
-    # If rows are the best mean, they are away from the counts by the noise that is not left in them.
-    return left + max(distance - (variance - left), 0.0)
+    each = np.minimum(wide.of(asked, variance) / scale, variance)
+    # Counts below 0 become none, and their noise is gone; of others it stays (Stein's estimate of a risk).
+    stays = float((each * (asked @ (counts > 0)) / number).mean())
+    noise = variance if wide.counts is None else float(each.mean())
+    return max(distance - noise + 2 * stays, stays)
