@@ -53,8 +53,10 @@ class ErrorFactors:
     """How large the noise of whole boxes happens to be, next to what it is on average."""
     columns: Mapping[str, float] = field(default_factory=dict)
     """Where rows come from a model: the variance that noise gives to the count of one value of a column."""
+    widths: Mapping[str, float] = field(default_factory=dict)
+    """And from how many values of a range on more of them add little (`dp/marginals/told_variance.py`)."""
     rows: float = 0.0
-    """And to that of all rows; 0 in older files."""
+    """The variance of all rows; 0 in older files."""
     dependence: float = 0.0
     """The correlation that a model is wrong by before it is measured (`model_errors.py`); 0 in older files."""
 
@@ -71,7 +73,8 @@ class ErrorFactors:
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain values, for a file."""
         told = {"factors": list(self.factors), "offsets": list(self.offsets), "noise": self.noise}
-        of_model = {"columns": dict(self.columns), "rows": self.rows, "dependence": self.dependence}
+        of_columns = {"columns": dict(self.columns), "widths": dict(self.widths)}
+        of_model = {**of_columns, "rows": self.rows, "dependence": self.dependence}
         return {**told, **of_model, "measured": self.measured}
 
     @classmethod
@@ -89,12 +92,16 @@ class ErrorFactors:
                 raise wrong
             numbers.append(tuple(float(one) for one in found))
         sizes = noise, rows, dependence = told.get("noise", 1.0), told.get("rows", 0.0), told.get("dependence", 0.0)
-        columns = told.get("columns", {})
-        if not isinstance(columns, Mapping) or not all(map(_is_size, (*sizes, *columns.values()))):
+        if not all(map(_is_size, sizes)):
             raise wrong
-        known = {str(name): float(one) for name, one in columns.items()}
+        by_name = []
+        for found in (told.get("columns", {}), told.get("widths", {})):
+            if not isinstance(found, Mapping) or not all(map(_is_size, found.values())):
+                raise wrong
+            by_name.append({str(name): float(one) for name, one in found.items()})
+        columns, widths = by_name
         measured = told.get("measured") is True
-        return cls(numbers[0], numbers[1], measured, float(noise), known, float(rows), float(dependence))
+        return cls(numbers[0], numbers[1], measured, float(noise), columns, widths, float(rows), float(dependence))
 
 
 def _is_size(number: object) -> bool:

@@ -23,6 +23,7 @@ from incrowd.core.tally import group_tuples
 from incrowd.dp.boxes.consistency import SumsOfLeaves, pooled_variances
 from incrowd.dp.boxes.noisy_tree import NoisyTree
 from incrowd.dp.boxes.spreading import Spreading
+from incrowd.dp.marginals.told_variance import ColumnNoise
 from incrowd.errors import QueryError, SourceError, did_you_mean
 from incrowd.forms.error_factors import GUESSED, MEASURED, NOISE_ONLY, OF_A_MODEL, ErrorFactors
 from incrowd.forms.margin_files import margins_frame, read_margins
@@ -62,10 +63,16 @@ class MeasuredBoxes:
         agreed = None if tree.agreed is None else np.round(tree.agreed * STEPS_OF_ONE) / STEPS_OF_ONE
         columns = dict.fromkeys(sorted(schema.sensitive), tree.column_noise[-1]) if tree.column_noise else {}
         columns |= dict(zip(sorted(schema.quasi), tree.column_noise, strict=False))
-        variances = tree.column_noise if tree.margins is None else [one.variance for one in tree.margins.singles]
+        known = tree.column_noise if tree.margins is None else tree.margins.singles
+        variances = [one.variance for one in known]
         rows = float(tree.estimates[tree.leaves].sum())
         dependence = usual_dependence(variances, rows) if variances else 0.0
-        errors = ErrorFactors(columns=columns, rows=tree.rows_noise, dependence=dependence)
+        errors = ErrorFactors(
+            columns={name: one.variance for name, one in columns.items()},
+            widths={name: one.width for name, one in columns.items() if one.width > 0},
+            rows=tree.rows_noise,
+            dependence=dependence,
+        )
         return cls(schema, trees, replace(tree, agreed=agreed), class_codes, errors)
 
     @property
@@ -163,7 +170,8 @@ class MeasuredBoxes:
         if name in self.schema.quasi:
             start = int(self.tree.lows[:, self.columns.index(name)].min(initial=1))
             number, of_all = int(matches[start:].sum()), of_all - start
-        return each * number * (1 - number / of_all) + self.errors.rows * (number / of_all) ** 2
+        own = ColumnNoise(each, self.errors.widths.get(name, 0.0)).of(number, of_all)
+        return own + self.errors.rows * (number / of_all) ** 2
 
     def _share_of_rows(self, name: str, matches: Bools) -> float:
         """Return the share of all rows that satisfy a condition: the same from files, so sums are of whole numbers."""

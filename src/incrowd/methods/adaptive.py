@@ -28,6 +28,7 @@ from incrowd.dp.boxes.made_rows import as_boxes, cells_of
 from incrowd.dp.boxes.noisy_tree import NoisyTree
 from incrowd.dp.budget import Budget
 from incrowd.dp.group_privacy import share_of_row
+from incrowd.dp.marginals.told_variance import ColumnNoise
 from incrowd.dp.synthesis.columns import Cells
 from incrowd.dp.synthesis.paying import PayInEpsilon, PayInRho, Payment
 from incrowd.dp.synthesis.rounds import Plan, Synthesis
@@ -138,7 +139,7 @@ class AdaptiveSynthesis(PrivateMethod):
             columns.append(Cells("class", people.classes, people.class_count))
         plan = Plan(class_weight=self.class_weight, most_choices=self.most_choices)
 
-        def run(payment: Payment) -> tuple[list[Ints], list[float], float]:
+        def run(payment: Payment) -> tuple[list[Ints], list[ColumnNoise], float]:
             return Synthesis(columns, people.counts, payment, rng, progress, plan, with_class=with_class).run()
 
         if self.budget.delta:

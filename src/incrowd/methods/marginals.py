@@ -29,7 +29,7 @@ from incrowd.dp.marginals.agreement import Agreement, Marginals
 from incrowd.dp.marginals.cells import Column, WideCells, not_negative, share_out, total_rows
 from incrowd.dp.marginals.generating import generate
 from incrowd.dp.marginals.spanning import Pair, choose_tree, pair_counts
-from incrowd.dp.marginals.told_variance import WideNoise, told_variance
+from incrowd.dp.marginals.told_variance import ColumnNoise, WideNoise, told_noise
 from incrowd.errors import RecipeError
 from incrowd.hierarchies.public import Undeclared
 from incrowd.methods.fixed_levels import cuts_at_levels, require_levels
@@ -128,8 +128,8 @@ class MarginalSynthesis(PrivateMethod):
         made, made_classes = generate(counted.wide, counted.tree, counted.agreed, counted.rows, rng)
         progress("making rows", 1.0)
         noise = [
-            told_variance(
-                one.noisy.sum(axis=1),
+            told_noise(
+                one.noisy,
                 np.bincount(made[place], minlength=sizes[place]),
                 one.variance * class_count,
                 counted.wide_noise(place),
@@ -143,9 +143,9 @@ class MarginalSynthesis(PrivateMethod):
         return as_boxes(made, made_classes, cuts, people.class_count, (*noise, of_class), counted.rows_noise)
 
 
-def _noise_of_class(singles: Sequence[Column]) -> float:
+def _noise_of_class(singles: Sequence[Column]) -> ColumnNoise:
     """Return the variance of a class's rows: every column tells them."""
-    return 1 / sum(1 / max(one.variance * len(one.noisy), 1e-9) for one in singles)
+    return ColumnNoise(1 / sum(1 / max(one.variance * len(one.noisy), 1e-9) for one in singles))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +163,7 @@ class _Counted:
     def wide_noise(self, place: int) -> WideNoise:
         """Return what is best known of a column's wide cells, of all classes together."""
         variances = self.agreement.wide_variances(place) * len(self.rows)
-        return WideNoise(self.wide[place].wide_of, variances, self.best.singles[place].sum(axis=1))
+        return WideNoise(self.wide[place].wide_of, variances, self.best.singles[place])
 
     @property
     def rows_noise(self) -> float:

@@ -11,6 +11,7 @@ from incrowd.common.arrays import Ints
 from incrowd.core.tally import group_tuples
 from incrowd.dp.boxes.box_cuts import Cut
 from incrowd.dp.boxes.noisy_tree import NoisyTree
+from incrowd.dp.marginals.told_variance import ColumnNoise
 from incrowd.errors import Unsatisfiable
 
 _MOST_ROWS = 100_000_000
@@ -35,12 +36,12 @@ def as_boxes(
     classes: Ints,
     cuts: Sequence[Cut],
     class_count: int,
-    noise: Sequence[float],
+    noise: Sequence[ColumnNoise],
     rows_noise: float,
 ) -> tuple[NoisyTree, NDArray[np.int64]]:
     """Return the distinct combinations of quasi-identifiers as boxes that nobody counted, and their rows by class.
 
-    `noise` is the variance of the count of one cell of each column, and last of one class; `rows_noise` of all rows.
+    `noise` is that of the count of one cell of each column, and last of one class; `rows_noise` of all rows.
     """
     cells = np.stack(made, axis=1).astype(np.int32)
     box_of, first = group_tuples(cells, [len(cut.runs) for cut in cuts])
@@ -49,7 +50,7 @@ def as_boxes(
     runs = [np.array(cut.runs, dtype=np.int32)[cells[first, place]] for place, cut in enumerate(cuts)]
     lows, highs = (np.stack([run[:, end] for run in runs], axis=1) for end in (0, 1))
     nowhere, unknown = np.full(len(first), -1, dtype=np.int64), np.full(len(first), np.inf)
-    # A cell of w codes has w times what each of its codes has.
-    each = [known * len(cut.runs) / (cut.runs[-1][1] - cut.runs[0][0]) for known, cut in zip(noise, cuts, strict=False)]
-    known = (*each, float(noise[-1]))
+    codes = [cut.runs[-1][1] - cut.runs[0][0] for cut in cuts]
+    each = [one.of_codes(len(cut.runs), many) for one, cut, many in zip(noise, cuts, codes, strict=False)]
+    known = (*each, noise[-1])
     return NoisyTree(nowhere, lows, highs, counts, unknown, column_noise=known, rows_noise=rows_noise), counts

@@ -19,6 +19,7 @@ from incrowd.dp.boxes.box_cuts import Cut, Specialization
 from incrowd.dp.boxes.coded_rows import People
 from incrowd.dp.boxes.margins import Margins
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
+from incrowd.dp.marginals.told_variance import ColumnNoise
 from incrowd.errors import Unsatisfiable
 
 MOST_COUNTS = 20_000_000
@@ -43,7 +44,7 @@ class NoisyTree:
     variances: Floats
     agreed: Floats | None = None
     margins: Margins | None = None
-    column_noise: tuple[float, ...] = ()
+    column_noise: tuple[ColumnNoise, ...] = ()
     rows_noise: float = 0.0
 
     @property

@@ -10,19 +10,21 @@ Cost: questions × cells.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from incrowd.common.arrays import Floats, Ints
 
 _QUESTIONS = 200
+_WIDTHS = (0.0, *np.geomspace(0.5, 256.0, 19).tolist())
 
 
 @dataclass(frozen=True, eq=False)
 class WideNoise:
     """The noise of a column's wide cells, by all that was counted of them: `wide_of[cell]` is where a cell is.
 
-    `counts` are the best mean of all that was counted, where it is known.
+    `counts` are the best mean of all that was counted, where it is known, wide cells × classes.
     """
 
     wide_of: Ints
@@ -44,25 +46,51 @@ class WideNoise:
         return np.asarray(of_cells + share**2 @ self.variances - together)
 
     def moved(self, noisy: Ints | Floats) -> Floats:
-        """Return a column's own counts, moved to the best mean."""
+        """Return a column's own counts, cells × classes, moved to the best mean."""
         if self.counts is None:
             return noisy.astype(np.float64)
         joined = np.bincount(self.wide_of, minlength=len(self.variances))
-        sums = np.bincount(self.wide_of, weights=noisy, minlength=len(self.variances))
-        return np.asarray(noisy + ((self.counts - sums) / joined)[self.wide_of])
+        sums = np.add.reduceat(noisy, np.searchsorted(self.wide_of, np.arange(len(joined))), axis=0)
+        return np.asarray(noisy + ((self.counts - sums) / joined[:, None])[self.wide_of])
 
 
-def told_variance(noisy: Ints | Floats, made: Ints, variance: float, wide: WideNoise, *, ordered: bool) -> float:
-    """Return the variance of one count, from a column's noisy counts, those of the rows, and the noise of these counts.
+@dataclass(frozen=True)
+class ColumnNoise:
+    """The variance of one count of a column, and from how many counts on more of them add little.
 
-    It is the mean over questions about values that rows have: one value, up to three, or a range between two. The
-    variance of n of N counts is taken to be n·(1 − n/N) times that of one.
+    Of n of N counts, it is n/(1 + n/`width`)·(1 − n/N) times that of one: the ends of a range are known worse than what
+    is between them. A width of 0 means that each count has noise of its own.
+    """
+
+    variance: float
+    width: float = 0.0
+
+    def of(self, number: float, of_all: float) -> float:
+        """Return the variance of so many counts."""
+        return self.variance * float(counts_alone(number, self.width)) * (1 - number / of_all)
+
+    def of_codes(self, cells: int, codes: int) -> ColumnNoise:
+        """Return the same where cells have so many codes: a cell of w codes has w times what each of them has."""
+        return ColumnNoise(self.variance * cells / codes, self.width * codes / cells)
+
+
+def counts_alone(number: Any, width: float) -> Any:
+    """Return how many counts with noise of their own so many neighbours come to."""
+    return number / (1 + number / width) if width > 0 else number
+
+
+def told_noise(noisy: Ints | Floats, made: Ints, variance: float, wide: WideNoise, *, ordered: bool) -> ColumnNoise:
+    """Return the noise of one count, from a column's noisy counts, those of the rows, and the noise of these counts.
+
+    It is the mean over questions about values that rows have: one value, up to three, or a range between two. Noisy
+    counts are cells × classes, and `variance` is that of a cell's classes together.
     """
     cells, total = len(made), int(made.sum())
     if cells < 2 or total < 1:
-        return variance
+        return ColumnNoise(variance)
     rng = np.random.default_rng(_QUESTIONS)  # which questions these are hides nobody
-    counts = wide.moved(noisy)
+    by_class = wide.moved(noisy)
+    counts = by_class.sum(axis=1)
     away = made - (counts - (counts.sum() - total) / cells)  # all add up to the same number of rows
     drawn = np.searchsorted(np.cumsum(made / total)[:-1], rng.random((_QUESTIONS, 3)), side="right")
     several_values = rng.random(_QUESTIONS) < 1 / 2
@@ -73,10 +101,20 @@ def told_variance(noisy: Ints | Floats, made: Ints, variance: float, wide: WideN
         else:
             question[some if several else some[:1]] = 1
     number = asked.sum(axis=1)
-    scale = number * np.maximum(1 - number / cells, 1 / cells)
-    distance = float(((asked @ away) ** 2 / scale).mean())
-    each = np.minimum(wide.of(asked, variance) / scale, variance)
+    rest = np.maximum(1 - number / cells, 1 / cells)
+    left = np.minimum(wide.of(asked, variance), variance * number * rest)
+    width = _likely_width(left, number, rest) if ordered else 0.0
+    scale = counts_alone(number, width) * rest
     # Counts below 0 become none, and their noise is gone; of others it stays (Stein's estimate of a risk).
-    stays = float((each * (asked @ (counts > 0)) / number).mean())
-    noise = variance if wide.counts is None else float(each.mean())
-    return max(distance - noise + 2 * stays, stays)
+    stays = left * (asked @ (by_class > 0).mean(axis=1)) / number
+    noise = variance * number * rest if wide.counts is None else left
+    told = (asked @ away) ** 2 - noise + 2 * stays
+    return ColumnNoise(float(max((told / scale).mean(), (stays / scale).mean())), width)
+
+
+def _likely_width(left: Floats, number: Floats, rest: Floats) -> float:
+    """Return the width for which variances are most nearly in proportion to what they are taken to be."""
+    known = left > 0
+    log = np.log(left[known] / rest[known])
+    spread = [float(np.std(log - np.log(counts_alone(number[known], width)))) for width in _WIDTHS] if log.size else []
+    return _WIDTHS[int(np.argmin(spread))] if spread else 0.0

@@ -19,7 +19,7 @@ from incrowd.common.progress import Progress
 from incrowd.dp.boxes.made_rows import require_rows
 from incrowd.dp.boxes.noisy_tree import require_room
 from incrowd.dp.marginals.cells import Column, share_out, total_rows
-from incrowd.dp.marginals.told_variance import WideNoise, told_variance
+from incrowd.dp.marginals.told_variance import ColumnNoise, WideNoise, told_noise
 from incrowd.dp.synthesis.candidates import UNIT, Candidate, Candidates, sets_of, that_fit
 from incrowd.dp.synthesis.columns import Cells, ModelColumn, count_together
 from incrowd.dp.synthesis.joint import Joint
@@ -86,8 +86,8 @@ class Synthesis:
         self._class = len(columns) - 1 if with_class else None
         self._by_class = with_class and len(columns) > 1 and columns[-1].size <= _FEW_CLASSES
 
-    def run(self) -> tuple[list[Ints], list[float], float]:
-        """Return the cell of every made row in each column, the variance of one of its cells, and that of all rows."""
+    def run(self) -> tuple[list[Ints], list[ColumnNoise], float]:
+        """Return the cell of every made row in each column, the noise of its cells, and the variance of all rows."""
         singles = self._count_singles()
         total = max(float(total_rows(singles)[0]), 0.0)
         columns = self._columns(singles, total)
@@ -101,8 +101,8 @@ class Synthesis:
         ]
         self._progress("making rows", 1.0)
         noise = [
-            told_variance(
-                single.noisy[:, 0],
+            told_noise(
+                single.noisy,
                 np.bincount(values, minlength=cells.size),
                 single.variance,
                 self._wide_noise(place, columns[place], single, taken),
