@@ -106,8 +106,10 @@ def told_noise(noisy: Ints | Floats, made: Ints, variance: float, wide: WideNois
     width = _likely_width(left, number, rest) if ordered else 0.0
     scale = counts_alone(number, width) * rest
     # Counts below 0 become none, and their noise is gone; of others it stays (Stein's estimate of a risk).
-    stays = left * (asked @ (by_class > 0).mean(axis=1)) / number
-    noise = variance * number * rest if wide.counts is None else left
+    # Where the best mean is not known, rows tell too little of what became of noise: then all of it stays.
+    noise, stays = variance * number * rest, left
+    if wide.counts is not None:
+        noise, stays = left, left * (asked @ (by_class > 0).mean(axis=1)) / number
     told = (asked @ away) ** 2 - noise + 2 * stays
     return ColumnNoise(float(max((told / scale).mean(), (stays / scale).mean())), width)
 

@@ -115,16 +115,21 @@ class Synthesis:
     def _wide_noise(self, place: int, column: ModelColumn, single: Column, taken: Sequence[Measurement]) -> WideNoise:
         """Return the noise of the model's cells, by what was counted of a column alone and with others.
 
-        What was counted of a group of cells is taken to tell as much of each.
+        What was counted of a group of cells tells a part of each. For ranges, it is taken to tell as much of each, for
+        a range holds whole groups.
         """
-        precision = 1 / np.maximum(column.joined * single.variance, _TINY)
+        variances = np.maximum(column.joined * single.variance, _TINY)
         for one in taken:
             if place in one.columns and len(one.columns) > 1:
                 axis = one.columns.index(place)
                 groups = np.diff(one.starts[axis], append=len(column))
                 spread = float(one.ridge.flat[0]) / self._plan.trust * one.noisy.size / one.noisy.shape[axis]
-                precision = precision + np.repeat(groups / max(spread, _TINY), groups)
-        return WideNoise(np.repeat(np.arange(len(column)), column.joined), 1 / precision)
+                if column.cells.ordered_from is None:
+                    together = np.add.reduceat(variances, one.starts[axis]) + spread
+                    variances = variances - variances**2 / np.repeat(together, groups)
+                else:
+                    variances = 1 / (1 / variances + np.repeat(groups / max(spread, _TINY), groups))
+        return WideNoise(np.repeat(np.arange(len(column)), column.joined), np.maximum(variances, _TINY))
 
     # --- single columns ---
 
