@@ -36,15 +36,16 @@ _UNSURE = 0.05
 """Where noise would change a root mean square by more than this, one is told for all numbers of conditions."""
 _UNSURE_OF_NOISE = 0.4
 """Where it would change that of noise by more than this, noise is taken to be what it is on average."""
-_TAILS, _TAIL_OF_MODELS, _TAIL_OF_MARGINS, _TAIL_OF_NOISE = (1.75, 2.05, 2.05), 2.05, 2.15, 1.75
+_TAILS: tuple[float, ...] = (1.75, 2.05, 2.05)
+_TAIL_OF_MODELS, _TAIL_OF_MARGINS, _TAIL_OF_NOISE = 2.05, 2.15, 1.75
 """95 of 100 errors are below so many root mean squares. It would be 1.96 if errors were normal. Rows spread inside of
 boxes are off by a bounded share, and whole boxes by the same few sums, which is less; models are off in several ways.
-From releases of Adult, the census and NIST's excerpts: by number of conditions, of models, of boxes with margins, and of
-whole boxes."""
+From releases of Adult, the census and NIST's excerpts: by number of conditions, of models, of boxes with margins, and
+of whole boxes."""
 _USUAL, _USUAL_SPREAD = UNMEASURED / 2, 0.6
 """Root mean squares in usual tables, and the standard deviation of their logarithm: for those that noise hides."""
 _USUAL_OF_MODELS, _USUAL_OF_MARGINS, _SPREAD_OF_MODELS = 0.65, 0.95, 0.35
-"""The same of models, and of boxes with margins, whose scales have the noise that is known (`forms/model_errors.py`)."""
+"""The same of models, and of boxes with margins: scales have the noise that is known (`forms/model_errors.py`)."""
 _NOISE_SPREAD = 0.35
 _OF_NOISE = Fraction(3, 4)
 """What noise gets of the share, where the rest is enough for the others."""
@@ -116,10 +117,9 @@ def _factors(
         epsilon = epsilon - share
     kinds = _kinds(spread, epsilon)
     tails, usual = _TAILS, (_USUAL, _USUAL_SPREAD)
-    if measured.from_model:
-        tails, usual = (_TAIL_OF_MODELS,) * KINDS, (_USUAL_OF_MODELS, _SPREAD_OF_MODELS)
-    elif measured.knows_values:
-        tails, usual = (_TAIL_OF_MARGINS,) * KINDS, (_USUAL_OF_MARGINS, _SPREAD_OF_MODELS)
+    if measured.knows_values:
+        tails = (_TAIL_OF_MODELS if measured.from_model else _TAIL_OF_MARGINS,) * KINDS
+        usual = (_USUAL_OF_MODELS if measured.from_model else _USUAL_OF_MARGINS, _SPREAD_OF_MODELS)
     found: dict[int, tuple[float, float]] = {}
     for places in kinds:
         asked = _Asked.all([spread[place] for place in places])

@@ -1,0 +1,80 @@
+"""Over random questions, 95 % intervals of private releases hold the truth about that often: not less, and not always.
+
+The tables are made up here, and no constant was chosen on them: a hidden group decides how frequent values are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import incrowd as ic
+from benchmarks.intervals import natural_queries, true_count
+from incrowd.hierarchies.hierarchy import Hierarchy
+
+ROWS, GROUPS = 5000, 6
+QUESTIONS, SEEDS = 200, 2
+SIZES = {"b": 2, "c": 5, "d": 9, "e": 3}
+
+
+def made_table(seed: int) -> tuple[pl.DataFrame, dict[str, Hierarchy]]:
+    """Return a table of a number and four columns of names, and their hierarchies."""
+    rng = np.random.default_rng(seed)
+    group = rng.choice(GROUPS, ROWS, p=rng.dirichlet(np.ones(GROUPS)))
+    middle, width = rng.uniform(10, 60, GROUPS), rng.uniform(3, 15, GROUPS)
+    columns: dict[str, Any] = {"a": np.clip(rng.normal(middle[group], width[group]), 0, 69).astype(np.int64)}
+    known: dict[str, Hierarchy] = {"a": ic.Intervals(widths=(1, 5, 10), lower=0, upper=70)}
+    for name, size in SIZES.items():
+        usual = rng.dirichlet(np.full(size, 0.8))
+        shares = np.array([rng.dirichlet(usual * 8 + 0.05) for _ in range(GROUPS)]).cumsum(axis=1)
+        values = (rng.random(ROWS)[:, None] > shares[group][:, :-1]).sum(axis=1)
+        names = [f"{name}{value}" for value in range(size)]
+        columns[name] = [names[value] for value in values]
+        known[name] = ic.Categories.from_tree(names)
+    return pl.DataFrame(columns), known
+
+
+def published(method: Any, seed: int) -> tuple[ic.Release, pl.DataFrame]:
+    frame, known = made_table(seed)
+    table = ic.read(frame, quasi=["a", "b", "c", "d"], sensitive=["e"], hierarchies=known)
+    return ic.publish(table, method=method, seed=seed), frame
+
+
+def held(release: ic.Release, frame: pl.DataFrame, seed: int) -> list[bool]:
+    found = []
+    for query in natural_queries(frame, QUESTIONS, seed):
+        estimate = release.estimate(query)
+        found.append(estimate.low - 0.5 <= true_count(frame, query) <= estimate.high + 0.5)
+    return found
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", "2"])
+@pytest.mark.parametrize("method", [ic.MarginalSynthesis, ic.AdaptiveSynthesis])
+def test_intervals_of_models_hold_the_truth_about_as_often_as_they_say(method: Any, epsilon: str) -> None:
+    all_held = [one for seed in range(SEEDS) for one in held(*published(method(epsilon), seed), seed)]
+    assert 0.91 <= np.mean(all_held) <= 0.985
+
+
+@pytest.mark.parametrize(
+    "left_out", [{"columns": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0, "e": 1.0}}, {"factors": (0.3,) * 3}]
+)
+def test_intervals_without_noise_or_dependence_would_not(left_out: dict[str, Any]) -> None:
+    release, frame = published(ic.MarginalSynthesis("0.5"), 1)
+    measured = release.form.measured  # type: ignore[attr-defined]
+    object.__setattr__(measured, "errors", replace(measured.errors, **left_out))
+    assert np.mean(held(release, frame, 1)) < 0.91
+
+
+def test_intervals_of_a_private_table_hold_the_truth_about_as_often_as_they_say() -> None:
+    frame, known = made_table(3)
+    table = ic.read(frame, quasi=["a", "b", "c", "d"], sensitive=["e"], hierarchies=known)
+    for sample in (1, 0.5):
+        private, found = ic.PrivateTable(table, budget=1000, seed=1, sample=sample), []
+        for query in natural_queries(frame, 250, 4):
+            answer = private.estimate(query, epsilon="0.3")
+            found.append(answer.low <= true_count(frame, query) <= answer.high)
+        assert 0.91 <= np.mean(found) <= 0.985
