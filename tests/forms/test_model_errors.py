@@ -27,6 +27,6 @@ def test_a_condition_that_everybody_satisfies_changes_nothing() -> None:
 
 
 def test_more_noise_means_that_less_is_known_of_columns_together() -> None:
-    assert usual_dependence([100.0, 400.0], 10_000) < usual_dependence([10_000.0, 40_000.0], 10_000)
-    assert usual_dependence([1e12], 10) == usual_dependence([1e14], 10)  # a correlation is never near one
-    assert usual_dependence([4.0], 1000) == usual_dependence([4.0, 4.0], 1000)
+    assert usual_dependence([100.0, 400.0], 10_000, 0.3) < usual_dependence([10_000.0, 40_000.0], 10_000, 0.3)
+    assert usual_dependence([1e12], 10, 0.3) == usual_dependence([1e14], 10, 0.3)  # a correlation is never near one
+    assert usual_dependence([4.0], 1000, 0.3) == usual_dependence([4.0, 4.0], 1000, 0.3)

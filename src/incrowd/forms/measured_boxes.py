@@ -66,7 +66,7 @@ class MeasuredBoxes:
         known = tree.column_noise if tree.margins is None else tree.margins.singles
         variances = [one.variance for one in known]
         rows = float(tree.estimates[tree.leaves].sum())
-        dependence = usual_dependence(variances, rows) if variances else 0.0
+        dependence = usual_dependence(variances, rows, tree.dependence) if variances else 0.0
         errors = ErrorFactors(
             columns={name: one.variance for name, one in columns.items()},
             widths={name: one.width for name, one in columns.items() if one.width > 0},

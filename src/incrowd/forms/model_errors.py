@@ -13,17 +13,18 @@ import math
 from collections.abc import Collection, Sequence
 from itertools import combinations
 
-_DEPENDENCE = 0.3
-"""φ² next to the noise of one count and all rows, in releases of Adult and Massachusetts."""
 _LARGEST = 0.3
 _ONE_ROW = 1.0
 """No model is right to less than this."""
 
 
-def usual_dependence(variances: Collection[float], rows: float) -> float:
-    """Return the correlation that a model is usually wrong by, from the noise of one count of each column."""
+def usual_dependence(variances: Collection[float], rows: float, unknown: float) -> float:
+    """Return the correlation that a model is usually wrong by, from the noise of one count of each column.
+
+    `unknown` is φ² next to the noise of one count and all rows: it depends on what a method counts.
+    """
     noise = sum(math.sqrt(one) for one in variances) / max(len(variances), 1)
-    return min(math.sqrt(_DEPENDENCE * noise / max(rows, 1.0)), _LARGEST)
+    return min(math.sqrt(unknown * noise / max(rows, 1.0)), _LARGEST)
 
 
 def several_conditions(

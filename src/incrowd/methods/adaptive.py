@@ -45,6 +45,9 @@ from incrowd.methods.private import (
     require_undeclared,
 )
 
+_DEPENDENCE = 0.2
+"""What chosen sets leave unknown, in releases of Adult and Massachusetts (`forms/model_errors.py`)."""
+
 
 @dataclass(frozen=True)
 class AdaptiveSynthesis(PrivateMethod):
@@ -148,7 +151,8 @@ class AdaptiveSynthesis(PrivateMethod):
         else:
             made, noise, of_all = run(PayInEpsilon(self.budget, rng, accountant))
         classes = made.pop() if with_class else np.zeros(len(made[0]), dtype=np.int64)
-        return as_boxes(made, classes, cuts, people.class_count, noise if with_class else [*noise, noise[0]], of_all)
+        known = noise if with_class else [*noise, noise[0]]
+        return as_boxes(made, classes, cuts, people.class_count, known, of_all, _DEPENDENCE)
 
 
 def _ordered_from(cut: Cut) -> int | None:

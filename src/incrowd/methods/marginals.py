@@ -44,6 +44,8 @@ from incrowd.methods.private import (
 )
 
 _SINGLES, _CHOICES = Fraction(1, 3), Fraction(1, 3)
+_DEPENDENCE = 0.5
+"""What pairs of a tree leave unknown, in releases of Adult and Massachusetts (`forms/model_errors.py`)."""
 """Shares of ε for single columns and for choosing pairs; the rest is for counting these. Thirds, as in MST."""
 _PEOPLE_PER_NOISE = 4
 """A cell of a pair should hold so many times the scale of its noise, on average."""
@@ -140,7 +142,8 @@ class MarginalSynthesis(PrivateMethod):
         of_class = noise.pop() if len(made) > len(cuts) else _noise_of_class(singles)
         if len(made) > len(cuts):
             made, made_classes = made[:-1], made[-1]
-        return as_boxes(made, made_classes, cuts, people.class_count, (*noise, of_class), counted.rows_noise)
+        known = (*noise, of_class)
+        return as_boxes(made, made_classes, cuts, people.class_count, known, counted.rows_noise, _DEPENDENCE)
 
 
 def _noise_of_class(singles: Sequence[Column]) -> ColumnNoise:

@@ -38,6 +38,7 @@ def as_boxes(
     class_count: int,
     noise: Sequence[ColumnNoise],
     rows_noise: float,
+    dependence: float,
 ) -> tuple[NoisyTree, NDArray[np.int64]]:
     """Return the distinct combinations of quasi-identifiers as boxes that nobody counted, and their rows by class.
 
@@ -53,4 +54,5 @@ def as_boxes(
     codes = [cut.runs[-1][1] - cut.runs[0][0] for cut in cuts]
     each = [one.of_codes(len(cut.runs), many) for one, cut, many in zip(noise, cuts, codes, strict=False)]
     known = (*each, noise[-1])
-    return NoisyTree(nowhere, lows, highs, counts, unknown, column_noise=known, rows_noise=rows_noise), counts
+    tree = NoisyTree(nowhere, lows, highs, counts, unknown, None, None, known, rows_noise, dependence)
+    return tree, counts

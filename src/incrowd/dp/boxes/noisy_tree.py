@@ -35,6 +35,7 @@ class NoisyTree:
     counts after they were made to agree, which may still be negative; nothing where they are what they were. `margins`
     are single columns and pairs that were counted beside the boxes. Where rows come from a model, `column_noise` is the
     variance that noise gives to the count of one code of each column, and last of one class; `rows_noise` to all rows.
+    `dependence` is φ² next to noise and rows (`forms/model_errors.py`): less where more columns were counted together.
     """
 
     parents: Ints
@@ -46,6 +47,7 @@ class NoisyTree:
     margins: Margins | None = None
     column_noise: tuple[ColumnNoise, ...] = ()
     rows_noise: float = 0.0
+    dependence: float = 0.3
 
     @property
     def estimates(self) -> Floats:
