@@ -126,10 +126,10 @@ class Synthesis:
                 spread = float(one.ridge.flat[0]) / self._plan.trust * one.noisy.size / one.noisy.shape[axis]
                 if column.cells.ordered_from is None:
                     together = np.add.reduceat(variances, one.starts[axis]) + spread
-                    variances = variances - variances**2 / np.repeat(together, groups)
+                    variances = np.maximum(variances - variances**2 / np.repeat(together, groups), _TINY)
                 else:
                     variances = 1 / (1 / variances + np.repeat(groups / max(spread, _TINY), groups))
-        return WideNoise(np.repeat(np.arange(len(column)), column.joined), np.maximum(variances, _TINY))
+        return WideNoise(np.repeat(np.arange(len(column)), column.joined), variances)
 
     # --- single columns ---
 
