@@ -45,8 +45,11 @@ class CountedRows(PublishedRows):
         return self.form.batches(ROWS_PER_BATCH)
 
     def runs(self) -> Iterator[pl.DataFrame] | None:
-        """Make the same from the counts, equal rows once."""
-        return self.form.runs(ROWS_PER_BATCH)
+        """Make the same from the counts, equal rows once; not where a form has another way to make rows one by one."""
+        own = {
+            name: next(kind for kind in type(self.form).__mro__ if name in vars(kind)) for name in ("runs", "batches")
+        }
+        return self.form.runs(ROWS_PER_BATCH) if issubclass(own["runs"], own["batches"]) else None
 
 
 @dataclass(frozen=True, eq=False)
