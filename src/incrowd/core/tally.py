@@ -170,9 +170,9 @@ def code_column(name: str, raw: pl.Series, hierarchy: Hierarchy, texts: TextRule
     numbered = raw if raw.dtype == pl.Enum else raw.cast(pl.Enum(values.filter(known)))
     place = numbered.to_physical().cast(pl.Int64)
     if not raw.null_count():
-        return tree, value_codes[place.to_numpy()]
+        return tree, value_codes.take(place.to_numpy())  # which lets other threads run
     codes = np.append(value_codes[known.to_numpy()], np.int32(MISSING))  # -1 is the last
-    return tree, codes[place.fill_null(-1).to_numpy()]
+    return tree, codes.take(place.fill_null(-1).to_numpy())
 
 
 def group_tuples(codes: Codes, sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

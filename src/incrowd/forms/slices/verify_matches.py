@@ -81,7 +81,11 @@ def verify_matches(
         own = [secret for secret in slices.secrets if secret.column == place]
         return column, [read_secret(secret, column, written, l, counts) for secret in own]
 
-    found = do_together([partial(read, place) for place in range(slices.columns)], steps=written.tuples.size)
+    # Those with secrets first: they take longest, and others are done beside them.
+    with_secrets = {secret.column for secret in slices.secrets}
+    order = sorted(range(slices.columns), key=lambda place: place not in with_secrets)
+    done = do_together([partial(read, place) for place in order], steps=written.tuples.size)
+    found = [done[order.index(place)] for place in range(slices.columns)]
     columns, secrets = [column for column, _ in found], [hidden for _, own in found for hidden in own]
     # A column in which all are alike tells nobody from anybody: every share there is 1.
     varying = [place for place, column in enumerate(columns) if column.entries.kinds > 1]

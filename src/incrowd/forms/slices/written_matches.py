@@ -128,7 +128,7 @@ def read_column(slices: Slices, written: Permuted, place: int, counts: Counts | 
     known = np.ascontiguousarray(slices.known[:, place])
     kinds = int(known.max(initial=0)) + 1
     buckets = int(written.bucket_of.max()) + 1
-    keys, rows, entry_of = count_keys(written.bucket_of * kinds + known[written.tuples[place]], counts)
+    keys, rows, entry_of = count_keys(written.bucket_of * kinds + known.take(written.tuples[place]), counts)
     owner, parts = np.divmod(keys, kinds)
     sizes = np.bincount(owner, weights=rows, minlength=buckets).astype(np.int64)
     return Column(_Lists(kinds, starts_of(owner, buckets), parts), rows, sizes, entry_of)
@@ -137,7 +137,7 @@ def read_column(slices: Slices, written: Permuted, place: int, counts: Counts | 
 def read_secret(secret: Secret, column: Column, written: Permuted, l: Fraction, counts: Counts | None) -> Hidden:
     """Count the sensitive values that are written beside each known part of each bucket."""
     kinds = int(secret.codes.max()) + 1
-    keys, rows, _ = count_keys(column.entry_of * kinds + secret.codes[written.tuples[secret.column]], counts)
+    keys, rows, _ = count_keys(column.entry_of * kinds + secret.codes.take(written.tuples[secret.column]), counts)
     entry, codes = np.divmod(keys, kinds)
     starts, codes, rows = secret.counted_values(starts_of(entry, len(column.rows)), codes, rows)
     most, of_entry = np.maximum.reduceat(rows, starts[:-1]), np.add.reduceat(rows, starts[:-1])
@@ -155,7 +155,7 @@ def _above_bound(most: Counts, rows: Counts, l: Fraction) -> Bools:
 def count_keys(keys: Ints, counts: Counts | None) -> tuple[Ints, Counts, Ints]:
     """Return the distinct keys in ascending order, how many rows have each, and which of them each row has."""
     order = np.argsort(keys, kind="stable")  # fast where rows are written bucket by bucket
-    ordered = keys[order]
+    ordered = keys.take(order)  # which lets other threads run
     new = np.append(True, ordered[1:] != ordered[:-1])
     starts = np.flatnonzero(new)
     rows = np.diff(np.append(starts, len(keys))) if counts is None else np.add.reduceat(counts[order], starts)

@@ -40,7 +40,11 @@ def contingency(
     `most_names` most frequent are told apart, the rest being one. Rare values would make any two attributes look
     as if they hung together.
     """
-    coarse = [coarsen(tally.trees[name], tally.value_counts(name), bins, binning, most_names) for name in attributes]
+
+    def coarse_codes(name: str) -> Codes:
+        return coarsen(tally.trees[name], tally.value_counts(name), bins, binning, most_names)
+
+    coarse = do_together([partial(coarse_codes, name) for name in attributes], steps=tally.codes.size)
     codes = np.empty((len(tally), len(attributes)), dtype=np.int32)
 
     def fill(place: int, name: str) -> None:
