@@ -33,9 +33,9 @@ lint: $(VENV)/.test-installed
 types: $(VENV)/.test-installed
 	$(BIN)/mypy
 
-# Three processes for two cores: the one that waits for Spark leaves one idle. `tests/conftest.py` keeps tests together that share something.
+# Four processes for two cores: with three, those that wait for Spark, browsers and other processes leave a quarter idle. `tests/conftest.py` keeps tests together that share something.
 tests: $(VENV)/.test-installed
-	$(BIN)/python -m pytest -n 3 $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 4 $(PYTEST_ARGS)
 
 # What a user has who installs nothing else: the packages of the tests would hide that one is missing.
 bare: $(CORE)/.made
