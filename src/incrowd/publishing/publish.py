@@ -115,6 +115,7 @@ def publish(
         schema has a person column, people are taken, with all their rows; under differential privacy, rows.
     seed : makes chance repeatable: the same table gives the same release (default: the operating system's chance).
         Such a release is for tests: whoever knows or guesses the seed can undo what chance hides, so it is marked.
+        Synthetic rows may differ on another processor, which rounds the sums that they are drawn from in another way.
     pseudonym_key : makes pseudonyms and shifts of dates that can be repeated (default: a key that is drawn now and
         forgotten).
     ledger : where releases of this data holding are written down, with what they cost. What a private method costs is
