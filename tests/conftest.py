@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# Three processes of tests share two cores: threads of linear algebra would only wait for each other, and busily.
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+# Processes of tests share the cores: threads would only wait for each other, and busily. That results are the same with
+# any number of threads is what `tests/common/test_threads.py` and others show, which ask for several.
+for _name in ("INCROWD_THREADS", "POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 
 # The same tables in every run, no files left behind, and no failure because another process was busy. A test that says
