@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -151,5 +152,35 @@ def test_pooled_single_columns_are_the_best_linear_estimate() -> None:
     scale = np.sqrt(weights)
     best, *_ = np.linalg.lstsq(np.array(lines) * scale[:, None], np.array(seen) * scale, rcond=None)
     np.testing.assert_allclose(pooled.counts[1:], best)
-    assert pooled.variance < single.variance
+    covariance = np.linalg.inv((np.array(lines).T * weights) @ np.array(lines))
+    for matches in product((0.0, 1.0), repeat=4):
+        asked = np.array(matches)
+        share = np.bincount([0, 0, 1, 2], weights=asked) / (2, 1, 1)
+        noise = pooled.noise(1)
+        to_the_total = (share @ noise.variances) ** 2 / noise.variances.sum()  # it goes where the total is known
+        found_variance = noise.of(asked[None, :], pooled.variance)[0] + to_the_total
+        assert found_variance == pytest.approx(asked @ covariance @ asked)
     assert found.pooled(STARTS)[1].counts[0] == found.singles[1].counts[0]
+
+
+def test_the_noise_of_one_condition_is_that_of_many_draws() -> None:
+    """With pairs, so that neighbouring codes are counted together too; no count is near 0."""
+    rng = np.random.default_rng(5)
+    tree = tree_of(rng)
+    whole = Spreading.of(tree, STARTS, singles_of(rng, int(tree.noisy.sum())))
+    true = [np.rint(one) for one in whole.singles]
+    expected = {pair: whole.expected(pair, (CELLS[pair[0]], CELLS[pair[1]])) for pair in ((0, 1), (0, 2))}
+    found = []
+    asked = questions(np.random.default_rng(6), 12, 0)
+    for _ in range(300):
+        singles = tuple(Single(one + np.array([0, *rng.normal(0, 3.0, len(one) - 1)]), 9.0) for one in true)
+        pairs = tuple(
+            Pair(pair, (CELLS[pair[0]], CELLS[pair[1]]), rows + rng.normal(0, 1.5, rows.shape), 2.25)
+            for pair, rows in expected.items()
+        )
+        noisy = tree.noisy + np.rint(rng.normal(0, 2.0, tree.noisy.shape)).astype(np.int64)
+        spreading = Spreading.of_margins(replace(tree, noisy=noisy), STARTS, Margins(singles, pairs))
+        found.append([answered(spreading, one) for one in asked])
+    told = [spreading.noise(0, one[0]) for one in asked]
+    for one, variance, each in zip(asked, np.var(found, axis=0), told, strict=True):
+        assert 0.75 * variance <= each <= 1.6 * variance, one

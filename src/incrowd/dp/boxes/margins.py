@@ -20,6 +20,7 @@ from incrowd.dp.accountant import Accountant
 from incrowd.dp.boxes.coded_rows import People
 from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
+from incrowd.dp.marginals.told_variance import WideNoise
 from incrowd.dp.selection import permute_and_flip
 
 _PEOPLE_PER_NOISE = 4
@@ -34,6 +35,14 @@ class Single:
 
     counts: Ints | Floats
     variance: float
+    """Of one code, as far as it has noise of its own."""
+    wide: WideNoise | None = None
+    """The noise of cells of several codes, where pairs of columns tell more of these: a cell for each code if None."""
+
+    def noise(self, start: int) -> WideNoise:
+        """Return the noise of its cells; codes begin at `start`."""
+        codes = len(self.counts) - start
+        return self.wide or WideNoise(np.arange(codes), np.full(codes, self.variance))
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +87,8 @@ class Margins:
             best, precise = best + weight * pair.counts.sum(axis=1 - axis), precise + weight
         counts = single.counts.astype(np.float64)
         counts[start:] += ((best / precise - sums) / np.maximum(codes, 1))[cells]
-        spread = float((1 / precise)[codes > 0].sum() / max(len(cells), 1))
-        return Single(counts, spread)
+        there, wide_of = np.unique(cells, return_inverse=True)
+        return Single(counts, single.variance, WideNoise(wide_of, (1 / precise)[there]))
 
 
 def count_singles(

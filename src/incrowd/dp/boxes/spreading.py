@@ -11,7 +11,7 @@ them, and are in the table too. Cost: rounds × boxes × columns, and for a ques
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -21,6 +21,7 @@ from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
 from incrowd.dp.boxes.consistency import non_negative, pooled_variances, whole
 from incrowd.dp.boxes.margins import Margins, Pair, Single, all_pairs
 from incrowd.dp.boxes.noisy_tree import NoisyTree
+from incrowd.dp.marginals.told_variance import WideNoise
 
 _ROUNDS = 12
 _PAIR_ROUNDS = 15
@@ -28,7 +29,7 @@ _MOST_STEP = 4.0
 _FEW = 0.5
 """A value has at least so many rows, as far as spreading goes: a count of none may be noise."""
 _TINY = 1e-9
-_ROUGH = 1.4
+_ROUGH = 1.15
 """What raking, and counts that are never below 0, add to the variance of noise; and its tails, which are Laplace's."""
 _MOST_CELLS = 256
 """So many cells a table of a question may have, with columns that link those that are asked about."""
@@ -57,11 +58,14 @@ class Spreading:
     """How frequent each code of a column is, up to a factor that is the same for a box's codes."""
     singles: tuple[Floats, ...]
     """About how many rows have each code of a column."""
+    noises: tuple[WideNoise, ...]
+    """What noise there is in these: of wide cells,"""
     variances: tuple[float, ...]
-    """What noise there is in these."""
+    """and of the codes inside of them, next to each other."""
     pairs: Mapping[tuple[int, int], tuple[tuple[Ints, Ints], Floats]]
     """The cells and about how many rows are in them, of pairs that were counted."""
     total: float
+    total_variance: float
 
     @classmethod
     def of(cls, tree: NoisyTree, starts: Sequence[int], singles: Sequence[Single]) -> Spreading:
@@ -70,7 +74,8 @@ class Spreading:
         leaves = tree.leaves
         lows, highs = tree.lows[leaves], tree.highs[leaves]
         rows = non_negative(tree.parents, tree.estimates, spread)[leaves]
-        total = _total(tree, spread, starts, singles)
+        noises = tuple(one.noise(start) for one, start in zip(singles, starts, strict=True))
+        total, total_variance = _total(tree, spread, starts, singles, noises)
         known = [_not_negative(one.counts, start, total) for one, start in zip(singles, starts, strict=True)]
         there = rows.sum()
         rows = rows * (total / there) if there > 0 else np.full(rows.shape, total / max(rows.size, 1))
@@ -90,7 +95,7 @@ class Spreading:
         rows = rows * (classes / np.maximum(rows.sum(axis=0), _TINY))[None, :]
         rows = rows * (total / max(float(rows.sum()), _TINY))
         variances = tuple(one.variance for one in singles)
-        return cls(lows, highs, rows, tuple(frequencies), tuple(known), variances, {}, total)
+        return cls(lows, highs, rows, tuple(frequencies), tuple(known), noises, variances, {}, total, total_variance)
 
     def with_pairs(self, pairs: Sequence[Pair]) -> Spreading:
         """Return the same with what was counted of pairs, as far as it is worth more than what is expected."""
@@ -98,8 +103,7 @@ class Spreading:
         for pair in pairs:
             expected = self.expected(pair.columns, pair.cells)
             found[pair.columns] = (pair.cells, _improved(expected, pair))
-        fields = (self.lows, self.highs, self.rows, self.frequencies, self.singles, self.variances)
-        return Spreading(*fields, found, self.total)
+        return replace(self, pairs=found)
 
     @classmethod
     def of_margins(cls, tree: NoisyTree, starts: Sequence[int], margins: Margins) -> Spreading:
@@ -294,9 +298,12 @@ class Spreading:
 
     def noise(self, column: int, matches: Bools) -> float:
         """Return the variance that noise gives to a count of one condition."""
-        codes = max(int((self.singles[column] > 0).sum()), 1)
-        several = int(matches.sum())
-        return self.variances[column] * several * max(1 - several / codes, 1 / codes) * _ROUGH
+        wide = self.noises[column]
+        asked = matches[len(matches) - len(wide.wide_of) :].astype(np.float64)[None, :]
+        # Counts agree with all rows: each cell is moved to these by its share of the noise.
+        moved = np.bincount(wide.wide_of, weights=asked[0]) / np.bincount(wide.wide_of) @ wide.variances
+        of_all = self.total_variance * (moved / max(float(wide.variances.sum()), _TINY)) ** 2
+        return (float(wide.of(asked, self.variances[column])[0]) + float(of_all)) * _ROUGH
 
     def share_of_rows(self, column: int, matches: Bools) -> float:
         """Return about which share of all rows satisfies a condition."""
@@ -336,16 +343,18 @@ def _single(lows: Codes, highs: Codes, rows: Floats, frequencies: Floats, column
     return np.asarray(np.cumsum(opens)[:-1] * frequencies)
 
 
-def _total(tree: NoisyTree, spread: Floats, starts: Sequence[int], singles: Sequence[Single]) -> float:
-    """Return the best estimate of all rows: fewer counts have less noise."""
+def _total(
+    tree: NoisyTree, spread: Floats, starts: Sequence[int], singles: Sequence[Single], noises: Sequence[WideNoise]
+) -> tuple[float, float]:
+    """Return the best estimate of all rows, and its variance: fewer counts have less noise."""
     roots = tree.parents < 0
     totals = [float(tree.estimates[roots].sum())]
     variances = [max(float(spread[roots].sum()) * tree.noisy.shape[1], _TINY)]
-    for one, start in zip(singles, starts, strict=True):
+    for one, start, noise in zip(singles, starts, noises, strict=True):
         totals.append(float(one.counts[start:].sum()))
-        variances.append(max(one.variance * (len(one.counts) - start), _TINY))
+        variances.append(max(float(noise.variances.sum()), _TINY))
     weights = 1 / np.array(variances)
-    return max(float(weights @ np.array(totals) / weights.sum()), 0.0)
+    return max(float(weights @ np.array(totals) / weights.sum()), 0.0), 1 / float(weights.sum())
 
 
 def _not_negative(counts: Ints | Floats, start: int, total: float) -> Floats:
