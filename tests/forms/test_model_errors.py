@@ -26,6 +26,13 @@ def test_a_condition_that_everybody_satisfies_changes_nothing() -> None:
     assert several_conditions([0.3, 1.0], [0.0, 0.0], 1000.0, 0.05)[1] == 1.0  # a model is never right to less
 
 
+def test_what_is_known_with_each_of_the_others_adds_no_dependence() -> None:
+    shares, noise = [0.3, 0.6, 0.5], [400.0, 100.0, 50.0]
+    known, spread = several_conditions(shares, noise, 1000.0, 0.05, [2])
+    assert known == several_conditions(shares, noise, 1000.0, 0.05)[0]
+    assert spread == pytest.approx(0.5 * several_conditions(shares[:2], noise[:2], 1000.0, 0.05)[1])
+
+
 def test_more_noise_means_that_less_is_known_of_columns_together() -> None:
     assert usual_dependence([100.0, 400.0], 10_000, 0.3) < usual_dependence([10_000.0, 40_000.0], 10_000, 0.3)
     assert usual_dependence([1e12], 10, 0.3) == usual_dependence([1e14], 10, 0.3)  # a correlation is never near one

@@ -6,6 +6,7 @@ The tables are made up here, and no constant was chosen on them: a hidden group 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ def held(release: ic.Release, frame: pl.DataFrame, seed: int) -> list[bool]:
     return found
 
 
-@pytest.mark.parametrize("method", [ic.MarginalSynthesis, ic.AdaptiveSynthesis])
+@pytest.mark.parametrize("method", [ic.MarginalSynthesis, ic.AdaptiveSynthesis, ic.ConsistentDiffGen])
 def test_intervals_of_models_hold_the_truth_about_as_often_as_they_say(method: Any) -> None:
     """Questions of one release share its noise, and single releases hold 89 to 100 %: several are taken together."""
     all_held = []
@@ -70,6 +71,22 @@ def test_intervals_without_noise_or_dependence_would_not(left_out: dict[str, Any
     measured = release.form.measured  # type: ignore[attr-defined]
     object.__setattr__(measured, "errors", replace(measured.errors, **left_out))
     assert np.mean(held(release, frame, 1)) < 0.91
+
+
+def test_of_columns_by_class_noise_is_all_that_is_unknown(tmp_path: Path) -> None:
+    """And files say the same."""
+    found = []
+    for seed in range(6):
+        release, frame = published(ic.MarginalSynthesis("0.5"), seed)
+        release.save(tmp_path / str(seed))
+        opened = ic.open_release(tmp_path / str(seed))
+        for query in natural_queries(frame.select("a", "b", "c", "d"), 30, seed):
+            name = next(iter(query))
+            asked = {name: query[name], "e": f"e{seed % SIZES['e']}"}
+            estimate = opened.estimate(asked)
+            assert estimate == release.estimate(asked)
+            found.append(estimate.low - 0.5 <= true_count(frame, asked) <= estimate.high + 0.5)
+    assert 0.91 <= np.mean(found) <= 0.99
 
 
 def test_intervals_of_a_private_table_hold_the_truth_about_as_often_as_they_say() -> None:

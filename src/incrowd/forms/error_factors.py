@@ -59,6 +59,8 @@ class ErrorFactors:
     """The variance of all rows; 0 in older files."""
     dependence: float = 0.0
     """The correlation that a model is wrong by before it is measured (`model_errors.py`); 0 in older files."""
+    by_class: bool = False
+    """Whether a model knows every column by class, up to noise; not told in older files."""
 
     def count(self, center: float, noise: float, spread: float, conditions: int) -> NoisyCount:
         """Return a count with its interval: `noise` is a variance, `spread` a standard deviation if coins were tossed.
@@ -74,7 +76,7 @@ class ErrorFactors:
         """Return it as plain values, for a file."""
         told = {"factors": list(self.factors), "offsets": list(self.offsets), "noise": self.noise}
         of_columns = {"columns": dict(self.columns), "widths": dict(self.widths)}
-        of_model = {**of_columns, "rows": self.rows, "dependence": self.dependence}
+        of_model = {**of_columns, "rows": self.rows, "dependence": self.dependence, "by_class": self.by_class}
         return {**told, **of_model, "measured": self.measured}
 
     @classmethod
@@ -100,8 +102,9 @@ class ErrorFactors:
                 raise wrong
             by_name.append({str(name): float(one) for name, one in found.items()})
         columns, widths = by_name
-        measured = told.get("measured") is True
-        return cls(numbers[0], numbers[1], measured, float(noise), columns, widths, float(rows), float(dependence))
+        measured, by_class = (told.get(name) is True for name in ("measured", "by_class"))
+        sure = float(rows), float(dependence), by_class
+        return cls(numbers[0], numbers[1], measured, float(noise), columns, widths, *sure)
 
 
 def _is_size(number: object) -> bool:

@@ -72,6 +72,7 @@ class MeasuredBoxes:
             widths={name: one.width for name, one in columns.items() if one.width > 0},
             rows=tree.rows_noise,
             dependence=dependence,
+            by_class=tree.by_class,
         )
         return cls(schema, trees, replace(tree, agreed=agreed), class_codes, errors)
 
@@ -152,8 +153,12 @@ class MeasuredBoxes:
         known = [one for one in noise if one is not None]
         if len(known) < len(noise) or not self.errors.dependence:
             return center, 0.0, _of_model(center, self._all_rows)
+        of_class = [place for place, name in enumerate(asked) if self.errors.by_class and name in self.schema.sensitive]
+        if of_class and len(asked) - len(of_class) == 1:
+            of_column = next(one for place, one in enumerate(known) if place not in of_class)
+            return center, max(of_column * self._part_of_classes(asked), 1.0), 0.0
         shares = [self._share_of_rows(name, matches) for name, matches in asked.items()]
-        return center, *several_conditions(shares, known, self._all_rows, self.errors.dependence)
+        return center, *several_conditions(shares, known, self._all_rows, self.errors.dependence, of_class)
 
     def _noise_of_column(self, name: str, matches: Bools) -> float | None:
         """Return the variance of a count of one condition, where rows come from a model that has a column's counts."""
@@ -200,6 +205,14 @@ class MeasuredBoxes:
     @cached_property
     def _known_runs(self) -> dict[str, tuple[Ints, Ints, Ints]]:
         return {}
+
+    def _part_of_classes(self, asked: Mapping[str, Bools]) -> float:
+        """Return which part of all classes a question is about, whether there are rows of them or not."""
+        found = 1.0
+        for name, start in self._class_starts.items():
+            if name in asked:
+                found *= float(asked[name][start:].mean())
+        return found
 
     @cached_property
     def _class_starts(self) -> dict[str, int]:

@@ -28,13 +28,16 @@ def usual_dependence(variances: Collection[float], rows: float, unknown: float) 
 
 
 def several_conditions(
-    shares: Sequence[float], noise: Sequence[float], rows: float, dependence: float
+    shares: Sequence[float], noise: Sequence[float], rows: float, dependence: float, known_with: Collection[int] = ()
 ) -> tuple[float, float]:
-    """Return the variance of noise and the standard deviation of what a model is wrong by, from each condition's."""
+    """Return the variance of noise and the standard deviation of what a model is wrong by, from each condition's.
+
+    What the conditions at `known_with` have in common with each other one is known.
+    """
     known, unknown = 0.0, 0.0
     for place, each in enumerate(noise):
         known += each * _product(shares, {place}) ** 2
-    for one, other in combinations(range(len(shares)), 2):
+    for one, other in combinations((place for place in range(len(shares)) if place not in known_with), 2):
         mixed = math.prod(shares[place] * (1 - shares[place]) for place in (one, other))
         unknown += mixed * _product(shares, {one, other}) ** 2
     return known, max(dependence * rows * math.sqrt(max(unknown, 0.0)), _ONE_ROW)

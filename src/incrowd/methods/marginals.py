@@ -143,7 +143,16 @@ class MarginalSynthesis(PrivateMethod):
         if len(made) > len(cuts):
             made, made_classes = made[:-1], made[-1]
         known = (*noise, of_class)
-        return as_boxes(made, made_classes, cuts, people.class_count, known, counted.rows_noise, _DEPENDENCE)
+        return as_boxes(
+            made,
+            made_classes,
+            cuts,
+            people.class_count,
+            known,
+            counted.rows_noise,
+            _DEPENDENCE,
+            by_class=class_count > 1,
+        )
 
 
 def _noise_of_class(singles: Sequence[Column]) -> ColumnNoise:

@@ -39,10 +39,13 @@ def as_boxes(
     noise: Sequence[ColumnNoise],
     rows_noise: float,
     dependence: float,
+    *,
+    by_class: bool = False,
 ) -> tuple[NoisyTree, NDArray[np.int64]]:
     """Return the distinct combinations of quasi-identifiers as boxes that nobody counted, and their rows by class.
 
-    `noise` is that of the count of one cell of each column, and last of one class; `rows_noise` of all rows.
+    `noise` is that of the count of one cell of each column, and last of one class; `rows_noise` of all rows. `by_class`
+    says that the columns' noise is that of counts by class.
     """
     cells = np.stack(made, axis=1).astype(np.int32)
     box_of, first = group_tuples(cells, [len(cut.runs) for cut in cuts])
@@ -54,5 +57,5 @@ def as_boxes(
     codes = [cut.runs[-1][1] - cut.runs[0][0] for cut in cuts]
     each = [one.of_codes(len(cut.runs), many) for one, cut, many in zip(noise, cuts, codes, strict=False)]
     known = (*each, noise[-1])
-    tree = NoisyTree(nowhere, lows, highs, counts, unknown, None, None, known, rows_noise, dependence)
+    tree = NoisyTree(nowhere, lows, highs, counts, unknown, None, None, known, rows_noise, dependence, by_class)
     return tree, counts

@@ -36,6 +36,7 @@ class NoisyTree:
     are single columns and pairs that were counted beside the boxes. Where rows come from a model, `column_noise` is the
     variance that noise gives to the count of one code of each column, and last of one class; `rows_noise` to all rows.
     `dependence` is φ² next to noise and rows (`forms/model_errors.py`): less where more columns were counted together.
+    `by_class` says that the columns' noise is that of counts by class: it is all that is unknown of a column and these.
     """
 
     parents: Ints
@@ -48,6 +49,7 @@ class NoisyTree:
     column_noise: tuple[ColumnNoise, ...] = ()
     rows_noise: float = 0.0
     dependence: float = 0.3
+    by_class: bool = False
 
     @property
     def estimates(self) -> Floats:
