@@ -166,10 +166,10 @@ def code_column(name: str, raw: pl.Series, hierarchy: Hierarchy, texts: TextRule
         values = raw.unique()
     tree, value_codes = hierarchy.build(name, texts.read(values))
     # Polars numbers the values of an Enum in the order given, which is faster than a join.
-    known = values.is_not_null()
-    numbered = raw if raw.dtype == pl.Enum else raw.cast(pl.Enum(values.filter(known)))
+    known = values.is_not_null() if values.has_nulls() else None
+    numbered = raw if raw.dtype == pl.Enum else raw.cast(pl.Enum(values if known is None else values.filter(known)))
     place = numbered.to_physical().cast(pl.Int64)
-    if not raw.null_count():
+    if known is None:
         return tree, value_codes.take(place.to_numpy())  # which lets other threads run
     codes = np.append(value_codes[known.to_numpy()], np.int32(MISSING))  # -1 is the last
     return tree, codes.take(place.fill_null(-1).to_numpy())

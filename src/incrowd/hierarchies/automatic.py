@@ -30,13 +30,20 @@ class Automatic(Hierarchy):
 
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
         """Choose by looking at the values, and say so in the tree."""
-        tree, codes = propose(values).build(column, values)
+        natural = natural_kind(values)
+        proposed = _fitting(natural)
+        if isinstance(proposed, Flat):  # what looks like what is found once
+            return proposed.build_natural(column, natural)
+        tree, codes = proposed.build(column, values)
         return replace(tree, from_data=True), codes
 
 
 def propose(values: pl.Series) -> Hierarchy:
     """Return the hierarchy that fits the look of the values."""
-    natural = natural_kind(values)
+    return _fitting(natural_kind(values))
+
+
+def _fitting(natural: pl.Series) -> Hierarchy:
     if natural.dtype.is_numeric():
         return _intervals(natural)
     if natural.dtype.is_temporal():

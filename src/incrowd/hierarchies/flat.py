@@ -26,7 +26,10 @@ class Flat(Hierarchy):
 
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
         """Order the values as numbers, dates or text, whichever all of them are."""
-        natural = natural_kind(values)
+        return self.build_natural(column, natural_kind(values))
+
+    def build_natural(self, column: str, natural: pl.Series) -> tuple[Tree, Codes]:
+        """Order values that are what they look like already."""
         distinct, codes = code_values(natural)
         return grow(column, distinct, kind_of(distinct), from_data=True), codes
 

@@ -168,7 +168,10 @@ class Intervals(Hierarchy):
     def _bound(self, steps: Floats) -> Floats:
         """Return where the finest interval of this number begins, without the noise of binary fractions."""
         exact = steps * self.widths[0] + self.origin
-        return np.where(exact == np.floor(exact), exact, pl.Series(exact).round_sig_figs(15).to_numpy())
+        whole = exact == np.floor(exact)
+        if whole.all():
+            return exact
+        return np.where(whole, exact, pl.Series(exact).round_sig_figs(15).to_numpy())
 
 
 def _names(lows: Floats, highs: Floats) -> pl.Series:

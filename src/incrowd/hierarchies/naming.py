@@ -240,33 +240,25 @@ def _find_nodes(tree: Tree, lows: Codes, highs: Codes, *, highest: bool, level: 
 
 def _write_labels(tree: Tree, number: int, found: _Nodes) -> pl.Series:
     """Write each run as the root, as a name or as a set of names; null where it has none, which is missing."""
-    written = pl.Series([None], dtype=pl.String).new_from_index(0, number)
-    nodes = pl.DataFrame({"run": found.runs, "level": found.levels, "node": tree.nodes[found.levels, found.codes]})
-    names = _write_nodes(tree, nodes.select("level", "node").unique())
-    sets = (
-        nodes.join(names, on=["level", "node"], how="left", maintain_order="left")
-        .group_by("run", maintain_order=True)
-        .agg("name", "member")
-        .select(
-            "run",
-            label=pl.when(pl.col("name").list.len() == 1)
-            .then(pl.col("name").list.first())
-            .otherwise("{" + pl.col("member").list.join(", ") + "}"),
-        )
-    )
-    written = written.scatter(np.flatnonzero(found.root), labels.ANY)
-    return written.scatter(sets["run"], sets["label"])
-
-
-def _write_nodes(tree: Tree, nodes: pl.DataFrame) -> pl.DataFrame:
-    """Write each node's name as it stands alone and as a member of a set."""
-    names = [tree.names[level][node] for level, node in nodes.iter_rows()]
+    keys = found.levels * np.int64(tree.size) + tree.nodes[found.levels, found.codes]
+    nodes, node_of = np.unique(keys, return_inverse=True)
+    names = [tree.names[key // tree.size][key % tree.size] for key in nodes.tolist()]
     # Names of intervals are ranges already, and need quotes only where a comma would separate them.
     alone = names if tree.ordered else [labels.write_name(name) for name in names]
-    return nodes.with_columns(
-        name=pl.Series(alone, dtype=pl.String),
-        member=pl.Series([labels.write_member(name) for name in names], dtype=pl.String),
+    single = np.bincount(found.runs, minlength=number)[found.runs] == 1
+    label_of = np.where(found.root, 1, 0)
+    label_of[found.runs[single]] = node_of[single] + 2
+    written = pl.Series([None, labels.ANY, *alone], dtype=pl.String).gather(label_of)
+    if single.all():
+        return written
+    members = pl.Series([labels.write_member(name) for name in names], dtype=pl.String).gather(node_of[~single])
+    sets = (
+        pl.DataFrame({"run": found.runs[~single], "member": members})
+        .group_by("run", maintain_order=True)
+        .agg("member")
+        .select("run", label="{" + pl.col("member").list.join(", ") + "}")
     )
+    return written.scatter(sets["run"], sets["label"])
 
 
 def widen_to_showable(tree: Tree, lows: Codes, highs: Codes) -> tuple[Codes, Codes]:

@@ -199,7 +199,7 @@ def grow(
     nodes = [np.arange(len(values), dtype=np.int32)]
     for level, names_above in enumerate(ancestors, start=1):
         opens = np.ones(len(values), dtype=bool)
-        opens[1:] = (names_above != names_above.shift(1)).to_numpy()[1:]
+        opens[1:] = (names_above.slice(1) != names_above.head(-1)).to_numpy()
         above = np.cumsum(opens).astype(np.int32) - 1
         distinct = names_above.filter(pl.Series(opens))
         _refuse_scattered(column, level, distinct, quoted=declared)

@@ -27,6 +27,8 @@ _LATER_IN_THE_DAY = r"^.{10}(?: 00:00:00.|.(?:[^0]|0[^0]|00:[^0]|00:0[^0]|00:00:
 """A time of day that is not midnight, or one with a zone, of which midnight is another time elsewhere."""
 _MOST_DIGITS = 38
 """As many digits as a decimal has."""
+_FEW = 500
+"""So few texts are looked up one by one in less time than Polars takes to plan a join."""
 
 
 def as_numbers(values: pl.Series) -> pl.Series | None:
@@ -186,7 +188,19 @@ def natural_kind(values: pl.Series) -> pl.Series:
     if values.dtype == pl.String:
         if values.null_count() == len(values):
             return values
-        if not values.str.contains(_LEADING_ZERO).any():
+        text = pl.col("text")
+        digits, floats, zeros = (
+            values.to_frame("text")
+            .select(
+                digits=text.str.contains("[0-9]").any(),
+                floats=text.str.strip_chars().cast(pl.Float64, strict=False).count(),
+                zeros=text.str.contains(_LEADING_ZERO).any(),
+            )
+            .row(0)
+        )
+        if not digits and floats < values.count():  # no number, unless `inf` is one, no date, and one spelling of each
+            return values
+        if not zeros:
             numbers = as_numbers(values)
             if numbers is not None and (not numbers.dtype.is_float() or _exact(values, numbers)):
                 return numbers
@@ -263,6 +277,8 @@ def code_values(values: pl.Series) -> tuple[pl.Series, Codes]:
     """Return the sorted distinct values without missing, and each value's code among them; missing is 0."""
     missing = values.null_count() > 0  # most columns miss nothing, and each step of Polars has its price
     distinct = (values.drop_nulls() if missing else values).unique().sort()
+    if values.dtype == pl.String:
+        return distinct, code_among(values, distinct)
     physical = values.to_physical()
     if not physical.dtype.is_numeric() or physical.dtype.is_decimal() or physical.dtype in (pl.Int128, pl.UInt128):
         return distinct, code_among(values, distinct)
@@ -275,6 +291,10 @@ def code_values(values: pl.Series) -> tuple[pl.Series, Codes]:
 
 def code_among(values: pl.Series, distinct: pl.Series) -> Codes:
     """Return each value's place, from 1, in `distinct`; 0 where it is missing and -1 where it is not there."""
+    if len(values) + len(distinct) <= _FEW and values.dtype == distinct.dtype == pl.String:
+        place: dict[str | None, int] = dict(zip(distinct.to_list(), range(1, len(distinct) + 1), strict=True))
+        place[None] = 0
+        return np.array([place.get(value, -1) for value in values.to_list()], dtype=np.int32)
     key = pl.DataFrame({"value": distinct, "code": np.arange(1, len(distinct) + 1, dtype=np.int32)})
     found = pl.DataFrame({"value": values}).join(key, on="value", how="left", maintain_order="left")
     codes = found["code"]
