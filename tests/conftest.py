@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +74,14 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     from incrowd.auditing.remedies import measuring
 
     monkeypatch.setattr(measuring, "MOST_SECONDS", 600.0)
+
+
+@pytest.fixture
+def few_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let audits ask 20 questions of each size in place of 300: for tests that have another subject."""
+    from incrowd.auditing import usefulness
+
+    monkeypatch.setattr(usefulness, "Queries", partial(usefulness.Queries, number=20))
 
 
 @pytest.fixture

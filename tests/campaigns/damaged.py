@@ -90,7 +90,7 @@ class Damaged(Campaign):
     """Releases that lack something, hold something else, or contradict themselves."""
 
     name = "damaged"
-    share = 20
+    share = 12
 
     def trial(self, number: int, place: Path) -> str | None:
         """Damage a release, and read it in one of the ways."""

@@ -142,8 +142,9 @@ def lasting(folder: Path) -> dict[str, bytes | None]:
     return {name: data for name, data in everything(folder).items() if not name.startswith(("results", "comparison"))}
 
 
+@pytest.mark.usefixtures("few_queries")
 def test_the_demo_publishes_checks_compares_and_can_be_run_again() -> None:
-    done = incrowd("demo", "--rows", "400", "--k", "8", "--l", "3", "--jobs", "1")
+    done = incrowd("demo", "--rows", "200", "--k", "8", "--l", "3", "--jobs", "1")
     assert (done.code, done.err) == (0, "")
     assert sorted(lasting(Path("demo"))) == [
         "audit.html",
@@ -160,12 +161,12 @@ def test_the_demo_publishes_checks_compares_and_can_be_run_again() -> None:
         quasi=["age", "sex", "education", "marital", "race", "birth_place"],
         sensitive=["occupation"],
     )
-    assert checked.rows == 400
+    assert checked.rows == 200
     assert checked.k >= 8
     assert checked.sensitive["occupation"].distinct_l >= 3
     assert "Singling out".lower() in Path("demo/audit.html").read_text(encoding="utf-8").lower()
     before = lasting(Path("demo"))
-    again = incrowd("demo", "--rows", "400", "--k", "8", "--l", "3", "--jobs", "1", "--json")
+    again = incrowd("demo", "--rows", "200", "--k", "8", "--l", "3", "--jobs", "1", "--json")
     assert lasting(Path("demo")) == before
     assert incrowd("publish", "demo/people.recipe.toml", "--force", "-q").code == 0
     assert lasting(Path("demo")) == before

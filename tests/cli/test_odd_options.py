@@ -33,7 +33,7 @@ COMMANDS = {
     "plan RECIPE": ["people.recipe.toml", "--epsilon", "1", "--delta", "1e-6"],
     "advise": ["people.recipe.toml", "--rate", "0.9", "--max-distortion", "0.5"],
     "attack": ["release", "--original", "people.csv"],
-    "audit": ["release", "--original", "people.csv", "--no-learning"],
+    "audit": ["release", "--original", "people.csv", "--no-learning", "--no-remedies"],
     "profile": ["people.csv", "--json"],
     "hierarchy": ["sex.csv"],
     "list": [],
@@ -44,7 +44,7 @@ SLOW = ("--figures", "--plot", "--master", "--engine")
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few_queries: None) -> None:
     """A table, a recipe, a hierarchy and a release in the current directory; a fault is raised as it is."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("INCROWD_DEBUG", "1")

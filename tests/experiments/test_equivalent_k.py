@@ -58,7 +58,7 @@ def test_rows_that_break_the_criterion(frame: pl.DataFrame, k: int) -> None:
     assert share == pytest.approx(naive_share(frame, release))
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(frame=frames, labels=st.sampled_from(["region", "hierarchy"]))
 def test_max_k_is_the_smallest_of_all(frame: pl.DataFrame, labels: str) -> None:
     table = opened(frame)

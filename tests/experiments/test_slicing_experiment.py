@@ -39,11 +39,11 @@ def test_a_small_run_writes_everything(tmp_path: Path) -> None:
     findings = run(
         Settings(
             l=(3,),
-            rows=1500,
+            rows=600,
             queries=20,
-            time_rows=(500, 2000),
-            rating_rows=600,
-            rating_items=16,
+            time_rows=(300, 1200),
+            rating_rows=300,
+            rating_items=10,
             repeats=1,
             adult=False,
         )
@@ -60,7 +60,7 @@ def test_a_small_run_writes_everything(tmp_path: Path) -> None:
 
 def test_several_runs_are_other_people() -> None:
     settings = Settings(
-        l=(3,), rows=600, queries=10, time_rows=(300, 1200), rating_rows=200, rating_items=6, repeats=2, adult=False
+        l=(3,), rows=300, queries=10, time_rows=(150, 600), rating_rows=100, rating_items=6, repeats=2, adult=False
     )
     findings = run(settings)
     one, two = (findings.results.filter(run=number) for number in (0, 1))

@@ -129,7 +129,7 @@ def broken(earlier: list[Seen], new: Seen, *, k: int, l: int, most: float = 1.0)
 
 @pytest.mark.parametrize("recipes", [("ward", "study", "invariant"), ("invariant", "study", "ward")])
 def test_the_ledger_refuses_exactly_what_the_adversary_breaks(tmp_path: Path, recipes: tuple[str, ...]) -> None:
-    tables = quarters(120, 4, turnover=0.1, changes=0.03, seed=len(recipes[0]))
+    tables = quarters(90, 4, turnover=0.1, changes=0.03, seed=len(recipes[0]))
     ledger = Ledger.create(tmp_path / "book", cap="0.7", people=True)
     key = ic.PseudonymKey.new()
     recorded: list[Seen] = []

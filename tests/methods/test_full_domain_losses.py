@@ -98,7 +98,7 @@ def all_vectors(tally: Tally, models: list[ic.Model], limit: float) -> list[Gene
     return found
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(rows=tables, models=required, limit=st.sampled_from([0.0, 0.2, 1.0]))
 def test_it_finds_the_best_of_all_vectors(rows: list[Row], models: list[ic.Model], limit: float) -> None:
     tally = tallied(rows)

@@ -117,7 +117,7 @@ def test_many_classes_and_much_noise_do_not_add_up_to_more_people() -> None:
     assert len(release.form.measured.class_codes) == 20
     few = [
         publish(frame(2000), MarginalSynthesis("0.05"), seed, quasi=["b", "c", "s"], sensitive=["a"]).rows
-        for seed in range(8)
+        for seed in range(5)
     ]
     assert np.mean(few) < 5000
 
@@ -201,7 +201,7 @@ def choices(with_row: bool, rng: np.random.Generator, spent: int) -> tuple[tuple
 @pytest.mark.slow
 def test_choices_are_as_private_as_promised_and_a_budget_spent_eight_times_is_found_out() -> None:
     honest, broken = (
-        audit(lambda with_row, rng, spent=spent: choices(with_row, rng, spent), runs=1000, rng=randomness(3))  # type: ignore[misc]
+        audit(lambda with_row, rng, spent=spent: choices(with_row, rng, spent), runs=500, rng=randomness(3))  # type: ignore[misc]
         for spent in (1, 8)
     )
     assert not honest.contradicts(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 import tomllib
 import zipfile
 from contextlib import chdir
@@ -276,9 +277,10 @@ def test_attacks_are_told_one_by_one(browser: Browser, project: dict[str, Any]) 
     now = browser.get(at(project)).json["version"]
     job = browser.post(at(project) + "/jobs", {"kind": "audit", "version": now}).json["id"]
     seen: list[int] = []
-    while browser.get(f"/api/jobs/{job}").json["state"] in ("waiting", "running"):
-        known = len(browser.get(f"/api/jobs/{job}").json["found"].get("attacks", []))
+    while (now_found := browser.get(f"/api/jobs/{job}").json)["state"] in ("waiting", "running"):
+        known = len(now_found["found"].get("attacks", []))
         seen += [known] if known not in seen else []
+        time.sleep(0.02)
     assert len(seen) > 2
     assert seen == sorted(seen)
 

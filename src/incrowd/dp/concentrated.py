@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
+from functools import lru_cache
 
 from incrowd.dp.budget import Budget
 from incrowd.dp.exact import as_decimal, many_digits, round_digits
@@ -56,6 +57,7 @@ def rho_of(budget: Budget) -> Fraction:
     return round_digits(found * (1 - _ERROR), _DIGITS, ROUND_FLOOR)
 
 
+@lru_cache(maxsize=1024)  # runs of one method pay the same prices, again and again
 def price_of(rho: Fraction, delta: Fraction) -> Budget:
     """Return the smallest ε, rounded up, that a ρ costs with a δ.
 
