@@ -16,7 +16,7 @@ from incrowd.experiments.sattar.settings import AVG_K, LAPLACE, MAX_K, OURS, RAW
 from tests.experiments import png
 
 TINY = {
-    "rows": (800, 1600),
+    "rows": (400, 800),
     "time_rows": (1000, 4000),
     "queries": 12,
     "folds": 2,
@@ -80,19 +80,19 @@ def test_numbers_make_sense(findings) -> None:
 
 
 def test_one_seed_one_result(findings) -> None:
-    again = run(Settings(**{**TINY, "rows": (800,)}, adult=False, only=("2", "4", "7")))
-    same = findings.results.filter(pl.col("figure").is_in(["2", "4", "7"]), pl.col("rows") == 800)
+    again = run(Settings(**{**TINY, "rows": (400,)}, adult=False, only=("2", "4", "7")))
+    same = findings.results.filter(pl.col("figure").is_in(["2", "4", "7"]), pl.col("rows") == 400)
     assert again.results.equals(same)
 
 
 def test_several_runs_have_chance_of_their_own_and_are_judged_together() -> None:
     told: list[str] = []
-    settings = Settings(**{**TINY, "rows": (800,), "repeats": 2}, adult=False, only=("7",))
+    settings = Settings(**{**TINY, "rows": (400,), "repeats": 2}, adult=False, only=("7",))
     found = run(settings, lambda stage, _: told.append(stage))
     one, two = (found.results.filter(run=number).drop("run") for number in (0, 1))
     assert one.drop("value").equals(two.drop("value"))
     assert not one["value"].equals(two["value"])
-    alone = run(Settings(**{**TINY, "rows": (800,)}, adult=False, only=("7",)))
+    alone = run(Settings(**{**TINY, "rows": (400,)}, adult=False, only=("7",)))
     assert alone.results.drop("run").equals(one)  # the first run is what the seed alone gives
     assert {"run 1 of 2: tables", "run 2 of 2: tables"} == set(told)
     verdicts = {claim.text: verdict for claim, verdict in found.verdicts}
