@@ -164,7 +164,9 @@ def present_values(tally: Tally, recoding: Recoding) -> dict[str, Bools]:
 def _number_shown(shown: pl.DataFrame, lows: Codes, highs: Codes) -> NDArray[np.int64]:
     """Number what a column shows by the order of its codes; what reads the same gets one number."""
     _, first, run = np.unique(_packed(lows, highs), return_index=True, return_inverse=True)
-    reads = shown.to_series() if shown.width == 1 else shown.to_struct()
+    reads = (shown.to_series() if shown.width == 1 else shown.to_struct()).alias(
+        "reads"
+    )  # a name may look like a pattern
     if reads.n_unique() == len(first) and reads.gather(first[run]).equals(reads):  # each run reads in a way of its own
         return run.astype(np.int64)
     keys = [f"key {place}" for place in range(shown.width)]
