@@ -28,7 +28,7 @@ def test_the_lectures_example_has_its_numbers() -> None:
 
 
 @given(seed=st.integers(0, 2**16))
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_in_groups_that_do_not_overlap_it_is_the_posterior(seed: int) -> None:
     dice = Random(seed)
     people, values, classes = dice.randint(1, 12), dice.randint(1, 5), dice.randint(1, 4)
@@ -52,7 +52,7 @@ def test_in_groups_that_do_not_overlap_it_is_the_posterior(seed: int) -> None:
 
 
 @given(seed=st.integers(0, 2**16))
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_where_groups_overlap_it_is_the_mean_over_groups(seed: int) -> None:
     dice = Random(seed)
     people, values, classes = dice.randint(1, 8), dice.randint(1, 4), dice.randint(1, 4)

@@ -62,7 +62,7 @@ def naive(rows: list[tuple[int, ...]]) -> dict[tuple[int, ...], float]:
     return found
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True)
 @given(st.lists(st.tuples(*[st.integers(0, 2)] * 2), min_size=2, max_size=30))
 def test_the_forest_is_that_of_the_formulas(rows: list[tuple[int, ...]]) -> None:
     expected = naive(rows)

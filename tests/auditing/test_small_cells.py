@@ -29,7 +29,7 @@ VALUES = {
 
 
 @pytest.mark.parametrize("kind", VALUES)
-@settings(max_examples=30)
+@settings(max_examples=18)
 @given(data=st.data())
 def test_no_bar_and_no_difference_of_bars_is_a_few_people(kind: str, data: st.DataObject) -> None:
     values = data.draw(st.lists(VALUES[kind], min_size=1, max_size=120))
@@ -88,7 +88,7 @@ def test_counts_below_a_handful_are_not_told() -> None:
     assert [told(count) for count in (0, 1, 4, 4.9, 5, 100)] == [0, None, None, None, 5, 100]
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 10**6), rows=st.integers(12, 90), k=st.integers(1, 6))
 def test_no_audit_tells_of_a_few_people(seed: int, rows: int, k: int) -> None:
     frame = inhabitants(rows, seed=seed)

@@ -60,7 +60,7 @@ def test_wasserstein_is_that_of_scipy_over_the_span(values: list[int], chosen: l
     assert found == pytest.approx(expected, abs=1e-9)
 
 
-@settings(max_examples=70)
+@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=0, max_size=60))
 def test_association_is_the_corrected_v_by_its_formula(pairs: list[tuple[int, int]]) -> None:
     joint = np.zeros((4, 5))

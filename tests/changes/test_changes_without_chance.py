@@ -26,7 +26,7 @@ def changed(change: Change, values: list[object], **more: object) -> list[object
     return change.recode(column(values, **more)).to_list()  # type: ignore[arg-type]
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True)
 @given(
     st.lists(st.integers(-(2**60), 2**60), min_size=1, max_size=20, unique=True),
     st.sampled_from([1, 2, 3, 7, 10, 50, 1000, 2**30]),
@@ -43,7 +43,7 @@ def test_fractions_are_rounded_without_a_tail() -> None:
     assert changed(ic.Rounding(0.5), [1, 2]) == [1.0, 2.0]
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True)
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=30, unique=True), st.integers(-60, 60))
 def test_ends_are_coded_as_a_loop_does_it(values: list[int], threshold: int) -> None:
     values = sorted(values)

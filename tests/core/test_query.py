@@ -18,7 +18,7 @@ from incrowd.errors import QueryError
 from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.values import spelled, spelling_of, spellings_of
 
-CHECKED = settings(deadline=None, derandomize=True, database=None, max_examples=15)
+CHECKED = settings(deadline=None, derandomize=True, database=None, max_examples=10)
 
 tables = st.lists(
     st.tuples(

@@ -170,7 +170,7 @@ def test_a_release_read_twice_has_one_shift_and_scans_agree(monkeypatch: pytest.
     assert scanned.to_polars().equals(whole)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=15)
 @given(
     days=st.lists(st.dates(date(1700, 1, 1), date(2200, 1, 1)) | st.none(), min_size=1, max_size=8),
     amounts=st.lists(st.integers(0, 4000), min_size=3, max_size=3),
@@ -219,7 +219,7 @@ def test_a_date_is_cut_to_its_unit(unit: Any) -> None:
         assert (None if after["visit"] is None else str(after["visit"])) == expected
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=22)
 @given(day=st.dates(), unit=st.sampled_from(UNITS), kind=st.sampled_from([pl.Date, pl.Datetime("us"), pl.String]))
 def test_every_day_of_the_calendar_has_its_unit(day: date, unit: Any, kind: Any) -> None:
     values = pl.Series([day]).cast(kind)

@@ -56,7 +56,7 @@ def test_the_gaussian_itself_keeps_what_its_price_promises(epsilon: str, delta: 
 
 
 @given(st.lists(st.floats(-3, 3), min_size=2, max_size=6), st.data())
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_a_choice_is_as_concentrated_as_it_costs(scores: list[float], data: st.DataObject) -> None:
     """Rényi divergences of the exponential mechanism, all outcomes added up, are below α·ε²/8."""
     epsilon = data.draw(st.floats(0.1, 5))
@@ -76,7 +76,7 @@ def test_the_epsilon_of_a_choice_is_never_too_large(rho: Fraction) -> None:
 
 
 @given(st.fractions(min_value=Fraction(1, 1000), max_value=30), st.integers(3, 30))
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_what_is_told_is_on_the_safe_side(epsilon: Fraction, digits: int) -> None:
     delta = Fraction(1, 10**digits)
     rho = rho_of(Budget(epsilon, delta))

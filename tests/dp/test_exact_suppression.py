@@ -17,7 +17,7 @@ from tests.dp.naive_suppression import hockey_stick
 rates = st.fractions(min_value=Fraction(1, 20), max_value=Fraction(9, 10), max_denominator=50)
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(st.integers(1, 8), rates, st.fractions(min_value=0, max_value=2, max_denominator=20))
 def test_it_is_the_worst_of_all_outcomes(k: int, rate: Fraction, more: Fraction) -> None:
     epsilon = Fraction(str(least_epsilon(rate))) + more
@@ -26,14 +26,14 @@ def test_it_is_the_worst_of_all_outcomes(k: int, rate: Fraction, more: Fraction)
     assert worst.delta == pytest.approx(float(hockey_stick(k, rate, epsilon, crowds)), rel=1e-11)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.integers(1, 200), st.floats(0.001, 0.95), st.floats(0, 4))
 def test_theorem_1_is_never_below_it(k: int, rate: float, more: float) -> None:
     epsilon = least_epsilon(rate) + more
     assert exact_delta(k, rate, epsilon) <= delta_of(k, rate, epsilon) * (1 + 1e-11)
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(st.integers(1, 100), st.floats(0.001, 0.9), st.floats(0.1, 0.999), st.floats(0, 3))
 def test_a_sample_of_a_sample_is_at_least_as_private(k: int, rate: float, part: float, more: float) -> None:
     """The search for the largest rate rests on this: δ at a part of the rate is at most that part of δ."""

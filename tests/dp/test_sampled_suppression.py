@@ -59,7 +59,7 @@ def test_the_first_peak_is_not_always_the_highest() -> None:
     assert math.exp(log_tail(26, 0.3, 20)) == pytest.approx(1.0722e-6, rel=5e-5)
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(parameters())
 def test_it_is_the_maximum_of_the_theorem(given_parameters: tuple[int, Fraction, Fraction]) -> None:
     k, rate, epsilon = given_parameters
@@ -67,7 +67,7 @@ def test_it_is_the_maximum_of_the_theorem(given_parameters: tuple[int, Fraction,
     assert delta_of(k, rate, epsilon) == pytest.approx(float(wanted), rel=1e-12)
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(parameters(most_k=8))
 def test_it_is_how_likely_a_bad_outcome_is(given_parameters: tuple[int, Fraction, Fraction]) -> None:
     """By definition 2, without any of the proof: the worst of all crowds up to one that is large enough."""
@@ -81,14 +81,14 @@ def test_it_is_how_likely_a_bad_outcome_is(given_parameters: tuple[int, Fraction
         assert found.delta >= float(wanted)
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(parameters(most_k=8))
 def test_it_is_never_below_what_the_usual_definition_asks_for(given_parameters: tuple[int, Fraction, Fraction]) -> None:
     k, rate, epsilon = given_parameters
     assert float(hockey_stick(k, rate, epsilon, crowds=40)) <= delta_of(k, rate, epsilon) * (1 + 1e-12)
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(parameters(most_k=60), st.integers(0, 40))
 def test_no_peak_is_above_the_bound_that_ends_the_search(
     given_parameters: tuple[int, Fraction, Fraction], later: int
@@ -104,7 +104,7 @@ def test_no_peak_is_above_the_bound_that_ends_the_search(
     assert log_peak <= worst_case(k, rate, epsilon).log_delta + 1e-9
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(parameters(most_k=60))
 def test_delta_falls_with_k_and_with_epsilon(given_parameters: tuple[int, Fraction, Fraction]) -> None:
     k, rate, epsilon = given_parameters
@@ -177,7 +177,7 @@ def test_k_is_a_whole_number(wrong: int) -> None:
         delta_of(wrong, 0.1, 1)
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(parameters(most_k=60), st.floats(1, 5))
 def test_the_smooth_bound_is_never_below_delta(given_parameters: tuple[int, Fraction, Fraction], times: float) -> None:
     k, rate, epsilon = given_parameters

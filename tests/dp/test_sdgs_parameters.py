@@ -25,7 +25,7 @@ rates = st.floats(0.01, 0.9)
 bounds = st.sampled_from([exact_delta, delta_of])
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(rates, st.floats(0, 2), deltas, bounds)
 def test_the_smallest_k_is_the_smallest(rate: float, more: float, delta: float, bound: Bound) -> None:
     epsilon = least_epsilon(rate) + more
@@ -41,7 +41,7 @@ def test_the_smallest_k_by_trying_all() -> None:
             assert smallest_k(epsilon="0.5", delta=delta, rate=0.2, bound=bound) == wanted
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(rates, st.floats(0, 2), st.integers(1, 60), bounds)
 def test_what_a_k_gives_asks_for_no_more_than_that_k(rate: float, more: float, k: int, bound: Bound) -> None:
     epsilon = least_epsilon(rate) + more
@@ -51,7 +51,7 @@ def test_what_a_k_gives_asks_for_no_more_than_that_k(rate: float, more: float, k
     assert bound(found, rate, epsilon) == pytest.approx(delta, rel=1e-11)
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(rates, st.integers(1, 50), deltas, bounds)
 def test_the_smallest_epsilon_is_the_smallest(rate: float, k: int, delta: float, bound: Bound) -> None:
     if rate**k > delta * 0.99:
@@ -62,7 +62,7 @@ def test_the_smallest_epsilon_is_the_smallest(rate: float, k: int, delta: float,
         assert bound(k, rate, max(epsilon * (1 - 1e-10), least_epsilon(rate))) > delta
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(st.floats(0.05, 4), st.integers(1, 50), deltas)
 def test_no_larger_rate_fits_theorem_1(epsilon: float, k: int, delta: float) -> None:
     rate = largest_rate_by_theorem(epsilon=epsilon, delta=delta, k=k)
@@ -74,7 +74,7 @@ def test_no_larger_rate_fits_theorem_1(epsilon: float, k: int, delta: float) -> 
             assert delta_of(k, float(larger), epsilon) > delta
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(st.floats(0.05, 4), st.integers(1, 50), deltas)
 def test_no_larger_rate_fits(epsilon: float, k: int, delta: float) -> None:
     rate = largest_rate(epsilon=epsilon, delta=delta, k=k)
@@ -96,7 +96,7 @@ def test_the_saw_has_teeth_and_the_last_that_fits_is_found() -> None:
     assert 0 <= best - grid[fits].max() < 0.0001
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(st.integers(1, 300), st.fractions(min_value=Fraction(1, 50), max_value=6, max_denominator=100))
 def test_the_lowest_points_of_the_teeth_rise_with_the_rate(k: int, epsilon: Fraction) -> None:
     """The start of the search for the largest rate rests on this."""

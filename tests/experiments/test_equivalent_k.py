@@ -49,7 +49,7 @@ def naive_share(frame: pl.DataFrame, release: Generalized) -> float:
     return broken / release.rows
 
 
-@settings(max_examples=30)
+@settings(max_examples=18)
 @given(frame=frames, k=st.integers(1, 6))
 def test_rows_that_break_the_criterion(frame: pl.DataFrame, k: int) -> None:
     table = opened(frame)

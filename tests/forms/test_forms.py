@@ -133,7 +133,7 @@ COLUMNS = [
 ]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(frame=tables(), columns=st.sampled_from(COLUMNS), l=st.sampled_from([1, 2, 2.5, 3]))
 def test_a_sliced_table_is_as_diverse_as_it_says(frame: pl.DataFrame, columns: Any, l: float) -> None:
     table = ic.read(frame, quasi=["a", "b", "c"], sensitive=["s"])
@@ -149,7 +149,7 @@ def test_a_sliced_table_is_as_diverse_as_it_says(frame: pl.DataFrame, columns: A
         assert sorted(published.select(column).rows()) == sorted(frame.select(column).rows())
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(frame=tables(), columns=st.sampled_from(COLUMNS), seed=st.integers(0, 9))
 def test_questions_are_answered_bucket_by_bucket(frame: pl.DataFrame, columns: Any, seed: int) -> None:
     table = ic.read(frame, quasi=["a", "b", "c"], sensitive=["s"])
@@ -164,7 +164,7 @@ def test_questions_are_answered_bucket_by_bucket(frame: pl.DataFrame, columns: A
         assert release.count(query) == pytest.approx(estimate(rows, columns, wanted))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(frame=tables(), l=st.integers(1, 3))
 def test_anatomy_deals_every_value_to_a_group_at_most_once(frame: pl.DataFrame, l: int) -> None:
     table = ic.read(frame, quasi=["a", "b", "c"], sensitive=["s"])
@@ -302,7 +302,7 @@ def test_the_method_brings_its_own_form_in_a_recipe_too(tmp_path: Path) -> None:
 OVERLAPPING = (("a", "b"), ("b", "s"), ("c",))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(frame=tables(), l=st.sampled_from([1, 2]))
 def test_columns_may_overlap(frame: pl.DataFrame, l: int) -> None:
     table = ic.read(frame, quasi=["a", "b", "c"], sensitive=["s"])

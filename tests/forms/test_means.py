@@ -19,7 +19,7 @@ from incrowd.hierarchies.automatic import Automatic
 from incrowd.hierarchies.flat import Flat
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     values=st.lists(st.integers(0, 40), min_size=2, max_size=6, unique=True),
     chosen=st.lists(st.integers(0, 40), min_size=2, max_size=4),

@@ -102,7 +102,7 @@ def same(one: dict[Any, float], other: dict[Any, Any]) -> bool:
 
 
 @given(data=st.data(), shown=st.sampled_from(["tight", "region", "hierarchy"]))
-@settings(max_examples=12)
+@settings(max_examples=8)
 def test_whoever_fits_a_label_could_be_any_row_with_it(data: st.DataObject, shown: Any) -> None:
     table = data.draw(tables())
     form = grouped(table, data.draw(in_groups(table)), shown=shown)  # labels overlap as they like
@@ -151,7 +151,7 @@ def test_everybody_who_is_published_fits_their_own_group(method: Any) -> None:
 
 
 @given(data=st.data())
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_expected_rows_are_those_spread_evenly_over_a_label(data: st.DataObject) -> None:
     table = data.draw(tables())
     form = grouped(table, data.draw(in_groups(table)))
@@ -172,7 +172,7 @@ def test_expected_rows_are_those_spread_evenly_over_a_label(data: st.DataObject)
     ends=st.lists(st.tuples(*[st.tuples(st.integers(0, 9), st.integers(1, 9))] * 3), max_size=60),
     repeat=st.integers(1, 40),
 )
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_boxes_of_points_are_those_that_hold_them(points: list[Any], ends: list[Any], repeat: int) -> None:
     places = np.array(points * repeat, dtype=np.int32).reshape(-1, 3)
     lows = np.array([[low for low, _ in box] for box in ends], dtype=np.int32).reshape(-1, 3)
@@ -269,7 +269,7 @@ SLICES = [
 
 @pytest.mark.parametrize("showing", SLICES, ids=lambda showing: showing.name)
 @given(data=st.data())
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_beliefs_about_people_in_buckets_follow_the_definition(showing: Any, data: st.DataObject) -> None:
     table = data.draw(tables())
     tally = count(table)
@@ -313,7 +313,7 @@ def _kinds(tally: Any, form: SlicedTable) -> set[tuple[int, int]]:
 
 
 @given(data=st.data())
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_expected_rows_of_a_bucket_are_a_product_over_columns(data: st.DataObject) -> None:
     table = data.draw(tables())
     tally = count(table)

@@ -42,7 +42,7 @@ def naive(entries: list[tuple[int, float, int]], enough: int, whole: set[int]) -
     return shown
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=22, deadline=None)
 @given(ENTRIES, st.integers(1, 6), st.sets(st.integers(0, 3)))
 def test_they_are_those_of_a_plain_walk(entries: list[tuple[int, float, int]], enough: int, whole: set[int]) -> None:
     groups = np.array([group for group, _, _ in entries], dtype=np.int64)

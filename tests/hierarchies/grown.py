@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from incrowd.hierarchies.tree import Tree, grow
 
-CHECKED = settings(deadline=None, derandomize=True, database=None, max_examples=15)
+CHECKED = settings(deadline=None, derandomize=True, database=None, max_examples=10)
 
 
 @st.composite

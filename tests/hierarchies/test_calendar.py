@@ -58,7 +58,7 @@ moments = st.one_of(
 )
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(days=st.lists(moments, min_size=2, max_size=7, unique=True), times=st.booleans())
 def test_every_range_reads_back_as_what_it_was_written_from(days: list[date], times: bool) -> None:
     values = [datetime(day.year, day.month, day.day, place % 24) for place, day in enumerate(days)] if times else days
@@ -73,7 +73,7 @@ def test_every_range_reads_back_as_what_it_was_written_from(days: list[date], ti
         assert (masks == known).all()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(first=st.dates(date(1, 1, 1), date(9998, 12, 31)), unit=st.sampled_from(["year", "month", "quarter", "decade"]))
 def test_the_days_of_a_part_are_those_of_the_calendar(first: date, unit: str) -> None:
     name = {

@@ -128,7 +128,7 @@ def test_numbers_beyond_the_bounds_are_the_last_ones_and_text_is_missing() -> No
     assert codes_of(ages, pl.Series([None, None])) == [0, 0]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.lists(st.one_of(st.none(), st.text(max_size=4), st.sampled_from(["China", "USA", "3", "-1", "2.5"])), max_size=8)
 )

@@ -155,7 +155,7 @@ def test_the_promise_says_both_numbers() -> None:
     st.sampled_from(BOTH),
     st.integers(0, 2**32 - 1),
 )
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_the_budget_is_never_exceeded(
     sizes: list[int], classes: int, rows: int, epsilon: str, delta: Any, seed: int
 ) -> None:

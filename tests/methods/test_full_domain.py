@@ -130,7 +130,7 @@ def naive_best(rows: list[tuple[str | None, ...]], tally: Tally, models: list[ic
     return best
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(rows=tables, models=required, limit=st.sampled_from([0.0, 0.1, 0.34, 1.0]))
 def test_it_finds_the_best_of_all_vectors(
     rows: list[tuple[str | None, ...]], models: list[ic.Model], limit: float
@@ -146,7 +146,7 @@ def test_it_finds_the_best_of_all_vectors(
     assert withheld <= limit * len(rows) + 1e-9
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(rows=tables, data=st.data())
 def test_the_order_of_rows_changes_nothing(rows: list[tuple[str | None, ...]], data: st.DataObject) -> None:
     shuffled = data.draw(st.permutations(rows))

@@ -93,7 +93,7 @@ def check(tally: Tally, models: list[ic.Model], recoding: Recoding, limit: float
     assert len({*zip(who.tolist(), recoding.groups.tolist(), strict=True)}) == len({*who.tolist()}), "people were split"
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(rows=tables, models=st.sampled_from(monotone), limit=limits)
 def test_what_can_be_published_is_and_is_safe(rows: list[Row], models: list[ic.Model], limit: float) -> None:
     tally = tallied(rows)
@@ -105,7 +105,7 @@ def test_what_can_be_published_is_and_is_safe(rows: list[Row], models: list[ic.M
     check(tally, models, recoding, limit)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(rows=tables, models=st.sampled_from(not_monotone), limit=limits)
 def test_models_that_joining_may_break_hold_all_the_same(rows: list[Row], models: list[ic.Model], limit: float) -> None:
     tally = tallied(rows)
@@ -116,7 +116,7 @@ def test_models_that_joining_may_break_hold_all_the_same(rows: list[Row], models
     check(tally, models, recoding, limit)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(rows=tables, models=st.sampled_from(monotone), limit=limits, data=st.data())
 def test_levels_stay_within_their_bounds(
     rows: list[Row], models: list[ic.Model], limit: float, data: st.DataObject
@@ -140,7 +140,7 @@ def test_levels_stay_within_their_bounds(
     assert (tree.ends[low, highs - 1] == highs).all()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(rows=tables, models=st.sampled_from(monotone))
 def test_a_search_in_a_hurry_is_safe_too(rows: list[Row], models: list[ic.Model]) -> None:
     tally = tallied(rows)
@@ -149,7 +149,7 @@ def test_a_search_in_a_hurry_is_safe_too(rows: list[Row], models: list[ic.Model]
     check(tally, models, recode(tally, models, max_seconds=1e-9), 0.0)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(rows=tables, models=st.sampled_from(monotone))
 def test_few_candidates_give_a_safe_table_too(rows: list[Row], models: list[ic.Model]) -> None:
     tally = tallied(rows)
@@ -163,7 +163,7 @@ def test_few_candidates_give_a_safe_table_too(rows: list[Row], models: list[ic.M
         check(tally, models, recode(tally, models), 0.0)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(rows=tables, data=st.data())
 def test_the_order_of_rows_changes_nothing(rows: list[Row], data: st.DataObject) -> None:
     shuffled = data.draw(st.permutations(rows))

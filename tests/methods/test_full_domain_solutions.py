@@ -64,7 +64,7 @@ def explored(recoding: Recoding) -> Solutions:
     return recoding.explored
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(rows=tables, models=required, limit=st.sampled_from([0.0, 0.2, 1.0]))
 def test_what_is_said_of_a_vector_is_what_publishing_it_gives(
     rows: list[Row], models: list[ic.Model], limit: float
@@ -101,7 +101,7 @@ def test_what_is_said_of_a_vector_is_what_publishing_it_gives(
             assert (loss, row["risk"]) == pytest.approx((row["loss"], 1 / row["smallest group"]))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     rows=tables,
     models=required,

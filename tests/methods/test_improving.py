@@ -82,7 +82,7 @@ MODELS: dict[str, list[ic.Model]] = {
 }
 
 
-@settings(max_examples=16, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(rows=ROWS, method=st.sampled_from(METHODS), asked=st.sampled_from(sorted(MODELS)))
 def test_better_groups_are_safe_and_lose_no_more(rows: Any, method: ic.Method, asked: str) -> None:
     opened = table(rows)

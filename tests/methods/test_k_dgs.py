@@ -239,7 +239,7 @@ def test_a_population_is_counted_at_the_levels() -> None:
         ic.publish(table, DeltaPresence(1.0, min_presence=0.5), method=method)
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(case=cases(most_kept=0), data=st.data())
 def test_promises_are_kept(case: Case, data: st.DataObject) -> None:
     trees = case.table().engine.count(case.table().schema).tally.trees

@@ -60,7 +60,7 @@ def naive_sweep(tally: Tally, k: int) -> dict[tuple[int, ...], tuple[int, ...]]:
     return found
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(rows=tables, k=st.integers(1, 5))
 def test_each_tuple_is_published_where_a_naive_sweep_publishes_it(rows: list[tuple[str | None, ...]], k: int) -> None:
     tally = tallied(rows)

@@ -76,7 +76,7 @@ def as_sets(tally: Tally, column: str, value: Any) -> list[frozenset[Any]]:
     ]
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True)
 @given(table=tables(), limit=st.sampled_from([0.0, 0.3, 0.6, 1.0]), rate=st.sampled_from([0.3, 0.7, 1.0]))
 def test_it_does_what_the_paper_says_row_by_row(
     table: tuple[pl.DataFrame, dict[str, Hierarchy]], limit: float, rate: float

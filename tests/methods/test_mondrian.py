@@ -93,7 +93,7 @@ def test_senellart_by_zip_code_alone(labels: Any, shown: list[str]) -> None:
 # --- sizes of groups ---
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(st.sets(st.integers(-1000, 1000), min_size=1, max_size=80), st.integers(1, 10))
 def test_distinct_values_give_groups_from_k_to_2k_minus_1(values: set[int], k: int) -> None:
     if k <= len(values):
@@ -102,7 +102,7 @@ def test_distinct_values_give_groups_from_k_to_2k_minus_1(values: set[int], k: i
             assert all(k <= size <= 2 * k - 1 for size in sizes)
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(
     st.lists(st.tuples(st.integers(0, 6), st.sampled_from([None, "a", "b", "c"])), min_size=1, max_size=60), st.data()
 )
@@ -114,7 +114,7 @@ def test_relaxed_groups_are_below_2k_unless_nothing_can_be_told_apart(rows: list
         assert group.total() < 2 * k or len(group) == 1
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=60), st.integers(1, 6))
 def test_strict_cuts_keep_equal_values_together(values: list[int], k: int) -> None:
     if k <= len(values):
@@ -154,7 +154,7 @@ def test_number_of_groups(method: ic.Mondrian, values: list[int], k: int, groups
     assert len(groups_of(column(*values), [ic.KAnonymity(k)], method)) == groups
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=60))
 def test_in_one_column_a_larger_k_never_gives_more_groups(values: list[int]) -> None:
     # Where to cut does not depend on k, only whether: a larger k prunes the tree of cuts. With more columns a refused
@@ -241,7 +241,7 @@ def test_ranges_of_a_relaxed_cut_overlap_in_the_median() -> None:
     assert published["x"].to_list() == ["<9"] * 4 + [">=5"] * 4
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(
     st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5), st.sampled_from("abcd")), min_size=4, max_size=60),
     st.integers(1, 4),

@@ -153,7 +153,7 @@ def test_boxes_are_shown_whole_where_trimmed_ones_hold_too_few_people() -> None:
         ic.publish(table, KMap(4), method=ic.Mondrian(fixed=("sex",)))
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(case=cases(most_rows=30, most_quasi=3, most_kept=0), data=st.data())
 def test_promises_are_kept_with_fixed_columns_and_weights(case: Case, data: st.DataObject) -> None:
     fixed = tuple(data.draw(st.lists(st.sampled_from(case.quasi), max_size=2)))

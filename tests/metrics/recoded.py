@@ -24,7 +24,7 @@ from incrowd.testing import Case
 from incrowd.testing.reading import covers, is_missing
 from incrowd.testing.strategies import cases
 
-CHECKED = settings(max_examples=30)
+CHECKED = settings(max_examples=18)
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from tests.experiments.experiment_tables import counted, frames, opened, people
 FEATURES = ("age", "place")
 
 
-@settings(max_examples=20)
+@settings(max_examples=14)
 @given(frame=frames)
 def test_drawn_rows_are_such_as_the_release_shows(frame) -> None:
     release = ic.publish(opened(frame), ic.KAnonymity(3)).generalized

@@ -23,7 +23,7 @@ Crowd = Sequence[Value]
 """The sensitive values of one group's members; a text is one value per letter, and `?` is missing."""
 
 QUASI = ["q0", "q1"]
-CHECKED = settings(max_examples=25, deadline=None, derandomize=True, database=None)
+CHECKED = settings(max_examples=15, deadline=None, derandomize=True, database=None)
 
 
 def crowd(*groups: Crowd, withheld: Crowd = (), hierarchy: Hierarchy | None = None, with_whole: bool = True) -> Groups:

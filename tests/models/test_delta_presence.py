@@ -99,7 +99,7 @@ def test_people_of_two_groups_may_be_present_in_either() -> None:
     assert DeltaPresence(0.5).achieved(in_boxes(rows, boxes, people)) == 1  # at most: one half or one half
 
 
-@settings(CHECKED, max_examples=100)
+@settings(CHECKED, max_examples=60)
 @given(boxes=drawn_boxes(1, most=3), people=drawn_people(1, most=7), most=SHARES, least=SHARES, data=st.data())
 def test_whatever_satisfies_it_does_so_in_all_worlds_together(
     boxes: list[Any], people: list[Any], most: float, least: float, data: st.DataObject
@@ -122,7 +122,7 @@ def test_whatever_satisfies_it_does_so_in_all_worlds_together(
             assert not fits
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(boxes=drawn_boxes(2, most=6), people=drawn_people(2, most=30), data=st.data())
 def test_many_groups_are_compared_in_pieces_or_not_at_all(
     boxes: list[Any], people: list[Any], data: st.DataObject
@@ -187,7 +187,7 @@ def test_needs_a_population() -> None:
 # --- releases ---
 
 
-@settings(max_examples=40)
+@settings(max_examples=22)
 @given(drawn=cases_with_population(), most=SHARES, least=st.sampled_from([0.0, 0.1, 0.3]))
 def test_strict_regions_keep_it(drawn: tuple[Case, pl.DataFrame], most: float, least: float) -> None:
     case, people = drawn
@@ -207,7 +207,7 @@ def test_strict_regions_keep_it(drawn: tuple[Case, pl.DataFrame], most: float, l
     assert not least or len(places) == people.height
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(drawn=cases_with_population(), most=SHARES)
 def test_other_ways_of_showing_keep_it_or_are_refused(drawn: tuple[Case, pl.DataFrame], most: float) -> None:
     case, people = drawn

@@ -52,7 +52,7 @@ def test_nobody() -> None:
 numbers = st.tuples(st.integers(1, 30), st.floats(1, 200))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(numbers, numbers)
 def test_a_union_is_no_riskier_than_its_riskiest_part(one: tuple[int, float], two: tuple[int, float]) -> None:
     """And no part less risky than the whole: that is what monotone and hereditary say."""

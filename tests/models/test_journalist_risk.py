@@ -104,7 +104,7 @@ def test_every_group_within_the_bound_means_the_mean_is(
 # --- releases ---
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(drawn=cases_with_population(), risk=RISKS, average=st.booleans())
 def test_what_is_published_keeps_it(drawn: tuple[Case, pl.DataFrame], risk: float, average: bool) -> None:
     case, people = drawn

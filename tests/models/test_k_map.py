@@ -81,7 +81,7 @@ def test_is_monotone_and_hereditary(members: list[Any], people: list[Any], k: in
 # --- releases ---
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(drawn=cases_with_population(), k=st.integers(1, 6))
 def test_every_published_row_could_be_k_people(drawn: tuple[Case, pl.DataFrame], k: int) -> None:
     case, people = drawn

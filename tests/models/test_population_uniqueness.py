@@ -121,7 +121,7 @@ def test_the_whole_population_is_as_unique_as_it_looks() -> None:
 # --- releases ---
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(drawn=cases_with_population(), share=SHARES)
 def test_what_is_published_keeps_it(drawn: tuple[Case, pl.DataFrame], share: float) -> None:
     case, people = drawn

@@ -46,7 +46,7 @@ def log_likelihood(sizes: Ints, alpha: float, theta: float) -> float:
     return found + sum(math.log(inside - alpha) for size in sizes.tolist() for inside in range(1, size))
 
 
-@settings(max_examples=30)
+@settings(max_examples=18)
 @given(st.lists(st.integers(1, 12), min_size=2, max_size=25).filter(lambda sizes: max(sizes) > 1))
 def test_no_other_parameters_are_likelier(sizes: list[int]) -> None:
     def unlikelihood(at: NDArray[np.float64]) -> float:
@@ -152,7 +152,7 @@ def unlikelihood_of_rows(sizes: Ints, fraction: float, alpha: float, beta: float
     return -float(np.log(np.maximum(each, 1e-300) / max(seen, 1e-300)).sum())
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     sizes=st.lists(st.integers(1, 8), min_size=3, max_size=15).filter(lambda sizes: max(sizes) > 1),
     fraction=st.sampled_from([0.2, 0.5]),

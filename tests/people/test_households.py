@@ -70,7 +70,7 @@ def test_people_alone_are_not_households() -> None:
     assert min(households_behind(release.to_polars(), before)) == 1
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 6), st.sampled_from([(), "pid"]), st.integers(0, len(METHODS) - 1))
 def test_on_tables_by_chance(seed: int, k: int, person: Any, method: int) -> None:
     before = families(seed, households=random.Random(seed).randint(1, 25))

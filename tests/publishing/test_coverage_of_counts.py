@@ -58,7 +58,7 @@ def test_intervals_of_models_hold_the_truth_about_as_often_as_they_say(method: A
     """Questions of one release share its noise, and single releases hold 89 to 100 %: several are taken together."""
     all_held = []
     for epsilon in ("0.5", "2"):
-        for seed in range(SEEDS):
+        for seed in range(SEEDS if method is not ic.ConsistentDiffGen else 1):  # which takes five times as long
             all_held += held(*published(method(epsilon), seed), seed)
     assert 0.91 <= np.mean(all_held) <= 0.985
 

@@ -197,7 +197,7 @@ VALUES = st.lists(st.sampled_from(["male", "female", "3", "*", "{a, b}", "x (cod
 BOOKS = st.dictionaries(st.integers(0, 2000), st.sampled_from(["male", "female", "m", "3", "other"]), max_size=5)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=18, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cells=VALUES, labels=BOOKS, kind=st.sampled_from(["sav", "dta"]), missing=st.sampled_from([(), ((1500, 2000),)]))
 def test_generated_cells_are_read_back_whatever_the_labels(
     tmp_path: Path, cells: list[str | None], labels: dict[int, str], kind: str, missing: Any

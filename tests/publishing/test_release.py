@@ -23,7 +23,7 @@ from incrowd.engines import local
 from incrowd.errors import ConformanceError, SourceError
 from incrowd.methods.full_domain import FullDomain
 
-CHECKED = settings(deadline=None, derandomize=True, database=None, max_examples=30)
+CHECKED = settings(deadline=None, derandomize=True, database=None, max_examples=18)
 METHODS = [
     ic.Mondrian(),
     ic.Mondrian(cuts="relaxed"),

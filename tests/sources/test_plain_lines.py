@@ -45,7 +45,7 @@ FIELDS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=35, deadline=None)
 @given(data=st.data())
 def test_lines_are_counted_as_polars_counts_rows(data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     width = data.draw(st.integers(2, 5))
@@ -143,7 +143,7 @@ ODD_LINES = st.sampled_from(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=35, deadline=None)
 @given(
     lines=st.lists(ODD_LINES, max_size=12), end=st.sampled_from([b"", b"\n"]), columns=st.permutations(["a", "b", "c"])
 )

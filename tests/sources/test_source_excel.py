@@ -165,7 +165,7 @@ CELLS = {
 }
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), kinds=st.lists(st.sampled_from(sorted(CELLS)), min_size=1, max_size=4))
 def test_generated_cells_keep_their_type(workbook: Write, data: st.DataObject, kinds: list[str]) -> None:
     rows = data.draw(st.integers(1, 6))

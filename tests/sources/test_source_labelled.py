@@ -192,7 +192,7 @@ def naive(codes: list[int | None], labels: dict[int, str], missing: list[int]) -
     ]
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(codes=st.lists(CODES, min_size=1, max_size=12), labels=LABELS, missing=st.lists(st.integers(-3, -1), max_size=2))
 def test_generated_labels_are_read_as_the_documents_say(
     tmp_path: Path, codes: list[int | None], labels: dict[int, str], missing: list[int]
@@ -205,7 +205,7 @@ def test_generated_labels_are_read_as_the_documents_say(
     assert found == naive(codes, labels, missing)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(codes=st.lists(CODES, min_size=2, max_size=8), labels=LABELS)
 def test_a_row_more_changes_no_other_row(tmp_path: Path, codes: list[int | None], labels: dict[int, str]) -> None:
     said: dict[str, Any] = {"variable_value_labels": {"a": labels}} if labels else {}

@@ -40,7 +40,7 @@ moves = some.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=22, deadline=None)
 @given(moves=moves)
 def test_history_is_that_of_a_list_and_is_read_back(moves: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
     file = tmp_path_factory.mktemp("history") / "h.jsonl"

@@ -47,7 +47,7 @@ def holding(tree: NoisyTree, person: Row) -> np.ndarray:
     return np.flatnonzero(((tree.lows <= person[:2]) & (np.array(person[:2]) < tree.highs)).all(axis=1))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.integers(0, 200), st.integers(1, 9), st.integers(2, 30), st.floats(0, 3), st.booleans(), st.integers(0, 10**6)
 )

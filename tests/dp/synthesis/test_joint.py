@@ -22,7 +22,7 @@ SETS = st.lists(st.sets(st.integers(0, CLASS), min_size=2, max_size=3).map(lambd
 
 
 @given(SETS, st.booleans(), st.integers(0, 2**32 - 1))
-@settings(max_examples=40)
+@settings(max_examples=22)
 def test_tables_of_all_pairs_are_those_of_the_whole_table(sets: list[Columns], by_class: bool, seed: int) -> None:
     rng = np.random.default_rng(seed)
     counted = [*sets, *((column,) for column in range(len(SIZES)))]

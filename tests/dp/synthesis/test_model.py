@@ -28,7 +28,7 @@ def with_singles(sets: list[Columns]) -> list[Columns]:
 
 
 @given(SETS)
-@settings(max_examples=15)
+@settings(max_examples=10)
 def test_a_tree_holds_all_sets_and_every_column_is_in_one_piece(sets: list[Columns]) -> None:
     tree = JunctionTree.of(SIZES, with_singles(sets))
     for one in with_singles(sets):
@@ -58,7 +58,7 @@ def beliefs_of(tree: JunctionTree, sizes: np.ndarray, potentials: list[np.ndarra
 
 
 @given(SETS, st.integers(0, 2**32 - 1), st.sampled_from([0.1, 4.0, 300.0]))
-@settings(max_examples=20)
+@settings(max_examples=14)
 def test_beliefs_are_those_of_the_whole_table(sets: list[Columns], seed: int, spread: float) -> None:
     rng = np.random.default_rng(seed)
     tree = JunctionTree.of(SIZES, with_singles(sets))

@@ -165,21 +165,21 @@ def test_blocks_and_portions_change_nothing(case: Case, l: Fraction, most_pairs:
         check(verify_matches(case.slices, written(case), l, most_pairs=most_pairs), naive(case), l)
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(cases() | overlapping_cases(), st.sampled_from(ELLS), st.sampled_from([0, 10**9]))
 def test_sorting_adds_up_what_matrices_add_up(case: Case, l: Fraction, crowded: int) -> None:
     with patch.object(module, "_CROWDED", crowded), patch.object(module._Judge, "_matters", everyone_matters):
         check_each(case, l)
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(cases() | overlapping_cases(), st.sampled_from(ELLS))
 def test_bisection_finds_what_slots_find(case: Case, l: Fraction) -> None:
     with patch.object(written_matches, "_MOST_SLOTS", 0):
         check_each(case, l)
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(cases() | overlapping_cases(), st.sampled_from(ELLS))
 def test_whole_numbers_decide_what_floats_leave_open(case: Case, l: Fraction) -> None:
     """If floats are trusted in nothing, verdicts are the same."""
@@ -188,7 +188,7 @@ def test_whole_numbers_decide_what_floats_leave_open(case: Case, l: Fraction) ->
         check_each(case, None)
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(cases(), st.sampled_from(ELLS))
 def test_looking_at_everybody_finds_nothing_worse(case: Case, l: Fraction) -> None:
     """Ending the search early, and skipping who cannot be the worst, changes nothing."""
@@ -199,7 +199,7 @@ def test_looking_at_everybody_finds_nothing_worse(case: Case, l: Fraction) -> No
         check(verify_matches(case.slices, written(case), l), naive(case), l)
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(cases(), st.sampled_from(ELLS))
 def test_rows_may_be_counted_and_in_any_order(case: Case, l: Fraction) -> None:
     order = np.random.default_rng(0).permutation(len(case.buckets.tuples))

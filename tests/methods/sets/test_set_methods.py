@@ -42,7 +42,7 @@ def check_nodes(sets: ItemSets, nodes: Nodes, shown: np.ndarray) -> None:
     k=st.integers(1, 5),
     m=st.integers(1, 3),
 )
-@settings(max_examples=20)
+@settings(max_examples=14)
 def test_what_is_published_is_safe(method: SetMethod, people, tree, k, m):
     nodes = nodes_of(tree)
     sets, _ = as_sets(people)

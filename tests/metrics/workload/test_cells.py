@@ -30,7 +30,7 @@ def assert_same_answers(release: ic.Release, number: int, seed: int = 0, sensiti
     assert answers == pytest.approx(one_by_one, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=22)
 @given(
     frame=frames,
     method=st.sampled_from(METHODS),
@@ -60,7 +60,7 @@ def test_several_sensitive_columns() -> None:
         assert_same_answers(release, 15, sensitive=sensitive)
 
 
-@settings(max_examples=20)
+@settings(max_examples=14)
 @given(frame=frames, seed=st.integers(0, 3))
 def test_histograms_are_answers_for_each_value(frame, seed) -> None:
     release = ic.publish(opened(frame), ic.KAnonymity(2))

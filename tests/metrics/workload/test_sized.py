@@ -14,7 +14,7 @@ from incrowd.metrics.workload.queries import draw_queries
 from incrowd.metrics.workload.sized import SHARES, draw_workload, relative_errors
 from tests.experiments.experiment_tables import counted, frames, naive_count, opened, people
 
-CHECKED = settings(max_examples=30)
+CHECKED = settings(max_examples=18)
 
 
 @CHECKED

@@ -96,7 +96,7 @@ def test_a_group_never_has_the_name_of_a_value() -> None:
     assert known_groups("origin", ["Italy", "Japan", "Spain", "China", "Kenya", "Asia"]) is None
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=18)
 @given(st.floats(1e-6, 1e12), st.booleans())
 def test_widths_nest_and_are_readable(reach: float, whole: bool) -> None:
     widths = readable_widths(reach, whole=whole)
@@ -107,7 +107,7 @@ def test_widths_nest_and_are_readable(reach: float, whole: bool) -> None:
         assert all(width == int(width) and width > 1 for width in widths) or reach < 2
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=18)
 @given(st.lists(st.one_of(st.none(), st.text(max_size=6)), min_size=1, max_size=20))
 def test_what_is_proposed_covers_any_text(values: list[str | None]) -> None:
     facts = survey(open_source(pl.DataFrame({"x": values}, schema={"x": pl.String}))).columns["x"]
@@ -115,7 +115,7 @@ def test_what_is_proposed_covers_any_text(values: list[str | None]) -> None:
         propose_hierarchy(facts, concept).build("x", facts.values)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=18)
 @given(st.lists(st.one_of(st.none(), st.floats(allow_nan=True), st.integers(-(2**40), 2**40)), min_size=1, max_size=20))
 def test_what_is_proposed_covers_any_numbers(values: list[float | None]) -> None:
     facts = survey(open_source(pl.DataFrame({"x": values}, schema={"x": pl.Float64}, strict=False))).columns["x"]

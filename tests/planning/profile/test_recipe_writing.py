@@ -143,7 +143,7 @@ NASTY = [
 ]
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=18, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(st.one_of(st.sampled_from(NASTY), st.text(max_size=12)), min_size=1, max_size=5, unique=True),
     st.lists(st.one_of(st.sampled_from(NASTY), st.text(max_size=8)), min_size=2, max_size=6),

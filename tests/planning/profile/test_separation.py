@@ -43,7 +43,7 @@ _CELLS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=18)
 @given(_CELLS)
 def test_any_table_follows_the_definition(rows: list[tuple[int, str | None, bool]]) -> None:
     table = pl.DataFrame(rows, schema=["x", "y", "z"], orient="row")
