@@ -124,7 +124,7 @@ def test_mondrian_at_max_k_meets_the_criterion_and_just_so() -> None:
 
 @pytest.mark.slow
 def test_the_headline_on_the_census() -> None:
-    settings = Settings(rows=(5_000,), queries=100, only=("4",), adult=False, repeats=1)
+    settings = Settings(rows=(3_000,), queries=80, only=("4",), adult=False, repeats=1)
     results = run(settings).results.filter(measure="mean error")
     wide = results.pivot(on="method", index=["dataset", "parameter"], values="value")
     assert wide.height == 6
@@ -141,7 +141,7 @@ def test_adult(adult: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         shutil.copy(tree, tmp_path / "adult")
     pl.read_csv(adult / "adult.csv", infer_schema=False).gather_every(6).write_csv(tmp_path / "adult" / "adult.csv")
     monkeypatch.setenv("INCROWD_DATA", str(tmp_path))
-    settings = Settings(**{**TINY, "rows": (300,), "queries": 60}, only=("4", "5"))
+    settings = Settings(**{**TINY, "rows": (300,), "queries": 40}, only=("4", "5"))
     found = run(settings)
     assert not any("not at hand" in note for note in found.notes)
     errors = found.results.filter(figure="4", measure="mean error").filter(pl.col("dataset").str.starts_with("Adult"))
