@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Bools, Codes, Ints
+from incrowd.common.keys import number_keys
 from incrowd.core.labelled import ShownGroups
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.schema import Schema
@@ -163,20 +164,14 @@ def present_values(tally: Tally, recoding: Recoding) -> dict[str, Bools]:
 
 def _number_shown(shown: pl.DataFrame, lows: Codes, highs: Codes) -> NDArray[np.int64]:
     """Number what a column shows by the order of its codes; what reads the same gets one number."""
-    _, first, run = np.unique(_packed(lows, highs), return_index=True, return_inverse=True)
-    reads = (shown.to_series() if shown.width == 1 else shown.to_struct()).alias(
-        "reads"
-    )  # a name may look like a pattern
+    room = int(highs.max(initial=0)) + 1
+    run, first = number_keys(lows.astype(np.int64) * room + highs, room * room)
+    reads = (shown.to_series() if shown.width == 1 else shown.to_struct()).alias("")  # a name may look like a pattern
     if reads.n_unique() == len(first) and reads.gather(first[run]).equals(reads):  # each run reads in a way of its own
-        return run.astype(np.int64)
+        return run
     keys = [f"key {place}" for place in range(shown.width)]
     frame = pl.DataFrame(dict(zip(keys, shown.get_columns(), strict=True)) | {"low": lows, "high": highs})
     ranked = frame.group_by(keys).agg(pl.min("low"), pl.max("high")).sort("low", "high", *keys)
     numbered = ranked.select(keys).with_row_index("number")
     found = frame.join(numbered, on=keys, how="left", nulls_equal=True, maintain_order="left")
     return found["number"].to_numpy().astype(np.int64)
-
-
-def _packed(lows: Codes, highs: Codes) -> Ints:
-    """Return one number for each run, in the order of the runs."""
-    return lows.astype(np.int64) * (int(highs.max(initial=0)) + 1) + highs

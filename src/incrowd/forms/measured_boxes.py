@@ -173,10 +173,15 @@ class MeasuredBoxes:
         if not self.errors.rows:
             return each * number * max(1 - number / of_all, 1 / of_all)
         if name in self.schema.quasi:
-            start = int(self.tree.lows[:, self.columns.index(name)].min(initial=1))
+            start = self._starts[self.columns.index(name)]
             number, of_all = int(matches[start:].sum()), of_all - start
         own = ColumnNoise(each, self.errors.widths.get(name, 0.0)).of(number, of_all)
         return own + self.errors.rows * (number / of_all) ** 2
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """The first code of each column that boxes have: 1 where no value is missing."""
+        return [int(start) for start in self.tree.lows.min(axis=0, initial=1)]
 
     def _share_of_rows(self, name: str, matches: Bools) -> float:
         """Return the share of all rows that satisfy a condition: the same from files, so sums are of whole numbers."""
