@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
+from incrowd.common.keys import number_keys
 from incrowd.common.threads import do_together
 from incrowd.core.estimate import NoisyCount
 from incrowd.core.query import Query, matching_codes
@@ -200,12 +201,18 @@ class MeasuredBoxes:
             else:
                 place = self.columns.index(name)
                 lows, highs = (one[:, place].astype(np.int64) for one in (self.tree.lows, self.tree.highs))
-                rows = self.tree.noisy.sum(axis=1)
-            runs, run_of = np.unique(lows * size + highs, return_inverse=True)
+                rows = self._rows_of_boxes
+            key = lows * size + highs
+            run_of, first = number_keys(key, size * size)
+            runs = key[first]
             sums = np.bincount(run_of, weights=rows, minlength=len(runs)).astype(np.int64)
             some = sums > 0
             self._known_runs[name] = runs[some] // size, runs[some] % size, sums[some]
         return self._known_runs[name]
+
+    @cached_property
+    def _rows_of_boxes(self) -> Ints:
+        return np.asarray(self.tree.noisy.sum(axis=1))
 
     @cached_property
     def _known_runs(self) -> dict[str, tuple[Ints, Ints, Ints]]:
@@ -276,15 +283,21 @@ class MeasuredBoxes:
         """Return about how many rows have each code of a column."""
         if self.spreading is not None and name in self.schema.quasi:
             return self.spreading.singles[self.columns.index(name)]
-        tree, estimates = self.trees[name], self.tree.estimates[self._leaves]
+        tree, (of_boxes, of_classes) = self.trees[name], self._sums_of_leaves
         if name in self.schema.sensitive:
             codes = self.class_codes[:, sorted(self.schema.sensitive).index(name)]
-            return np.asarray(np.bincount(codes, weights=estimates.sum(axis=0), minlength=tree.size), dtype=np.float64)
+            return np.asarray(np.bincount(codes, weights=of_classes, minlength=tree.size), dtype=np.float64)
         place = self.columns.index(name)
         lows, highs = self.tree.lows[self._leaves, place], self.tree.highs[self._leaves, place]
-        each = estimates.sum(axis=1) / (highs - lows)
+        each = of_boxes / (highs - lows)
         opens = np.bincount(lows, weights=each, minlength=tree.size + 1)
         return np.cumsum(opens - np.bincount(highs, weights=each, minlength=tree.size + 1))[:-1]
+
+    @cached_property
+    def _sums_of_leaves(self) -> tuple[Floats, Floats]:
+        """About how many rows each box without children has, and each class in all of them."""
+        estimates = self.tree.estimates[self._leaves]
+        return estimates.sum(axis=1), estimates.sum(axis=0)
 
     def error(self, query: Query) -> float:
         """Return the standard deviation that noise alone gives to an answer, at most.
