@@ -33,9 +33,9 @@ lint: $(VENV)/.test-installed
 types: $(VENV)/.test-installed
 	$(BIN)/mypy
 
-# Four processes for two cores: with three, those that wait for Spark, browsers and other processes leave a quarter idle. `tests/conftest.py` keeps tests together that share something.
+# Three processes for two cores: one waits for Spark most of the time. Two are faster where nothing waits, four are slower. `tests/conftest.py` keeps tests together that share something.
 tests: $(VENV)/.test-installed
-	$(BIN)/python -m pytest -n 4 $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 3 $(PYTEST_ARGS)
 
 # What a user has who installs nothing else: the packages of the tests would hide that one is missing.
 bare: $(CORE)/.made
