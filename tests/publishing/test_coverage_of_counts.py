@@ -6,6 +6,7 @@ The tables are made up here, and no constant was chosen on them: a hidden group 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,19 @@ def test_of_columns_by_class_noise_is_all_that_is_unknown(tmp_path: Path) -> Non
             assert estimate == release.estimate(asked)
             found.append(estimate.low - 0.5 <= true_count(frame, asked) <= estimate.high + 0.5)
     assert 0.91 <= np.mean(found) <= 0.99
+
+
+def test_of_several_sensitive_columns_noise_is_all_that_is_unknown() -> None:
+    found = []
+    for seed in range(12):
+        frame, known = made_table(seed)
+        table = ic.read(frame, quasi=["a", "b", "d"], sensitive=["c", "e"], hierarchies=known)
+        release = ic.publish(table, method=ic.MarginalSynthesis("0.5"), seed=seed)
+        for one, other in product(range(SIZES["c"]), range(SIZES["e"])):
+            asked = {"c": f"c{one}", "e": f"e{other}"}
+            estimate = release.estimate(asked)
+            found.append(estimate.low - 0.5 <= true_count(frame, asked) <= estimate.high + 0.5)
+    assert 0.91 <= np.mean(found) <= 0.995
 
 
 def test_intervals_of_a_private_table_hold_the_truth_about_as_often_as_they_say() -> None:

@@ -155,8 +155,9 @@ class MeasuredBoxes:
         if len(known) < len(noise) or not self.errors.dependence:
             return center, 0.0, _of_model(center, self._all_rows)
         of_class = [place for place, name in enumerate(asked) if self.errors.by_class and name in self.schema.sensitive]
-        if of_class and len(asked) - len(of_class) == 1:
-            of_column = next(one for place, one in enumerate(known) if place not in of_class)
+        if of_class and len(asked) - len(of_class) <= 1:
+            # Classes are counted one by one, so that a question has its part of a column's noise, or of all classes'.
+            of_column = next((one for place, one in enumerate(known) if place not in of_class), self._noise_of_classes)
             return center, max(of_column * self._part_of_classes(asked), 1.0), 0.0
         shares = [self._share_of_rows(name, matches) for name, matches in asked.items()]
         return center, *several_conditions(shares, known, self._all_rows, self.errors.dependence, of_class)
@@ -217,6 +218,12 @@ class MeasuredBoxes:
     @cached_property
     def _known_runs(self) -> dict[str, tuple[Ints, Ints, Ints]]:
         return {}
+
+    @property
+    def _noise_of_classes(self) -> float:
+        """The variance of all classes' counts, one by one: more than that of their sum, which is known better."""
+        classes = math.prod(self.trees[name].size - start for name, start in self._class_starts.items())
+        return classes * self.errors.columns[min(self.schema.sensitive)]
 
     def _part_of_classes(self, asked: Mapping[str, Bools]) -> float:
         """Return which part of all classes a question is about, whether there are rows of them or not."""
