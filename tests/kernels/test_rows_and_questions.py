@@ -5,29 +5,32 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from incrowd.common.threads import using
 from incrowd.kernels.dealing import deal_values
 from incrowd.kernels.questions import count_questions
 
 
-@pytest.mark.parametrize("number", [0, 1, 64, 65])
-def test_questions_count_the_rows_that_satisfy_all_their_conditions(number: int) -> None:
+@pytest.mark.parametrize(("number", "threads", "rows"), [(0, 1, 9), (1, 1, 0), (64, 1, 200), (65, 2, 40_000)])
+def test_questions_count_the_rows_that_satisfy_all_their_conditions(number: int, threads: int, rows: int) -> None:
     rng = np.random.default_rng(number)
     sizes = (3, 5, 2)
-    codes = np.stack([rng.integers(0, size, 200) for size in sizes], axis=1).astype(np.int32)
-    counts = rng.integers(0, 2**40, 200)
+    lines = np.stack([rng.integers(0, size, 200) for size in sizes[:-1]], axis=1).astype(np.int32)
+    line_of, classes = rng.integers(0, 200, rows), rng.integers(0, sizes[-1], rows)
+    codes = np.column_stack([lines[line_of], classes])
+    counts = rng.integers(0, 2**40, rows)
     questions = [
         {int(column): rng.random(sizes[column]) < 0.5 for column in rng.permutation(3)[: rng.integers(0, 4)]}
         for _ in range(number)
     ]
-    found = count_questions(codes, counts, sizes, questions)
-    assert found.tolist() == [
-        sum(
-            int(count)
-            for row, count in zip(codes, counts, strict=True)
-            if all(matches[row[column]] for column, matches in question.items())
-        )
+    with using(threads):
+        found = count_questions(lines, line_of, classes, counts, sizes, questions)
+    satisfied = [
+        np.logical_and.reduce([matches[codes[:, column]] for column, matches in question.items()])
+        if question
+        else np.ones(rows, dtype=bool)
         for question in questions
     ]
+    assert found.tolist() == [int(counts[which].sum()) for which in satisfied]
 
 
 def test_values_are_dealt_as_often_as_there_are_and_evenly() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,3 +16,29 @@ Counts = NDArray[np.int64]
 """How many rows or people there are of each thing."""
 Words = NDArray[np.uint64]
 """64 bits each: hashes, or random bits."""
+
+_ROWS_AT_ONCE = 4096
+"""So many rows of some columns fit the cache of a core."""
+
+
+def side_by_side(columns: Sequence[NDArray[np.integer]], rows: int) -> Codes:
+    """Return columns of so many rows each as a table, row after row.
+
+    All columns of some rows are copied before the next rows: column by column, every one would go through all of the
+    table's memory.
+    """
+    table = np.empty((rows, len(columns)), dtype=np.int32)
+    for first in range(0, rows, _ROWS_AT_ONCE):
+        part = table[first : first + _ROWS_AT_ONCE]
+        for place, column in enumerate(columns):
+            part[:, place] = column[first : first + _ROWS_AT_ONCE]
+    return table
+
+
+def one_by_one(table: Codes) -> list[Codes]:
+    """Return the columns of a table, each in memory of its own."""
+    rows, width = table.shape
+    columns = np.empty((width, rows), dtype=table.dtype)
+    for first in range(0, rows, _ROWS_AT_ONCE):
+        columns[:, first : first + _ROWS_AT_ONCE] = table[first : first + _ROWS_AT_ONCE].T
+    return list(columns)

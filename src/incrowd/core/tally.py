@@ -178,16 +178,26 @@ def code_column(name: str, raw: pl.Series, hierarchy: Hierarchy, texts: TextRule
 def group_tuples(codes: Codes, sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number the distinct rows of `codes` in sorted order; return each row's number and one row of each kind.
 
-    `sizes[j]` bounds the codes of column j. Columns are packed into one 64-bit key while they fit; where they do not,
-    the key so far is first renumbered to as few values as there are distinct ones.
+    `sizes[j]` bounds the codes of column j.
     """
-    rows = codes.shape[0]
-    key = np.zeros(rows, dtype=np.int64)
-    room = 1
-    for place, size in enumerate(sizes):
-        if room * max(size, 1) >= 2**62:
-            distinct, key = np.unique(key, return_inverse=True)
-            room = len(distinct)
-        key = key * max(size, 1) + codes[:, place]
+    return group_columns([codes[:, place] for place in range(len(sizes))], sizes, codes.shape[0])
+
+
+def group_columns(
+    columns: Sequence[NDArray[np.integer]], sizes: Sequence[int], rows: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Do the same of columns of their own.
+
+    They are packed into one key while it fits, together with a row's number, 63 bits; then the key so far is renumbered
+    to as few values as there are distinct ones. Where each row has one of its own, all other columns change nothing.
+    """
+    key, room, most = np.zeros(rows, dtype=np.int64), 1, 2 ** (62 - max(rows - 1, 0).bit_length())
+    for column, size in zip(columns, sizes, strict=True):
+        if room * max(size, 1) > most and room > 1:
+            key, first = number_keys(key, room)
+            room = len(first)
+            if room == rows:
+                return key, first
+        key = key * max(size, 1) + column
         room *= max(size, 1)
     return number_keys(key, room)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Bools, Codes, Ints
+from incrowd.common.arrays import Bools, Codes, Ints, side_by_side
 from incrowd.common.keys import number_keys
+from incrowd.common.threads import do_together
 from incrowd.core.labelled import ShownGroups
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.schema import Schema
-from incrowd.core.tally import Tally, group_tuples
+from incrowd.core.tally import Tally, group_columns
 from incrowd.forms.stand_ins import means_of, stand_ins_of, too_few_known
 from incrowd.hierarchies.labels import ANY
-from incrowd.hierarchies.naming import Named, Pieces, name_runs
+from incrowd.hierarchies.naming import Named, name_runs
 from incrowd.hierarchies.tree import MISSING, Tree
 
 
@@ -35,70 +38,98 @@ def show_groups(
     labels, groups are what shows the same numbers; means are then those of the method's groups, or, where that is to be
     `wider`, of all who have the same labels.
     """
-    lows, highs = recoding.lows.copy(), recoding.highs.copy()
-    labels: dict[str, pl.Series] = {}
-    torn: dict[str, tuple[Ints, Pieces]] = {}
-    less = False
-    for place, name in enumerate(recoding.columns):
-        tree = tally.trees[name]
-        level = None if recoding.levels is None else recoding.levels[place]
-        named = name_runs(
-            tree,
-            lows[:, place],
-            highs[:, place],
-            shown=recoding.shown,
-            level=level,
-            present=None if present is None else present[name],
-            wider=wider,
-        )
-        labels[name], lows[:, place], highs[:, place] = named.labels, named.lows, named.highs
-        less |= named.less
-        if named.pieces is not None and named.piece_of is not None:
-            torn[name] = (named.piece_of, named.pieces)
-    by_labels = [labels[name].alias("label").to_frame() for name in recoding.columns]
-    merged, first = _join_alike(by_labels, lows, highs)
+    wanted = [
+        partial(_name_column, tally, recoding, place, None if present is None else present[name], wider=wider)
+        for place, name in enumerate(recoding.columns)
+    ]
+    columns = do_together(wanted, steps=recoding.lows.size)
+    merged, first = _join_alike(columns, len(recoding.lows))
     stand_ins: dict[str, pl.DataFrame] = {}
     split = False
+    less = any(column.named.less for column in columns)
     if schema is not None and schema.show:
         for name, show in schema.show.items():
             place, tree = recoding.columns.index(name), tally.trees[name]
+            named = columns[place].of_groups
             means, hierarchy = np.zeros(0), schema.quasi.get(name)
             if show == "mean":
                 # Of the method's own groups, or of all who have the same labels.
-                group_of, number = (_placed(merged, recoding), len(first)) if wider else (recoding.groups, len(lows))
+                group_of, number = (_placed(merged, recoding), len(first)) if wider else (recoding.groups, len(merged))
                 of_group = merged if wider else np.arange(number)
                 means = means_of(tally, name, recoding, group_of, number)[of_group]
-            stand_ins[name] = stand_ins_of(name, show, tree, labels[name], hierarchy, means)
+            stand_ins[name] = stand_ins_of(name, show, tree, named.labels, hierarchy, means)
             if show == "mean" and (few := too_few_known(tally, name, recoding, group_of, number)[of_group]).any():
-                middles = stand_ins_of(name, "midpoint", tree, labels[name], hierarchy, means)
+                middles = stand_ins_of(name, "midpoint", tree, named.labels, hierarchy, means)
                 own = pl.when(pl.Series(few)).then(middles[name]).otherwise(stand_ins[name][name])
                 stand_ins[name] = pl.select(own.alias(name))
-            named = Named(labels[name], lows[:, place], highs[:, place], *torn.pop(name, (None, None)))
             named = _one_label_each(stand_ins[name], named, tree, None if present is None else present[name])
-            labels[name], lows[:, place], highs[:, place] = named.labels, named.lows, named.highs
-            if named.pieces is not None and named.piece_of is not None:
-                torn[name] = (named.piece_of, named.pieces)
-        of_columns = [
-            stand_ins.get(name, of_labels) for name, of_labels in zip(recoding.columns, by_labels, strict=True)
-        ]
+            shown = _number_shown(stand_ins[name], named.lows, named.highs)
+            columns[place] = _NamedColumn(named, np.arange(len(merged)), shown)
         number = len(first)
-        merged, first = _join_alike(of_columns, lows, highs)
+        merged, first = _join_alike(columns, len(merged))
         split = len(first) > number
-    merged_lows, merged_highs = lows[first], highs[first]
-    np.minimum.at(merged_lows, merged, lows)
-    np.maximum.at(merged_highs, merged, highs)
+    alone = len(first) == len(merged)  # no group looks like another
+    found = do_together([partial(column.of, merged, first, alone=alone) for column in columns], steps=len(first))
     return ShownGroups(
         recoding.columns,
-        {name: series.gather(first) for name, series in labels.items()},
-        merged_lows,
-        merged_highs,
+        {name: one.labels for name, one in zip(recoding.columns, found, strict=True)},
+        side_by_side([one.lows for one in found], len(first)),
+        side_by_side([one.highs for one in found], len(first)),
         _placed(merged, recoding),
-        {name: (piece_of[first], pieces) for name, (piece_of, pieces) in torn.items()},
+        {
+            name: (one.piece_of, one.pieces)
+            for name, one in zip(recoding.columns, found, strict=True)
+            if one.pieces is not None and one.piece_of is not None
+        },
         less,
         {name: values[first] for name, values in stand_ins.items()},
         split,
         recoding.levels,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _NamedColumn:
+    """The runs of a column that groups have, by their labels, and the run of each group: runs are far fewer."""
+
+    named: Named
+    run_of: Ints
+    number: Ints
+    """Of each run: those that look the same have one number."""
+
+    @property
+    def of_groups(self) -> Named:
+        """What each group shows."""
+        return self._at(self.run_of)
+
+    def of(self, merged: Ints, first: Ints, *, alone: bool) -> Named:
+        """Return what groups show of which some were joined; `first` are the first of each."""
+        found = self._at(self.run_of[first])
+        if not alone:  # labels that look the same may be of several runs, and stand for all of them
+            np.minimum.at(found.lows, merged, self.named.lows[self.run_of])
+            np.maximum.at(found.highs, merged, self.named.highs[self.run_of])
+        return found
+
+    def _at(self, runs: Ints) -> Named:
+        named = self.named
+        pieces = None if named.piece_of is None else named.piece_of[runs]
+        return Named(named.labels.gather(runs), named.lows[runs], named.highs[runs], pieces, named.pieces, named.less)
+
+
+def _name_column(tally: Tally, recoding: Recoding, place: int, present: Bools | None, *, wider: bool) -> _NamedColumn:
+    tree = tally.trees[recoding.columns[place]]
+    lows, highs = recoding.lows[:, place], recoding.highs[:, place]
+    run_of, first = number_keys(lows.astype(np.int64) * (tree.size + 1) + highs, (tree.size + 1) ** 2)
+    named = name_runs(
+        tree,
+        lows[first],
+        highs[first],
+        shown=recoding.shown,
+        level=None if recoding.levels is None else recoding.levels[place],
+        present=present,
+        wider=wider,
+    )
+    return _NamedColumn(named, run_of, _number_shown(named.labels.alias("label").to_frame(), named.lows, named.highs))
 
 
 def _placed(merged: Ints, recoding: Recoding) -> Ints:
@@ -108,12 +139,14 @@ def _placed(merged: Ints, recoding: Recoding) -> Ints:
     return np.where(recoding.published, merged[recoding.groups], WITHHELD)
 
 
-def _join_alike(shown: Sequence[pl.DataFrame], lows: Codes, highs: Codes) -> tuple[Ints, Ints]:
+def _join_alike(columns: Sequence[_NamedColumn], groups: int) -> tuple[Ints, Ints]:
     """Return which group each of the method's is to a reader of some columns, and the first that is each of these."""
-    codes = np.empty(lows.shape, dtype=np.int32)
-    for place, column in enumerate(shown):
-        codes[:, place] = _number_shown(column, lows[:, place], highs[:, place])
-    return group_tuples(codes, [int(codes[:, place].max(initial=0)) + 1 for place in range(len(shown))])
+    codes = do_together([partial(_looks, column) for column in columns], steps=groups * len(columns))
+    return group_columns(codes, [int(column.number.max(initial=0)) + 1 for column in columns], groups)
+
+
+def _looks(column: _NamedColumn) -> Ints:
+    return column.number[column.run_of]
 
 
 def _one_label_each(values: pl.DataFrame, named: Named, tree: Tree, present: Bools | None) -> Named:

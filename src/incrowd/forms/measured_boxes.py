@@ -120,15 +120,17 @@ class MeasuredBoxes:
     def parts_of(self, questions: Sequence[Mapping[str, Bools]]) -> Floats:
         """Return the same for many questions, one a line; where boxes are single values, in one pass over them."""
         boxes = self.tree
-        if not self.from_model or boxes.margins is not None or (boxes.highs - boxes.lows > 1).any():
+        if not self.from_model or boxes.margins is not None or not self._single_values:
             steps = len(questions) * len(boxes.parents)
             return np.array(do_together([partial(self.parts, asked) for asked in questions], steps=steps))
         box, kind = np.nonzero(boxes.noisy)
-        counts = self.rows_asked(boxes.lows[box], kind, boxes.noisy[box, kind], questions)
+        counts = self.rows_asked(boxes.lows, box, kind, boxes.noisy[box, kind], questions)
         return np.array([self._parts_of_model(float(one), asked) for one, asked in zip(counts, questions, strict=True)])
 
-    def rows_asked(self, codes: Codes, classes: Ints, counts: Ints, questions: Sequence[Mapping[str, Bools]]) -> Ints:
-        """Return how many rows with these codes, of these classes, each question is about."""
+    def rows_asked(
+        self, codes: Codes, line_of: Ints, classes: Ints, counts: Ints, questions: Sequence[Mapping[str, Bools]]
+    ) -> Ints:
+        """Return how many rows each question is about: there are `counts[i]` with codes of a line, and of a class."""
         places = {name: place for place, name in enumerate(self.columns)}
         asked: list[Mapping[int, Bools]] = [
             {places[name]: matches for name, matches in one.items() if name in places}
@@ -136,9 +138,12 @@ class MeasuredBoxes:
             for one in questions
         ]
         sizes = [*(self.trees[name].size for name in self.columns), len(self.class_codes)]
-        rows = np.empty((len(codes), len(sizes)), dtype=np.int32)
-        rows[:, :-1], rows[:, -1] = codes, classes
-        return count_questions(rows, counts, sizes, asked)
+        return count_questions(codes, line_of, classes, counts, sizes, asked)
+
+    @cached_property
+    def _single_values(self) -> bool:
+        """Whether no box holds more than one value of each column."""
+        return not (self.tree.highs - self.tree.lows > 1).any()
 
     @cached_property
     def _all_rows(self) -> float:
@@ -295,8 +300,12 @@ class MeasuredBoxes:
             codes = self.class_codes[:, sorted(self.schema.sensitive).index(name)]
             return np.asarray(np.bincount(codes, weights=of_classes, minlength=tree.size), dtype=np.float64)
         place = self.columns.index(name)
-        lows, highs = self.tree.lows[self._leaves, place], self.tree.highs[self._leaves, place]
-        each = of_boxes / (highs - lows)
+        if self.from_model:
+            lows, highs, rows = self._runs(name)
+            each = rows / (highs - lows)
+        else:
+            lows, highs = (one[self._leaves, place].astype(np.int64) for one in (self.tree.lows, self.tree.highs))
+            each = of_boxes / (highs - lows)
         opens = np.bincount(lows, weights=each, minlength=tree.size + 1)
         return np.cumsum(opens - np.bincount(highs, weights=each, minlength=tree.size + 1))[:-1]
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.common.threads import threads
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
@@ -17,10 +18,14 @@ if TYPE_CHECKING:
     from incrowd.common.arrays import Bools, Codes, Ints
 
 
-def count_questions(codes: Codes, counts: Ints, sizes: Sequence[int], questions: Sequence[Mapping[int, Bools]]) -> Ints:
+def count_questions(
+    codes: Codes, line_of: Ints, classes: Ints, counts: Ints, sizes: Sequence[int],
+    questions: Sequence[Mapping[int, Bools]],
+) -> Ints:  # fmt: skip
     """Return how many rows satisfy each question: which codes of some columns it is about.
 
-    `codes` are rows × columns, each below the column's size; `counts` says how many rows there are of each.
+    `codes` are lines × columns. Of line `line_of[i]` there are `counts[i]` rows with class `classes[i]`, which is one
+    column more. Codes and classes are below the column's size.
     """
     words = max(-(-len(questions) // 64), 1)
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -31,5 +36,6 @@ def count_questions(codes: Codes, counts: Ints, sizes: Sequence[int], questions:
             satisfied[starts[column] : starts[column + 1], number] = matches
     packed = np.packbits(satisfied, axis=1, bitorder="little").view("<u8").astype(np.uint64)
     found = np.zeros(words * 64, dtype=np.int64)
-    call("count_questions", np.ascontiguousarray(codes), counts, packed, starts[:-1].copy(), found)
+    rows = [np.ascontiguousarray(each) for each in (codes, line_of, classes, counts)]
+    call("count_questions", *rows, packed, starts[:-1].copy(), found, threads())
     return found[: len(questions)]

@@ -18,7 +18,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Ints
+from incrowd.common.arrays import Ints, one_by_one
 from incrowd.common.exact import Exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
@@ -134,8 +134,8 @@ class AdaptiveSynthesis(PrivateMethod):
         cuts = cuts_at_levels(table, self.levels)
         people = table.people
         columns = [
-            Cells(name, cells_of(cut, people.codes[:, place]), len(cut.runs), _ordered_from(cut))
-            for place, (name, cut) in enumerate(zip(table.columns, cuts, strict=True))
+            Cells(name, cells_of(cut, codes), len(cut.runs), _ordered_from(cut))
+            for name, cut, codes in zip(table.columns, cuts, one_by_one(people.codes), strict=True)
         ]
         with_class = people.class_count > 1
         if with_class:

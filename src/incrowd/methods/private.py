@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.arrays import one_by_one, side_by_side
 from incrowd.common.exact import Exact, as_exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
@@ -189,24 +190,22 @@ def public_table(
     trees = {name: public_tree(name, hierarchy) for name, hierarchy in sorted(hierarchies.items())}
     if undeclared == "missing":
         tally = _without_missing(tally, [name for name in trees if name not in missing])
-    codes = {}
+    codes, columns = {}, dict(zip(tally.columns, one_by_one(tally.codes), strict=True))
     for name, tree in trees.items():
-        if tally.has_missing(name) and name not in missing:
+        if name not in missing and (columns[name] == MISSING).any():
             raise SchemaError(
                 f"column '{name}' has missing values, which must be announced in advance: they count as a value "
                 f"of their own.  Hint: say {option('missing', [name], section='method')}, or "
                 f"{option('undeclared', 'missing', section='method')} to leave their rows out."
             )
-        codes[name] = public_codes(name, tally.trees[name], tree)[tally.column(name)]
+        codes[name] = public_codes(name, tally.trees[name], tree).take(columns.pop(name))
     quasi, sensitive = sorted(schema.quasi), sorted(schema.sensitive)
     class_codes, classes = _classes(sensitive, trees, codes, missing, len(tally))
     if not quasi:
         raise SchemaError("noisy counts need at least one quasi-identifier, and there is none.  Hint: name some.")
-    people = People(
-        np.stack([codes[name] for name in quasi], axis=1).astype(np.int32), classes, len(class_codes), tally.counts
-    )
-    columns = tuple(trees)
-    nobody = Tally(columns, np.empty((0, len(columns)), dtype=np.int32), np.empty(0, dtype=np.int64), trees)
+    table = side_by_side([codes[name] for name in quasi], len(tally))
+    people = People(table, classes, len(class_codes), tally.counts)
+    nobody = Tally(tuple(trees), np.empty((0, len(trees)), dtype=np.int32), np.empty(0, dtype=np.int64), trees)
     return PublicTable(
         nobody, tuple(quasi), [trees[name] for name in quasi], [name in missing for name in quasi], people, class_codes
     )
@@ -225,7 +224,7 @@ def _without_missing(tally: Tally, columns: Sequence[str]) -> Tally:
                 stacklevel=2,
             )
         there &= ~missing
-    return replace(tally, codes=tally.codes[there], counts=tally.counts[there])
+    return tally if there.all() else replace(tally, codes=tally.codes[there], counts=tally.counts[there])
 
 
 def _classes(

@@ -16,10 +16,12 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Floats, Ints
+from incrowd.common.threads import do_together
 from incrowd.dp.boxes.coded_rows import People
 from incrowd.dp.boxes.consistency import agreeing_with_total
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
@@ -84,18 +86,20 @@ def measure_errors(
     boxes = max(len(measured.tree.parents), 1)
     number = int(min(max(_MOST_SHARES // (KINDS * boxes), _FEWEST), _QUESTIONS))
     if measured.knows_values:
-        singles = {name: measured.single(name) for name in measured.schema.tallied}
+        names = measured.schema.tallied
+        each = do_together([partial(measured.single, name) for name in names], steps=boxes * len(names))
+        singles = dict(zip(names, each, strict=True))
     else:
         epsilon = epsilon / 2
         singles = _count_values(measured, people, epsilon, rng)
-    draw = _Questions(measured, singles, rng)
+    draw, everybody = _Questions(measured, singles, rng), np.arange(len(people.counts))
     spread: list[_Asked] = []
     whole: list[_Asked] = []
     for conditions in range(1, KINDS + 1):
         most = min(conditions, len(measured.schema.tallied))
         asked = [draw.question(most) for _ in range(number)]
         parts = measured.parts_of(asked)
-        true = measured.rows_asked(people.codes, people.classes, people.counts, asked)
+        true = measured.rows_asked(people.codes, everybody, people.classes, people.counts, asked)
         found = _Asked(asked, np.abs(parts[:, 0] - true), np.sqrt(parts[:, 1] + parts[:, 2] ** 2))
         matters = parts[:, 2] > 0
         spread.append(found.some(matters))

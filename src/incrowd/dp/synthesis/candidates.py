@@ -14,7 +14,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations, groupby
 from operator import itemgetter
 
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Bools, Codes, Floats, Ints
+from incrowd.common.threads import do_together
 from incrowd.dp.synthesis.columns import ModelColumn
 from incrowd.dp.synthesis.junction_tree import Columns, cells_with, graph_of, set_lines
 from incrowd.dp.synthesis.measurement import grouped
@@ -57,7 +58,6 @@ class Candidates:
     def __init__(self, columns: Sequence[ModelColumn], counts: Ints) -> None:
         self.columns, self._counts = columns, counts
         self.sizes = np.array([len(column) for column in columns], dtype=np.int64)
-        self._places = [column.places for column in columns]
         self._groups = group_maps([column.levels for column in columns], self.sizes)
         self._true: dict[Columns, Ints] = {}
 
@@ -91,7 +91,8 @@ class Candidates:
     @cached_property
     def _matrix(self) -> NDArray[np.uint16]:
         """The model's cell of each tuple, column by column."""
-        return np.stack(self._places).astype(np.uint16)
+        steps = len(self.columns) * len(self._counts)
+        return np.stack(do_together([partial(_places, column) for column in self.columns], steps=steps))
 
     def scores(self, open_ones: Sequence[Candidate], said: Mapping[Columns, Floats], rows: float, noise: float) -> Ints:
         """Return the score of candidates, in units; `said` are the model's probabilities of their columns."""
@@ -118,6 +119,10 @@ class Candidates:
                 self._groups,
             )
         return score(distances, cells, noise, weights)
+
+
+def _places(column: ModelColumn) -> NDArray[np.uint16]:
+    return column.places
 
 
 def score(distances: Ints, cells: Ints, noise: float, weights: Ints) -> Ints:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats, Ints
 from incrowd.dp.marginals.cells import group_starts
@@ -52,9 +53,9 @@ class ModelColumn:
         return len(self.starts)
 
     @property
-    def places(self) -> Ints:
+    def places(self) -> NDArray[np.uint16]:
         """The model's cell of each distinct tuple."""
-        return np.asarray(np.searchsorted(self.starts, self.cells.cell_of, side="right") - 1, dtype=np.int64)
+        return np.repeat(np.arange(len(self), dtype=np.uint16), self.joined).take(self.cells.cell_of)
 
     @property
     def joined(self) -> Ints:
