@@ -14,7 +14,8 @@ from incrowd.core.tally import group_tuples
 from incrowd.forms.slices.permutation import Permuted
 from incrowd.forms.slices.slices import Secret, Slices
 
-_PEOPLE_AT_ONCE = 1 << 15
+_PEOPLE_AT_FIRST, _PEOPLE_AT_ONCE = 1 << 11, 1 << 15
+"""The first few may show all that there is to be seen."""
 _MOST_SLOTS = 8
 """A list is looked up in a table of slots while it has at most so many of them per entry, else by bisection."""
 
@@ -185,8 +186,10 @@ def distinct_people(known: Codes, varying: Sequence[int]) -> Codes:
 
 def blocks(people: Codes) -> Iterator[Codes]:
     """Yield people in blocks that fit the memory."""
-    for first in range(0, len(people), _PEOPLE_AT_ONCE):
-        yield people[first : first + _PEOPLE_AT_ONCE]
+    first, many = 0, _PEOPLE_AT_FIRST
+    while first < len(people):
+        yield people[first : first + many]
+        first, many = first + many, _PEOPLE_AT_ONCE
 
 
 def match_people(people: Codes, columns: Sequence[Column], varying: Sequence[int], most_pairs: int) -> Matches | None:

@@ -21,6 +21,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +29,9 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Ints
 from incrowd.common.parameters import require_number, require_whole
 from incrowd.common.progress import Progress, silent
-from incrowd.core.tally import Tally, group_tuples
+from incrowd.core.tally import Tally, group_columns
 from incrowd.errors import ConformanceError, Unsatisfiable
-from incrowd.forms.slices.diversity import Guesses, as_bound, guess
+from incrowd.forms.slices.diversity import Guesses, as_bound, guess, is_diverse
 from incrowd.forms.slices.slices import Buckets, Slices
 from incrowd.kernels.slicing_cuts import cut_buckets
 from incrowd.methods.slicing_parts.bucket_dealing import deal
@@ -38,10 +39,16 @@ from incrowd.methods.slicing_parts.bucket_dealing import deal
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Buckets, and what the exact check found in them."""
+    """Buckets of a table that is l-diverse with them."""
 
     buckets: Buckets
-    guesses: Guesses
+    slices: Slices
+    bound: Fraction
+
+    @cached_property
+    def guesses(self) -> Guesses:
+        """How surely everybody can be guessed; to find out that it is not too surely takes less."""
+        return guess(self.slices, self.buckets, self.bound)
 
 
 def make_buckets(
@@ -70,7 +77,7 @@ def make_buckets(
     tuples = np.arange(len(tally)) if published is None else np.flatnonzero(published)
     rows = int(slices.counts[tuples].sum())
     if not rows:
-        return Partition(_nobody(), guess(slices, _nobody(), bound))
+        return Partition(_nobody(), slices, bound)
     _require_possible(slices, tuples, bound, min_bucket_size, rows)
     progress("cutting into buckets", 0.0)
     buckets = _cut(tally, slices, attributes, tuples, bound, min_bucket_size)
@@ -78,11 +85,10 @@ def make_buckets(
         progress("dealing rows out", 0.0)
         buckets = deal(rng, slices, buckets, each=each, min_bucket_size=min_bucket_size)
     progress("checking every match", 0.0)
-    guesses = guess(slices, buckets, bound)
-    if not guesses.diverse:
+    if not is_diverse(slices, buckets, bound):
         raise ConformanceError(f"slicing: the buckets are not {float(l):g}-diverse. Nothing was released.")
     progress("checking every match", 1.0)
-    return Partition(buckets, guesses)
+    return Partition(buckets, slices, bound)
 
 
 def largest_l(slices: Slices, tuples: Ints | None = None) -> Fraction | None:
@@ -125,7 +131,7 @@ def _smallest_ratio(of_known: Ints, of_pair: Ints) -> Fraction:
 
 def _pair_numbers(slices: Slices, secret: int, tuples: Ints) -> Ints:
     known, codes = slices.known[tuples, slices.secrets[secret].column], slices.secrets[secret].codes[tuples]
-    return group_tuples(np.stack([known, codes], axis=1), [int(known.max()) + 1, int(codes.max()) + 1])[0]
+    return group_columns([known, codes], [int(known.max()) + 1, int(codes.max()) + 1], len(tuples))[0]
 
 
 def _shares(slices: Slices, secret: int, tuples: Ints) -> tuple[Ints, Ints]:
