@@ -39,7 +39,7 @@ _UNSURE = 0.05
 _UNSURE_OF_NOISE = 0.4
 """Where it would change that of noise by more than this, noise is taken to be what it is on average."""
 _TAILS: tuple[float, ...] = (1.75, 2.05, 2.05)
-_TAIL_OF_MODELS, _TAIL_OF_NOISE = 2.05, 1.75
+_TAIL_OF_MODELS, _TAIL_OF_MARGINS, _TAIL_OF_NOISE = 2.2, 2.05, 1.75
 """95 of 100 errors are below so many root mean squares. It would be 1.96 if errors were normal. Rows spread inside of
 boxes are off by a bounded share, and whole boxes by the same few sums, which is less; models are off in several ways.
 From releases of Adult, the census and NIST's excerpts: by number of conditions, of models and boxes with margins, and
@@ -122,8 +122,10 @@ def _factors(
     kinds = _kinds(spread, epsilon)
     tails, usual = _TAILS, (_USUAL, _USUAL_SPREAD)
     if measured.knows_values:
-        tails = (_TAIL_OF_MODELS,) * KINDS
-        usual = (_USUAL_OF_MODELS if measured.from_model else _USUAL_OF_MARGINS, _SPREAD_OF_MODELS)
+        tail, own = (
+            (_TAIL_OF_MODELS, _USUAL_OF_MODELS) if measured.from_model else (_TAIL_OF_MARGINS, _USUAL_OF_MARGINS)
+        )
+        tails, usual = (tail,) * KINDS, (own, _SPREAD_OF_MODELS)
     found: dict[int, tuple[float, float]] = {}
     for places in kinds:
         asked = _Asked.all([spread[place] for place in places])

@@ -69,6 +69,10 @@ class ColumnNoise:
         """Return the variance of so many counts."""
         return self.variance * float(counts_alone(number, self.width)) * (1 - number / of_all)
 
+    def larger(self, factor: float) -> ColumnNoise:
+        """Return the same with a variance that is so many times as large."""
+        return ColumnNoise(self.variance * factor, self.width)
+
     def of_codes(self, cells: int, codes: int) -> ColumnNoise:
         """Return the same where cells have so many codes: a cell of w codes has w times what each of them has."""
         return ColumnNoise(self.variance * cells / codes, self.width * codes / cells)

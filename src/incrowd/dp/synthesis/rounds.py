@@ -64,6 +64,8 @@ _NEAR, _NEAR_AT_LAST = 0.1, 0.02
 _COLUMNS_PER_CHOICE = 10
 """One choice for so many columns is made before the model is fitted anew: with few columns, one."""
 _MOST_ROUNDS = 60
+_ROUGH = 1.15
+"""Counts weigh in the model about as they should, and it is fitted to them nearly: variances are larger by so much."""
 _TINY = 1e-12
 
 
@@ -107,7 +109,7 @@ class Synthesis:
                 single.variance,
                 self._wide_noise(place, columns[place], single, taken),
                 ordered=cells.ordered_from is not None,
-            )
+            ).larger(_ROUGH)
             for place, (single, values, cells) in enumerate(zip(singles, made, self._cells, strict=True))
         ]
         return made, noise, 1 / sum(1 / max(len(one.noisy) * one.variance, _TINY) for one in singles)
