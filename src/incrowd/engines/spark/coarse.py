@@ -128,8 +128,8 @@ def shown_by_all(
 
     The second frame is kept by executors until the lines were made.
 
-    Where it chose levels, the search goes on from there: the levels that led to these are lowered, others stay, as long
-    as that finds something better.
+    The search goes on from the levels that were shown: where it went as low as it could, levels are lowered, as long as
+    that finds something better.
     """
     schema, least = search.schema, search.method.least_levels
     looks = search.method.looks_at_values or any_looks_at_values(search.require)
@@ -151,8 +151,13 @@ def shown_by_all(
         if best is not None and found.loss >= best.loss:
             break
         best = found
-        if best.chosen is not None:
-            levels = held.lowered(best.chosen, lowest, limit)
+        levels = best.shown
+        if best.chosen is None:  # first those that kept it from going on
+            stopped = [level == base for level, base in zip(best.shown, best.levels, strict=True)]
+            levels = held.lowered(
+                levels, tuple(low if stop else at for low, at, stop in zip(lowest, levels, stopped, strict=True)), limit
+            )
+        levels = held.lowered(levels, lowest, limit)
     assert best is not None
     if best.chosen is not None and any(base > level for base, level in zip(best.levels, best.chosen, strict=True)):
         raise too_large(
@@ -219,6 +224,8 @@ class _Found:
     loss: float
     chosen: Vector | None
     """The levels that the method chose for all groups, if it did."""
+    shown: Vector
+    """The lowest level that is shown of each column."""
 
 
 def _searched(search: PartSearch, held: _Levels, levels: Vector, limit: int) -> _Found:
@@ -265,7 +272,21 @@ def _searched(search: PartSearch, held: _Levels, levels: Vector, limit: int) -> 
     chosen = None
     if recoding.levels is not None:
         chosen = tuple(recoding.levels[recoding.columns.index(name)] for name in held.quasi)
-    return _Found(levels, codes[kept], placed, _loss(held, placed, int(counts.sum())), chosen)
+    shown = chosen or tuple(
+        _shown_level(held.tally, name, by_name[name], lows[:, place], highs[:, place])
+        for name, place in ((name, recoding.columns.index(name)) for name in held.quasi)
+    )
+    return _Found(levels, codes[kept], placed, _loss(held, placed, int(counts.sum())), chosen, shown)
+
+
+def _shown_level(tally: CodedTally, name: str, least: int, lows: Codes, highs: Codes) -> int:
+    """Return the lowest level that some runs of a column are nodes of; the least where one is no node."""
+    tree, missing = tally.trees[name], bool(tally.value_counts[name][MISSING])
+    level_of = np.full(len(lows), least)
+    for level in range(least, tree.height + 1):
+        low, high = _node_runs(tree, np.maximum(lows, np.int32(not missing)), level, missing=missing)
+        level_of[(low == lows) & (high == highs)] = level
+    return int(level_of.min(initial=tree.height))
 
 
 def _loss(held: _Levels, recoding: Recoding, rows: int) -> float:
