@@ -117,7 +117,7 @@ WAYS: dict[str, tuple[dict[str, Any], float]] = {
     "relaxed": ({"method": ic.Mondrian(cuts="relaxed")}, 1.4),  # equal rows go to several groups
     "microaggregation": ({"method": ic.Microaggregation(), "show": "label"}, 1.3),
     "local recoding": ({"method": ic.LocalRecoding()}, 1.3),  # rows are withheld
-    "top-down": ({"method": ic.TopDownSpecialization()}, 1.3),  # all are searched at once, less specific
+    "top-down": ({"method": ic.TopDownSpecialization()}, 1.1),  # all are searched at once, less specific
     "k-DGS": ({"method": ic.KDGS(5, levels={"age": 3, "education": 3, "marital": 1})}, 1.0),
 }
 

@@ -129,7 +129,8 @@ def shown_by_all(
     The second frame is kept by executors until the lines were made.
 
     The search goes on from the levels that were shown: where it went as low as it could, levels are lowered, as long as
-    that finds something better.
+    that finds something better. A method that chooses nodes, and not levels, begins a second time, from the top: what it
+    finds depends more on where it begins.
     """
     schema, least = search.schema, search.method.least_levels
     looks = search.method.looks_at_values or any_looks_at_values(search.require)
@@ -137,7 +138,32 @@ def shown_by_all(
         search = replace(search, schema=replace(schema, sensitive={}), columns=tuple(sorted(schema.quasi)))
     held = _with_levels(source, tally, tuple(schema.quasi), tuple(search.schema.sensitive))
     lowest = tuple(min(least.get(name, 0), top) for name, top in zip(held.quasi, held.top, strict=True))
-    levels, tried = held.raised(lowest, limit), set[Vector]()
+    tried = set[Vector]()
+    best = _best_from(held.raised(lowest, limit), search, held, lowest, limit, tried, progress)
+    assert best is not None
+    if best.chosen is None:
+        other = _best_from(held.lowered(held.top, lowest, limit), search, held, lowest, limit, tried, progress)
+        best = other if other is not None and other.loss < best.loss else best
+    if best.chosen is not None and any(base > level for base, level in zip(best.levels, best.chosen, strict=True)):
+        raise too_large(
+            int(held.distinct([lowest])[0]), limit, why=f", at the levels that {search.method.name} is to show"
+        )
+    lines = _placed(source, held, best)
+    nothing = F.lit(None).cast("string")
+    made = lines.withColumns({"first": F.lit(0).cast("bigint"), "whole": F.col(COUNT), "why": nothing})
+    return made, held.frame
+
+
+def _best_from(
+    levels: Vector,
+    search: PartSearch,
+    held: _Levels,
+    lowest: Vector,
+    limit: int,
+    tried: set[Vector],
+    progress: Progress,
+) -> _Found | None:
+    """Search at some levels, and at those that this leads to while they are better; None where they were tried."""
     best: _Found | None = None
     while levels not in tried:
         tried.add(levels)
@@ -145,7 +171,7 @@ def shown_by_all(
         try:
             found = _searched(search, held, levels, limit)
         except Unsatisfiable:
-            if best is None:
+            if len(tried) == 1:
                 raise
             break
         if best is not None and found.loss >= best.loss:
@@ -158,15 +184,7 @@ def shown_by_all(
                 levels, tuple(low if stop else at for low, at, stop in zip(lowest, levels, stopped, strict=True)), limit
             )
         levels = held.lowered(levels, lowest, limit)
-    assert best is not None
-    if best.chosen is not None and any(base > level for base, level in zip(best.levels, best.chosen, strict=True)):
-        raise too_large(
-            int(held.distinct([lowest])[0]), limit, why=f", at the levels that {search.method.name} is to show"
-        )
-    lines = _placed(source, held, best)
-    nothing = F.lit(None).cast("string")
-    made = lines.withColumns({"first": F.lit(0).cast("bigint"), "whole": F.col(COUNT), "why": nothing})
-    return made, held.frame
+    return best
 
 
 def _neighbours(levels: Vector, end: Vector, step: int) -> list[Vector]:
