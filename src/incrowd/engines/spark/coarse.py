@@ -129,8 +129,8 @@ def shown_by_all(
     The second frame is kept by executors until the lines were made.
 
     The search goes on from the levels that were shown: where it went as low as it could, levels are lowered, as long as
-    that finds something better. A method that chooses nodes, and not levels, begins a second time, from the top: what it
-    finds depends more on where it begins.
+    that finds something better. A method that chooses nodes, and not levels, begins a second time, from the top: what
+    it finds depends more on where it begins.
     """
     schema, least = search.schema, search.method.least_levels
     looks = search.method.looks_at_values or any_looks_at_values(search.require)
