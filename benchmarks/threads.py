@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,20 @@ if TYPE_CHECKING:
 
 Work = Callable[[], Any]
 """What is timed; it returns bytes or text that tell what came out."""
+
+
+def sorts(rows: int, cache: Path) -> Work:
+    """Sort eight lists that have nothing to do with each other: no work gains more from cores than this."""
+    import numpy as np
+
+    from incrowd.common.threads import do_together
+
+    lists = [np.random.default_rng(seed).integers(0, 2**62, rows // 8) for seed in range(8)]
+
+    def sort() -> bytes:
+        return b"".join(found.tobytes() for found in do_together([partial(np.sort, one) for one in lists], steps=rows))
+
+    return sort
 
 
 def mondrian_search(rows: int, cache: Path) -> Work:
@@ -137,6 +152,7 @@ def _census(rows: int, cache: Path) -> Table:
 
 
 WAYS: dict[str, tuple[Callable[[int, Path], Work], float]] = {
+    "eight sorts, for what cores can gain": (sorts, 4e7),
     "Mondrian, search alone, 8 columns": (mondrian_search, 1e7),
     "effort = 2 after Mondrian": (moves, 1e5),
     "slicing, l = 5, from the file on": (slicing, 1e6),

@@ -213,7 +213,9 @@ class MeasuredBoxes:
             runs = key[first]
             sums = np.bincount(run_of, weights=rows, minlength=len(runs)).astype(np.int64)
             some = sums > 0
-            self._known_runs[name] = runs[some] // size, runs[some] % size, sums[some]
+            found = runs[some] // size, runs[some] % size, sums[some]
+            self._known_runs[name] = found
+            return found  # and not what is kept: other threads may ask for the first time, too
         return self._known_runs[name]
 
     @cached_property

@@ -161,7 +161,8 @@ def test_the_bound_at_the_worst_guess_itself(case: Case, at_once: int) -> None:
 
 @given(cases() | overlapping_cases(), st.sampled_from(ELLS), st.integers(1, 5), st.integers(1, 3))
 def test_blocks_and_portions_change_nothing(case: Case, l: Fraction, most_pairs: int, at_once: int) -> None:
-    with patch.object(written_matches, "_PEOPLE_AT_ONCE", at_once):
+    few = {"_PEOPLE_AT_FIRST": max(at_once - 1, 1), "_PEOPLE_AT_ONCE": at_once}
+    with patch.multiple(written_matches, **few):
         check(verify_matches(case.slices, written(case), l, most_pairs=most_pairs), naive(case), l)
 
 
