@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import time
 from functools import partial
 from typing import Any
@@ -161,3 +164,27 @@ def test_an_audit_refuses_a_number_of_threads_that_is_none(many: ic.Table) -> No
     release = ic.publish(many, ic.KAnonymity(50), threads=1)
     with pytest.raises(RecipeError, match="threads"):
         release.audit(threads=0)
+
+
+ADDED_UP = """
+import numpy as np, sys
+from incrowd.attacks.joint_knowledge import calibrated
+rng = np.random.default_rng(3)
+known = rng.random((200_000, 14))
+known /= known.sum(axis=1, keepdims=True)
+sys.stdout.buffer.write(calibrated(known, rng.integers(1, 9, len(known)), np.full(14, 1 / 14))[:500].tobytes())
+"""
+
+
+def test_beliefs_are_the_same_however_many_cores_multiply_matrices() -> None:
+    """NumPy's products have threads of their own, as many as there are cores: their sums have other last digits."""
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", ADDED_UP],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": number},
+            stdout=subprocess.PIPE,
+            check=True,
+        ).stdout
+        for number in ("1", "2")
+    ]
+    assert found[0] == found[1]

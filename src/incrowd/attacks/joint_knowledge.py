@@ -24,6 +24,7 @@ from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.core.target import Target
+from incrowd.kernels.beliefs import sum_by_code
 from incrowd.models.knowledge.dependence import fitted_shares
 
 _FITTING_ROUNDS = 10
@@ -109,9 +110,10 @@ def learnt_from_others(target: Target, truth: Tally, column: str, prior: Floats,
 
 def calibrated(known: Floats, people: Counts, frequencies: Floats) -> Floats:
     """Return beliefs whose mean over all people is as frequent as values are, by proportional fitting."""
-    known = known.copy()
+    known, weights, everybody = known.copy(), people.astype(np.float64), np.zeros(len(known), dtype=np.int32)
     for _ in range(_FITTING_ROUNDS):
-        expected = people @ known / max(people.sum(), 1)
+        # One after the other: a product of matrices adds up in an order that depends on how many cores there are.
+        expected = sum_by_code(everybody, known, weights, 1)[0] / max(people.sum(), 1)
         known *= np.divide(frequencies, expected, out=np.zeros_like(expected), where=expected > 0)
         totals = known.sum(axis=1, keepdims=True)
         some = totals > 0
