@@ -69,7 +69,8 @@ def show_groups(
         merged, first = _join_alike(columns, len(merged))
         split = len(first) > number
     alone = len(first) == len(merged)  # no group looks like another
-    found = do_together([partial(column.of, merged, first, alone=alone) for column in columns], steps=len(first))
+    steps = len(first) * len(columns)
+    found = do_together([partial(column.of, merged, first, alone=alone) for column in columns], steps=steps)
     return ShownGroups(
         recoding.columns,
         {name: one.labels for name, one in zip(recoding.columns, found, strict=True)},
