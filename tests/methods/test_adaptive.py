@@ -318,7 +318,7 @@ def test_rows_are_as_private_as_promised_and_a_budget_spent_many_times_is_found_
 
 def test_an_interval_says_whether_it_was_measured(tmp_path: Path) -> None:
     """From memory and from files."""
-    for share, said in (("1/40", MEASURED), (0, OF_A_MODEL)):
+    for share, said in (("1/20", MEASURED), (0, OF_A_MODEL)):
         release = publish(frame(300), AdaptiveSynthesis(1, error_share=share))
         release.save(tmp_path / str(share).replace("/", "-"))
         for one in (release, ic.open_release(tmp_path / str(share).replace("/", "-"))):
@@ -329,5 +329,5 @@ def test_errors_are_paid_for_by_person_too() -> None:
     """In ρ, the method prices people itself: what errors cost is told by person, and spent row by row."""
     method = AdaptiveSynthesis(1, delta="1e-6", most_rows=4)
     counting, for_errors = method.for_counting()
-    assert for_errors == Budget("1/40")
-    assert counting.budget == Budget("39/40", "1e-6")
+    assert for_errors == Budget("1/20")
+    assert counting.budget == Budget("19/20", "1e-6")

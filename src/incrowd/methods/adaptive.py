@@ -67,7 +67,7 @@ class AdaptiveSynthesis(PrivateMethod):
     missing : columns that may have missing values (default: none).
     undeclared : "refuse" or "missing": what happens to values that were not declared, as in `DiffGen` (default:
         "missing").
-    error_share : the share of ε that tells how wrong counts are, at least 0 and below 1 (default: "1/40").
+    error_share : the share of ε that tells how wrong counts are, at least 0 and below 1 (default: "1/20").
     most_rows : how many rows of each person are counted at most, chosen at random; given where the schema has a person
         column and only then. ε and δ are then promised per person.
 
@@ -93,7 +93,7 @@ class AdaptiveSynthesis(PrivateMethod):
     missing: tuple[str, ...] = ()
     undeclared: Undeclared = "missing"
     most_rows: int | None = None
-    error_share: Exact = "1/40"
+    error_share: Exact = "1/20"
     name: ClassVar[str] = "adaptive"
     private: ClassVar[bool] = True
 
