@@ -21,7 +21,7 @@ from incrowd.common.progress import Progress
 from incrowd.common.renaming import renamed
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.boxes.coded_rows import People
-from incrowd.dp.boxes.consistency import algorithm_2, least_squares, published_counts
+from incrowd.dp.boxes.consistency import algorithm_2, least_squares, published_counts, rows_of_boxes
 from incrowd.dp.boxes.level_tree import grow_by_levels
 from incrowd.dp.boxes.margins import Margins, Pair, count_pairs, count_singles, wide_cells
 from incrowd.dp.boxes.noisy_tree import NoisyTree, grow_tree, leaf_counts
@@ -201,9 +201,9 @@ class ConsistentDiffGen(PrivateMethod):
         self, table: PublicTable, *, rng: np.random.Generator, progress: Progress, accountant: Accountant
     ) -> Counted:
         """Choose, count and adjust; return the boxes and what is published of each leaf."""
-        tree, counts = self._count_boxes(table, self.budget * (1 - self._margins), rng, progress, accountant)
+        tree = self._count_boxes(table, self.budget * (1 - self._margins), rng, progress, accountant)
         if not self._margins:
-            return tree, counts
+            return tree, published_counts(tree)[tree.leaves]
         return _count_margins(table, tree, self.budget * self._margins, rng, accountant)
 
     def _count_boxes(
@@ -213,7 +213,7 @@ class ConsistentDiffGen(PrivateMethod):
         rng: np.random.Generator,
         progress: Progress,
         accountant: Accountant,
-    ) -> Counted:
+    ) -> NoisyTree:
         specializer, budget = _specialize(self, table, boxes, rng, progress, accountant)
         accountant.spend("counts of all boxes of the tree", budget)
         roots = [
@@ -241,8 +241,7 @@ class ConsistentDiffGen(PrivateMethod):
                 rng=rng,
             )
             agreed = algorithm_2(tree.parents, tree.noisy.astype(np.float64))
-        tree = replace(tree, agreed=agreed)
-        return tree, published_counts(tree)[tree.leaves]
+        return replace(tree, agreed=agreed)
 
 
 def _check(method: DiffGen | ConsistentDiffGen) -> None:
@@ -292,7 +291,8 @@ def _count_margins(
     pairs = _PAIRS_PER_COLUMN * len(sizes) if people.class_count > 1 or len(sizes) > 1 else 0
     alone, choices, together = budget.split(_MARGIN_WEIGHTS) if pairs else (budget, budget, budget)
     singles = count_singles(people, sizes, table.columns, budget=alone, rng=rng, accountant=accountant)
-    spreading = Spreading.of(tree, starts, singles)
+    rows = rows_of_boxes(tree)
+    spreading = Spreading.of(tree, starts, singles, rows)
     counted: tuple[Pair, ...] = ()
     if pairs:
         noise = float(noise_scale(Fraction(1), (together / pairs).epsilon))
@@ -309,7 +309,7 @@ def _count_margins(
             accountant=accountant,
         )
     margins = Margins(singles, counted)
-    return replace(tree, margins=margins), Spreading.of_margins(tree, starts, margins).published()
+    return replace(tree, margins=margins), Spreading.of_margins(tree, starts, margins, rows).published()
 
 
 def _default_utility(method: DiffGen | ConsistentDiffGen, people: People) -> Utility:

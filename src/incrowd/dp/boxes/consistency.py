@@ -17,6 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from incrowd.common.arrays import Bools, Floats, Ints
+from incrowd.common.keys import number_keys
 from incrowd.dp.boxes.noisy_tree import NoisyTree
 
 
@@ -197,33 +198,36 @@ def non_negative(parents: Ints, estimate: Floats, variances: Floats) -> Floats:
     roots = parents < 0
     shared[roots] = np.maximum(shared[roots], 0.0)
     for children in generations.down():
-        above = parents[children]
+        family, first = number_keys(parents[children], len(parents))
+        above = parents[children[first]]
+        # Where nothing is known of some, or everything of all, siblings are moved alike.
+        known = np.isfinite(variances[children]) & (variances[children] > 0)
+        strange = np.bincount(family, weights=~known) > 0
+        weight = np.where(strange[family], 1.0, variances[children])
         for column in range(shared.shape[1]):
-            shared[children, column] = _share_out(
-                shared[:, column], estimate[children, column], variances[children], above, generations, children
-            )
+            shared[children, column] = _share_out(shared[above, column], estimate[children, column], weight, family)
     return shared
 
 
-def _share_out(
-    totals: Floats, wanted: Floats, variances: Floats, above: Ints, generations: Generations, children: Ints
-) -> Floats:
-    # Where nothing is known of some, or everything of all, siblings are moved alike.
-    known = np.isfinite(variances) & (variances > 0)
-    strange = generations.sum_children(children, (~known).astype(np.float64))[above] > 0
-    weight = np.where(strange, 1.0, variances)
-    alive = np.ones(len(children), dtype=bool)
+def _share_out(totals: Floats, wanted: Floats, weight: Floats, family: Ints) -> Floats:
+    """Return what each child gets of its family's total; families in which nobody becomes negative are done first."""
+    found = np.zeros(len(wanted))
+    here, alive = np.arange(len(wanted)), np.ones(len(wanted), dtype=bool)
     while True:
-        given = generations.sum_children(children, np.where(alive, wanted, 0.0))
-        weights = generations.sum_children(children, np.where(alive, weight, 0.0))
+        wanted, weight, family = wanted[alive], weight[alive], family[alive]
+        here = here[alive]
+        given = np.bincount(family, weights=wanted, minlength=len(totals))
+        weights = np.bincount(family, weights=weight, minlength=len(totals))
         missing = totals - given
-        moved = np.where(alive, wanted + weight * missing[above] / np.maximum(weights[above], 1e-300), 0.0)
+        moved = wanted + weight * missing[family] / np.maximum(weights[family], 1e-300)
         # Of a box without people, nobody is in any child, whatever the arithmetic leaves.
-        moved = np.where(totals[above] <= 0, 0.0, moved)
-        negative = alive & (moved < 0)
+        moved = np.where(totals[family] <= 0, 0.0, moved)
+        found[here] = np.maximum(moved, 0.0)
+        negative = moved < 0
         if not negative.any():
-            return moved
-        alive &= ~negative
+            return found
+        again = np.bincount(family, weights=negative, minlength=len(totals)) > 0
+        alive = again[family] & ~negative
 
 
 def whole(parents: Ints, counts: Floats) -> Ints:
@@ -249,10 +253,14 @@ def whole(parents: Ints, counts: Floats) -> Ints:
     return rounded
 
 
+def rows_of_boxes(tree: NoisyTree) -> Floats:
+    """Return about how many rows are in each box, by class: no number is negative, and they agree."""
+    return non_negative(tree.parents, tree.estimates, pooled_variances(tree.parents, tree.variances))
+
+
 def published_counts(tree: NoisyTree) -> Ints:
     """Return whole counts of all boxes, none of them negative, that agree as the estimates do."""
-    spread = pooled_variances(tree.parents, tree.variances)
-    return whole(tree.parents, non_negative(tree.parents, tree.estimates, spread))
+    return whole(tree.parents, rows_of_boxes(tree))
 
 
 def agreeing_with_total(noisy: Ints) -> Ints:

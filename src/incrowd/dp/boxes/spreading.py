@@ -5,7 +5,8 @@ counts and these frequencies are raked until single columns agree with their own
 fitting). A question about several columns is a table of two cells for each, asked or not asked about. Boxes fill it,
 and the pairs that were counted correct it, by raking again. What a pair's counts are worth beside what boxes tell is
 estimated from their distance (empirical Bayes). Columns that were counted with two of those that are asked about link
-them, and are in the table too. Cost: rounds × boxes × columns, and for a question its columns × boxes.
+them, and are in the table too. Cost: rounds × boxes × columns, and for a question the combinations of runs that boxes
+have in its columns (`box_runs.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from itertools import combinations
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
-from incrowd.dp.boxes.consistency import non_negative, pooled_variances, whole
+from incrowd.dp.boxes.box_runs import BoxRuns, ColumnRuns
+from incrowd.dp.boxes.consistency import non_negative, pooled_variances, rows_of_boxes, whole
 from incrowd.dp.boxes.margins import Margins, Pair, Single, all_pairs
 from incrowd.dp.boxes.noisy_tree import NoisyTree
 from incrowd.dp.marginals.told_variance import WideNoise
@@ -40,7 +42,7 @@ _MOST_CONDITIONS = 6
 
 @dataclass(frozen=True, eq=False)
 class _Axis:
-    """A column of a question: the share of each box in its cells, and the share of each counted cell in these."""
+    """A column of a question: the share of each run in its cells, and the share of each counted cell in these."""
 
     column: int
     shares: Floats | None
@@ -51,9 +53,7 @@ class _Axis:
 class Spreading:
     """Boxes with the rows of each class, how frequent codes are, and tables of pairs."""
 
-    lows: Codes
-    highs: Codes
-    rows: Floats
+    boxes: BoxRuns
     frequencies: tuple[Floats, ...]
     """How frequent each code of a column is, up to a factor that is the same for a box's codes."""
     singles: tuple[Floats, ...]
@@ -68,12 +68,17 @@ class Spreading:
     total_variance: float
 
     @classmethod
-    def of(cls, tree: NoisyTree, starts: Sequence[int], singles: Sequence[Single]) -> Spreading:
-        """Rake boxes and single columns; a column's codes begin at `starts`, 1 where nothing may be missing."""
+    def of(
+        cls, tree: NoisyTree, starts: Sequence[int], singles: Sequence[Single], rows: Floats | None = None
+    ) -> Spreading:
+        """Rake boxes and single columns; a column's codes begin at `starts`, 1 where nothing may be missing.
+
+        `rows` are those of all boxes, where the caller has worked them out.
+        """
         spread = pooled_variances(tree.parents, tree.variances)
         leaves = tree.leaves
-        lows, highs = tree.lows[leaves], tree.highs[leaves]
-        rows = non_negative(tree.parents, tree.estimates, spread)[leaves]
+        runs = BoxRuns.of_boxes(tree.lows[leaves], tree.highs[leaves])
+        rows = (rows_of_boxes(tree) if rows is None else rows)[leaves]
         noises = tuple(one.noise(start) for one, start in zip(singles, starts, strict=True))
         total, total_variance = _total(tree, spread, starts, singles, noises)
         known = [_not_negative(one.counts, start, total) for one, start in zip(singles, starts, strict=True)]
@@ -81,21 +86,11 @@ class Spreading:
         rows = rows * (total / there) if there > 0 else np.full(rows.shape, total / max(rows.size, 1))
         roots = tree.parents < 0
         classes = _shared(tree.estimates[roots].sum(axis=0), total)
-        frequencies = [one.copy() for one in known]
-        for _ in range(_ROUNDS):
-            rows = rows * (classes / np.maximum(rows.sum(axis=0), _TINY))[None, :]
-            for column, wanted in enumerate(known):
-                now = _single(lows, highs, rows, frequencies[column], column)
-                step = np.where(now > _TINY, wanted / np.maximum(now, _TINY), 1.0)
-                changed = np.clip(frequencies[column] * np.clip(step, 1 / _MOST_STEP, _MOST_STEP), _TINY, 1 / _TINY)
-                changed[: starts[column]] = 0.0
-                before = _inside(lows, highs, frequencies[column], column)
-                rows = rows * (_inside(lows, highs, changed, column) / np.maximum(before, _TINY))[:, None]
-                frequencies[column] = changed
-        rows = rows * (classes / np.maximum(rows.sum(axis=0), _TINY))[None, :]
+        rows, frequencies = _raked(rows, runs, classes, known, starts)
         rows = rows * (total / max(float(rows.sum()), _TINY))
         variances = tuple(one.variance for one in singles)
-        return cls(lows, highs, rows, tuple(frequencies), tuple(known), noises, variances, {}, total, total_variance)
+        boxes = BoxRuns(runs, rows)
+        return cls(boxes, tuple(frequencies), tuple(known), noises, variances, {}, total, total_variance)
 
     def with_pairs(self, pairs: Sequence[Pair]) -> Spreading:
         """Return the same with what was counted of pairs, as far as it is worth more than what is expected."""
@@ -106,47 +101,52 @@ class Spreading:
         return replace(self, pairs=found)
 
     @classmethod
-    def of_margins(cls, tree: NoisyTree, starts: Sequence[int], margins: Margins) -> Spreading:
+    def of_margins(
+        cls, tree: NoisyTree, starts: Sequence[int], margins: Margins, rows: Floats | None = None
+    ) -> Spreading:
         """Rake everything that was counted."""
-        return cls.of(tree, starts, margins.pooled(starts)).with_pairs(margins.pairs)
+        return cls.of(tree, starts, margins.pooled(starts), rows).with_pairs(margins.pairs)
 
     @property
     def columns(self) -> int:
         """How many quasi-identifiers there are; the class comes after them."""
-        return int(self.lows.shape[1])
+        return len(self.boxes.columns)
 
     def share(self, column: int, matches: Floats | Bools) -> Floats:
-        """Return the share of each box that a condition on a column is about."""
-        whole_box = self._whole_boxes[column]
-        part = _inside(self.lows, self.highs, self.frequencies[column] * matches, column)
-        even = _inside(self.lows, self.highs, np.asarray(matches, dtype=np.float64), column)
-        width = self.highs[:, column] - self.lows[:, column]
-        found = np.where(whole_box > _TINY, part / np.maximum(whole_box, _TINY), even / width)
+        """Return the share of each run of a column that a condition is about."""
+        runs, whole_run = self.boxes.columns[column], self._whole_runs[column]
+        part = runs.inside(self.frequencies[column] * matches)
+        even = runs.inside(np.asarray(matches, dtype=np.float64))
+        found = np.where(whole_run > _TINY, part / np.maximum(whole_run, _TINY), even / (runs.highs - runs.lows))
         return np.clip(found, 0.0, 1.0)
 
     @cached_property
-    def _whole_boxes(self) -> list[Floats]:
-        """What the codes of each box add up to, by column."""
-        return [_inside(self.lows, self.highs, each, column) for column, each in enumerate(self.frequencies)]
+    def _whole_runs(self) -> list[Floats]:
+        """What the codes of each run add up to, by column."""
+        return [runs.inside(each) for runs, each in zip(self.boxes.columns, self.frequencies, strict=True)]
 
     def expected(self, pair: tuple[int, int], cells: tuple[Ints, Ints]) -> Floats:
         """Return how many rows boxes and single columns let one expect in a pair's cells."""
         first = self._shares_of_cells(pair[0], cells[0])
         if pair[1] == self.columns:
-            return np.asarray(first.T @ self.rows)
+            lines, rows = self.boxes.together((pair[0],), classes=True)
+            return np.asarray(first[lines[:, 0]].T @ rows)
         second = self._shares_of_cells(pair[1], cells[1])
-        return np.asarray(first.T @ (self.rows.sum(axis=1)[:, None] * second))
+        lines, rows = self.boxes.together(pair, classes=False)
+        return np.asarray(first[lines[:, 0]].T @ (rows * second[lines[:, 1]]))
 
     def all_expected(self, cells: Sequence[Ints]) -> dict[tuple[int, int], Floats]:
         """Return the same of all pairs."""
         return {pair: self.expected(pair, (cells[pair[0]], cells[pair[1]])) for pair in all_pairs(self.columns)}
 
     def _shares_of_cells(self, column: int, cells: Ints) -> Floats:
+        """Return the share of each run in some cells."""
         number = int(cells.max(initial=0)) + 1
         before = np.zeros((len(cells) + 1, number))
         before[np.arange(len(cells)) + 1, cells] = self.frequencies[column]
         before = np.cumsum(before, axis=0)
-        inside = before[self.highs[:, column]] - before[self.lows[:, column]]
+        runs = self.boxes.columns[column]
+        inside = before[runs.highs] - before[runs.lows]
         return np.asarray(inside / np.maximum(inside.sum(axis=1, keepdims=True), _TINY))
 
     def count(self, asked: Mapping[int, Bools], classes: Bools) -> float:
@@ -157,9 +157,9 @@ class Spreading:
         if not classes.all():
             axes.append(self._asked_axis(self.columns, classes))
         if len(axes) > _MOST_CONDITIONS:
-            inside = self.rows[:, classes].sum(axis=1)
+            inside = self.boxes.rows[:, classes].sum(axis=1)
             for column, matches in asked.items():
-                inside = inside * self.share(column, matches)
+                inside = inside * self.share(column, matches)[self.boxes.columns[column].of_box]
             return float(inside.sum())
         several = len(axes)
         if several > 1:
@@ -213,7 +213,7 @@ class Spreading:
 
     @cached_property
     def _linking_shares(self) -> dict[int, Floats]:
-        """The share of each box in the cells of each column that may link others."""
+        """The share of each run in the cells of each column that may link others."""
         return {
             column: self._shares_of_cells(column, cells)
             for column, cells in self._cells.items()
@@ -230,12 +230,16 @@ class Spreading:
     def _table(self, axes: Sequence[_Axis]) -> Floats:
         """Return how many rows are in each combination of the axes' cells, as boxes tell."""
         by_class = next((axis.parts for axis in axes if axis.column == self.columns), None)
-        parts = self.rows.sum(axis=1)[:, None] if by_class is None else self.rows @ by_class.T
+        inside = [place for place, axis in enumerate(axes) if axis.shares is not None]
+        columns = tuple(axes[place].column for place in inside)
+        lines, parts = self.boxes.together(columns, classes=by_class is not None)
+        parts = parts if by_class is None else parts @ by_class.T
         order = [place for place, axis in enumerate(axes) if axis.column == self.columns]
-        for place, axis in enumerate(axes):
-            if axis.shares is not None:
-                parts = (parts[:, :, None] * axis.shares[:, None, :]).reshape(len(parts), -1)
-                order.append(place)
+        for place, runs in zip(inside, lines.T, strict=True):
+            shares = axes[place].shares
+            assert shares is not None
+            parts = (parts[:, :, None] * shares[runs][:, None, :]).reshape(len(parts), -1)
+            order.append(place)
         sizes = [self._size(axes[place]) for place in order]
         table = np.maximum(parts.sum(axis=0), _TINY).reshape(sizes)
         return np.transpose(table, np.argsort(order)) if sizes else table.reshape(())
@@ -311,13 +315,13 @@ class Spreading:
 
     def share_of_classes(self, classes: Bools) -> float:
         """Return about which share of all rows is of one of some classes."""
-        return min(float(self.rows[:, classes].sum()) / max(self.total, 1.0), 1.0)
+        return min(float(self.boxes.by_class[classes].sum()) / max(self.total, 1.0), 1.0)
 
     def published(self) -> Counts:
         """Return whole counts of the boxes by class that add up to the total."""
-        boxes, classes = self.rows.shape
+        rows, (boxes, classes) = self.boxes.rows, self.boxes.rows.shape
         parents = np.concatenate([[-1], np.zeros(classes, dtype=np.int64), 1 + np.tile(np.arange(classes), boxes)])
-        counts = np.concatenate([[self.rows.sum()], self.rows.sum(axis=0), self.rows.ravel()])[:, None]
+        counts = np.concatenate([[rows.sum()], self.boxes.by_class, rows.ravel()])[:, None]
         return whole(parents, counts)[1 + classes :, 0].reshape(boxes, classes)
 
 
@@ -328,19 +332,27 @@ def _drawn(frequencies: Floats, lows: Codes, highs: Codes, rng: np.random.Genera
     return np.asarray(np.clip(np.searchsorted(before, at, side="right") - 1, lows, highs - 1), dtype=np.int32)
 
 
-def _inside(lows: Codes, highs: Codes, amounts: Floats, column: int) -> Floats:
-    """Return what the codes of each box's run add up to."""
-    before = np.concatenate(([0.0], np.cumsum(amounts)))
-    return np.asarray(np.maximum(before[highs[:, column]] - before[lows[:, column]], 0.0))
+def _raked(
+    rows: Floats, runs: Sequence[ColumnRuns], classes: Floats, known: Sequence[Floats], starts: Sequence[int]
+) -> tuple[Floats, list[Floats]]:
+    """Return boxes' rows by class, and how frequent codes are, such that classes and columns come to what is known.
 
-
-def _single(lows: Codes, highs: Codes, rows: Floats, frequencies: Floats, column: int) -> Floats:
-    """Return how many rows have each code of a column, as boxes are spread now."""
-    each = rows.sum(axis=1) / np.maximum(_inside(lows, highs, frequencies, column), _TINY)
-    size = len(frequencies) + 1
-    opens = np.bincount(lows[:, column], weights=each, minlength=size)
-    opens = opens - np.bincount(highs[:, column], weights=each, minlength=size)
-    return np.asarray(np.cumsum(opens)[:-1] * frequencies)
+    A column moves a whole box, and a class is moved in all boxes: what each box and each class is moved by is enough.
+    """
+    frequencies = [one.copy() for one in known]
+    by_box, by_class = np.ones(len(rows)), np.ones(len(classes))
+    for _ in range(_ROUNDS):
+        by_class = classes / np.maximum(np.einsum("bc,b->c", rows, by_box), _TINY)
+        inside = np.einsum("bc,c->b", rows, by_class) * by_box
+        for column, (own, wanted) in enumerate(zip(runs, known, strict=True)):
+            now = own.spread(inside, frequencies[column])
+            step = np.where(now > _TINY, wanted / np.maximum(now, _TINY), 1.0)
+            changed = np.clip(frequencies[column] * np.clip(step, 1 / _MOST_STEP, _MOST_STEP), _TINY, 1 / _TINY)
+            changed[: starts[column]] = 0.0
+            moved = (own.inside(changed) / np.maximum(own.inside(frequencies[column]), _TINY))[own.of_box]
+            inside, by_box, frequencies[column] = inside * moved, by_box * moved, changed
+    by_class = classes / np.maximum(np.einsum("bc,b->c", rows, by_box), _TINY)
+    return rows * by_box[:, None] * by_class[None, :], frequencies
 
 
 def _total(
