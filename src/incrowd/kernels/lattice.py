@@ -67,7 +67,8 @@ def sweep_sizes(
 ) -> tuple[int, int]:  # fmt: skip
     """Go through vectors; rows that share a large enough group at one get it, the rest of `left` go on to the next.
 
-    `left` is kept at the front of its array; return how many are left and how many groups there are.
+    `left` is kept at the front of its array, and `group_of` of these is -1; return how many are left and how many
+    groups there are.
     """
     many, groups = call(
         "sweep_sizes", codes, counts, left, keys, first_keys, min_group, group_of, groups, here, sizes, slots,

@@ -9,11 +9,16 @@ class Deadline:
     """A time after which a search makes do with what it has; an interrupt may bring it forward."""
 
     def __init__(self, seconds: float | None = None) -> None:
-        self._end = float("inf") if seconds is None else time.monotonic() + seconds
+        self._start = time.monotonic()
+        self._end = float("inf") if seconds is None else self._start + seconds
 
     def passed(self) -> bool:
         """Whether it is time to stop."""
         return time.monotonic() > self._end
+
+    def share(self) -> float:
+        """The share of the time that has passed: 0 where there is no end."""
+        return (time.monotonic() - self._start) / max(self._end - self._start, 1e-9)
 
     def stop(self) -> None:
         """Stop now."""

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from incrowd.common.arrays import Ints
+from incrowd.methods.deadline import Deadline
 from incrowd.methods.lattice import Lattice, Levels
+
+_MOST_LOOKS = 2_000_000_000
+"""Sweeps look at tuples so often, over all vectors: half a minute to a minute."""
+_FOR_SWEEPING = 0.7
+"""The share of a given time for looking at vectors; the rest is for what comes after."""
 
 
 def by_loss(lattice: Lattice, most: int) -> Levels:
@@ -32,3 +41,17 @@ def by_loss(lattice: Lattice, most: int) -> Levels:
         nodes = np.concatenate([np.repeat(nodes, len(rows), axis=0), np.tile(rows, (len(nodes), 1))], axis=1)
     nodes = nodes[:, np.argsort(np.concatenate(order))]
     return nodes[np.lexsort((*nodes.T[::-1], lattice.mean_losses(nodes)))]
+
+
+def affordable(untried: Ints, vectors: int, tuples: int, looks: int, deadline: Deadline) -> Ints:
+    """Return the vectors that a sweep still tries, evenly fewer where all would take too long; the last one always.
+
+    A quarter of the looks, and of the time, may be spent before it is known whether tuples fall off; later, as much as
+    the share of vectors that are behind. Half of what is left is taken to fall off before it is looked at.
+    """
+    spent = max(looks / _MOST_LOOKS, deadline.share() / _FOR_SWEEPING)
+    if not looks or spent <= max(untried[0] / vectors, 1 / 4):
+        return untried
+    left = looks / spent * max(1 - spent, 1 / 20)
+    step = math.ceil(len(untried) * tuples / 2 / left)
+    return untried[::-1][::step][::-1]

@@ -29,9 +29,9 @@ from incrowd.core.tally import Tally
 from incrowd.errors import RecipeError
 from incrowd.methods.deadline import Deadline
 from incrowd.methods.lattice import Lattice, Levels, Rows
-from incrowd.methods.level_order import by_loss
+from incrowd.methods.level_order import affordable, by_loss
 
-UNTRIED = "vectors of levels that were left when time ran out"
+UNTRIED = "vectors of levels that were not tried"
 _MOST_VECTORS = 2_000_000
 _VECTORS_AT_ONCE = 256
 
@@ -46,11 +46,12 @@ class LevelSweep(Method):
         "tight" shows the smallest range of each group's own values, and so the values of extreme people: the audit
         flags it.
     weights : how much the loss in each column counts, as in `FullDomain` (default: 1 for columns that are not named).
-    max_seconds : ends a long sweep: rows that have no group by then share one (default: None, sweep to the end). The
-        release tells whether it was ended, and how many vectors were left.
+    max_seconds : ends a long sweep (default: None). Where time is short, fewer vectors are tried; rows that have no
+        group when it is over share one.
 
     Where there are more than two million vectors of levels, a part of them is tried: every other level of the highest
-    hierarchies, and columns that lose little go up together.
+    hierarchies, and columns that lose little go up together. Where a sweep would still take more than about a minute,
+    it leaves out some vectors, evenly. The release tells how many were not tried for one of the last two reasons.
 
     It suits k-anonymity best: under a diversity model, early groups use up the rare values that late ones need.
     """
@@ -126,16 +127,20 @@ def _sweep(
     levels: list[Levels] = []
     left = np.arange(len(rows.counts))
     sizes = np.empty(len(left), dtype=np.int64)
-    vector = 0
-    while left.size and vector < len(nodes) and not deadline.passed():
+    tried, looks, untried = np.arange(len(nodes)), 0, 0
+    while left.size and len(tried) and not deadline.passed():
+        before, tried = len(tried), affordable(tried, len(nodes), len(left), looks, deadline)
+        untried += before - len(tried)
         group_of = np.empty(len(left), dtype=np.int64)
-        some = first_keys[: vector + _VECTORS_AT_ONCE]  # between two looks at the clock
-        vector, groups = lattice.kernel.next_promising(
-            rows.codes, rows.counts, left, lattice.keys, some, vector, min_group, group_of, sizes,
+        some, tried = tried[:_VECTORS_AT_ONCE], tried[_VECTORS_AT_ONCE:]  # between two looks at the clock
+        at, groups = lattice.kernel.next_promising(
+            rows.codes, rows.counts, left, lattice.keys, first_keys[some], 0, min_group, group_of, sizes,
             lattice.slots, lattice.slot_keys, lattice.used,
         )  # fmt: skip
-        if vector == len(some):
+        looks += min(at + 1, len(some)) * len(left)
+        if at == len(some):
             continue
+        vector, tried = some[at], np.concatenate([some[at + 1 :], tried])
         here = Rows(rows.codes[left], rows.sensitive[left], rows.counts[left])
         judged = _as_groups(lattice, here, group_of, sizes[:groups].copy(), tight=tight)
         safe = satisfies_all(require, judged)
@@ -145,9 +150,8 @@ def _sweep(
             found[left[published]] = number[group_of[published]]
             levels.extend([nodes[vector]] * int(safe.sum()))
             left = left[~published]
-        vector += 1
         progress("sweeping", max(vector / len(nodes), 1.0 - len(left) / len(rows.counts)))
-    return found, levels, len(nodes) - vector if left.size else 0
+    return found, levels, untried + len(tried) if left.size else untried
 
 
 def _place_leftovers(

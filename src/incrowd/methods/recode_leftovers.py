@@ -3,7 +3,8 @@
 Round after round, the vector that loses least among those not yet tried gives the remaining rows the groups that are
 large enough at it, and the rest go on to the next (in the manner of the iterated full-domain recoding of Prasser et al.
 2020). Groups that are large enough and still fail a model then join others (`leftover_joining.py`). Cost: vectors ×
-remaining distinct tuples, which fall off quickly, and the joining.
+remaining distinct tuples, which fall off quickly, and the joining. Where they do not fall off, as with many columns,
+vectors are left out evenly (`level_order.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from incrowd.methods.deadline import Deadline
 from incrowd.methods.lattice import Lattice, Levels
 from incrowd.methods.leftover_groups import LocalGroups
 from incrowd.methods.leftover_joining import Joining
-from incrowd.methods.level_order import by_loss
+from incrowd.methods.level_order import affordable, by_loss
 from incrowd.methods.shortfall import describe_shortfall
 
 _MOST_VECTORS = 100_000
@@ -62,17 +63,18 @@ def _sweep(lattice: Lattice, nodes: Levels, min_group: int, deadline: Deadline, 
     group_of = np.full(len(rows.counts), -1, dtype=np.int64)
     left = np.arange(len(rows.counts))
     here, sizes = np.empty_like(left), np.empty_like(left)
-    groups = 0
+    groups, looks, tried = 0, 0, np.arange(len(nodes))
     try:
-        for start in range(0, len(nodes), _VECTORS_AT_ONCE):
+        while len(tried) and len(left) and not deadline.passed():
+            tried = affordable(tried, len(nodes), len(left), looks, deadline)
+            some, tried = tried[:_VECTORS_AT_ONCE], tried[_VECTORS_AT_ONCE:]
+            looks += len(left) * len(some)
             many, groups = lattice.kernel.sweep_sizes(
-                rows.codes, rows.counts, left, lattice.keys, first_keys[start : start + _VECTORS_AT_ONCE], min_group,
-                group_of, groups, here, sizes, lattice.slots, lattice.slot_keys, lattice.used,
+                rows.codes, rows.counts, left, lattice.keys, first_keys[some], min_group, group_of, groups, here, sizes,
+                lattice.slots, lattice.slot_keys, lattice.used,
             )  # fmt: skip
             left = left[:many]
-            progress("recoding", max(start / len(nodes), 1.0 - many / len(group_of)))
-            if not many or deadline.passed():
-                break
+            progress("recoding", max(float(some[-1]) / len(nodes), 1.0 - many / len(group_of)))
     except KeyboardInterrupt:
         deadline.stop()
     # People with the same quasi-identifiers stay together; in a hurry, all that may be joined do.

@@ -1,0 +1,83 @@
+"""Sweeps over vectors of levels: groups of rows against a loop over rows, and what happens where all take too long."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import numpy as np
+import polars as pl
+import pytest
+
+import incrowd as ic
+from incrowd.common.progress import silent
+from incrowd.methods import level_order
+from incrowd.methods.deadline import Deadline
+from incrowd.methods.lattice import Lattice
+from incrowd.methods.level_order import affordable, by_loss
+from incrowd.methods.level_sweep import UNTRIED
+from incrowd.methods.recode_leftovers import _sweep
+
+COLUMNS = ("a", "b", "c")
+
+
+def table_of(seed: int, most_copies: int = 1, rows: int = 200) -> ic.Table:
+    chance = np.random.default_rng(seed)
+    frame = pl.DataFrame({name: chance.integers(0, 16, rows) for name in COLUMNS})
+    frame = frame[np.repeat(np.arange(rows), chance.integers(1, most_copies + 1, rows))]
+    return ic.read(frame, quasi=COLUMNS, hierarchies={name: ic.Intervals(widths=(2, 8)) for name in COLUMNS})
+
+
+def lattice_of(table: ic.Table) -> Lattice:
+    return Lattice(table.engine.count(table.schema).tally, COLUMNS, (), [])
+
+
+def naive_sweep(lattice: Lattice, k: int) -> set[frozenset[int]]:
+    """Try vectors one after the other: groups of enough rows are done, and the others go on."""
+    rows, trees = lattice.all_rows(), [lattice.tally.trees[name] for name in COLUMNS]
+    left, found = set(range(len(rows.counts))), set()
+    for vector in by_loss(lattice, 100_000).tolist():
+        groups: dict[tuple[int, ...], set[int]] = defaultdict(set)
+        for row in left:
+            each = zip(trees, vector, rows.codes[row].tolist(), strict=True)
+            groups[tuple(int(tree.nodes[level, code]) for tree, level, code in each)].add(row)
+        for members in groups.values():
+            if sum(int(rows.counts[row]) for row in members) >= k:
+                found.add(frozenset(members))
+                left -= members
+    return found | {frozenset({row}) for row in left}  # tuples are distinct: each is a group of its own
+
+
+@pytest.mark.parametrize(("most_copies", "k"), [(1, 2), (1, 5), (3, 7), (300, 250), (300, 700), (1, 1), (1, 500)])
+def test_a_sweep_finds_the_groups_that_a_loop_over_rows_finds(most_copies: int, k: int) -> None:
+    lattice = lattice_of(table_of(k, most_copies))
+    nodes = by_loss(lattice, 100_000)
+    groups = _sweep(lattice, nodes, k, Deadline(None), silent)
+    found = {frozenset(np.flatnonzero(groups == group).tolist()) for group in np.unique(groups)}
+    assert found == naive_sweep(lattice, k)
+
+
+@pytest.mark.parametrize("method", [ic.LevelSweep(), ic.FullDomain(leftovers="recode"), ic.LocalSuppression()])
+def test_where_all_vectors_take_too_long_fewer_are_tried(method: ic.Method, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is published is still safe and whole, and loses no less."""
+    monkeypatch.setattr("incrowd.methods.level_sweep._VECTORS_AT_ONCE", 2)
+    monkeypatch.setattr("incrowd.methods.recode_leftovers._VECTORS_AT_ONCE", 2)
+    table = table_of(3, rows=400)
+    whole = ic.publish(table, ic.KAnonymity(5), method=method)
+    monkeypatch.setattr(level_order, "_MOST_LOOKS", 1000)
+    part = ic.publish(table, ic.KAnonymity(5), method=method)
+    assert part.withheld == 0
+    assert min(Counter(part.to_polars().rows()).values()) >= 5
+    assert part.summary["loss"]["gcp"] > whole.summary["loss"]["gcp"]
+    assert (UNTRIED in str(part.summary)) == (method.name == "level-sweep")
+    assert UNTRIED not in str(whole.summary)
+
+
+def test_vectors_are_left_out_evenly_and_the_last_one_never(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(level_order, "_MOST_LOOKS", 1000)
+    endless, untried = Deadline(None), np.arange(20, 100)
+    assert affordable(untried, 100, 10, 0, endless).tolist() == untried.tolist()
+    assert affordable(untried, 100, 10, 250, endless).tolist() == untried.tolist()  # a quarter may be spent
+    assert affordable(untried, 100, 100, 500, endless).tolist() == list(range(27, 100, 8))
+    assert affordable(untried, 100, 1000, 2000, endless)[-1] == 99
+    assert affordable(untried, 100, 10, 1, Deadline(1e-9))[-1] == 99
+    assert len(affordable(untried, 100, 10, 1, Deadline(1e-9))) == 1
