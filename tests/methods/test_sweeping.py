@@ -13,7 +13,7 @@ from incrowd.common.progress import silent
 from incrowd.methods import level_order
 from incrowd.methods.deadline import Deadline
 from incrowd.methods.lattice import Lattice
-from incrowd.methods.level_order import affordable, by_loss
+from incrowd.methods.level_order import Patience, by_loss
 from incrowd.methods.level_sweep import UNTRIED
 from incrowd.methods.recode_leftovers import _sweep
 
@@ -74,10 +74,19 @@ def test_where_all_vectors_take_too_long_fewer_are_tried(method: ic.Method, monk
 
 def test_vectors_are_left_out_evenly_and_the_last_one_never(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(level_order, "_MOST_LOOKS", 1000)
-    endless, untried = Deadline(None), np.arange(20, 100)
-    assert affordable(untried, 100, 10, 0, endless).tolist() == untried.tolist()
-    assert affordable(untried, 100, 10, 250, endless).tolist() == untried.tolist()  # a quarter may be spent
-    assert affordable(untried, 100, 100, 500, endless).tolist() == list(range(27, 100, 8))
-    assert affordable(untried, 100, 1000, 2000, endless)[-1] == 99
-    assert affordable(untried, 100, 10, 1, Deadline(1e-9))[-1] == 99
-    assert len(affordable(untried, 100, 10, 1, Deadline(1e-9))) == 1
+    patience = Patience(100, Deadline(None))
+    for first in range(0, 20, 5):  # looks are spent as vectors are behind
+        assert patience.next(5, 10).tolist() == list(range(first, first + 5))
+        patience.looked(5, 10)
+    patience.looked(5, 60)  # now half of them are
+    assert patience.next(100, 100).tolist() == list(range(27, 100, 8))
+    assert patience.left_out == 75 - 10
+    patience.looked(3, 10_000)
+    assert patience.next(100, 100).tolist() == [99]
+
+
+def test_a_sweep_that_has_no_time_tries_the_last_vector() -> None:
+    patience = Patience(100, Deadline(1e-9))
+    patience.looked(1, 10)
+    assert patience.next(100, 10).tolist() == [99]
+    assert patience.left_out == 98

@@ -2,8 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
+
+_ANY_NUMBER = 2001
+
+
+def numbers_to_add(sizes: Sequence[int]) -> list[NDArray[np.int64]]:
+    """Return a number for each code of some columns of these sizes: other combinations of codes have other sums.
+
+    Where there are more combinations than numbers, the numbers are random, and two combinations have the same sum with
+    a chance of 2⁻⁶⁴: enough for a search, and not for what is published.
+    """
+    if np.prod(np.array([1, *sizes], dtype=object)) < 2**62:
+        rooms = np.cumprod([1, *sizes[:-1]])
+        return [np.arange(size) * room for size, room in zip(sizes, rooms, strict=True)]
+    chance = np.random.default_rng(_ANY_NUMBER)
+    return [chance.integers(-(2**63), 2**63, size=size) for size in sizes]
 
 
 def number_keys(key: NDArray[np.int64], room: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

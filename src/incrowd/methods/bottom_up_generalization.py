@@ -4,7 +4,7 @@ Every column has one cut through its hierarchy. A step replaces all children of 
 is the one with the least information loss per anonymity gain, until all groups satisfy the models. The loss is about a
 class attribute, the gain is how much larger the smallest group becomes. Cost: steps × columns × distinct tuples; there
 is at most one step per node of the hierarchies. All nodes of a column are tried in one pass, since a tuple is under one
-of them only.
+of them only. Where one tuple proves that no step of a column gains anything, the pass is a comparison of keys.
 """
 
 from __future__ import annotations
@@ -66,45 +66,79 @@ class BottomUpGeneralization(Method):
         grouper = Grouper(tally, tuple(sorted(schema.sensitive)))
         require_possible(require, grouper.whole())
         space = Cuts(tally, tuple(sorted(schema.quasi)), *classes_of(tally, schema, self.target))
-        cuts = [taxonomy.cut_at(None) for taxonomy in space.taxonomies]
-        steps = sum(int((taxonomy.levels > 0).sum()) for taxonomy in space.taxonomies)
-        taken, deadline = 0, Deadline(self.max_seconds)
-        while True:
-            group_of, groups = space.group(cuts)
-            if satisfies_all(require, grouper.groups(group_of, groups)).all():
-                return space.recode(cuts)
+        search = _Search(space, grouper, tally.counts)
+        search.generalize(require, Deadline(self.max_seconds), progress)
+        return space.recode(search.cuts)
+
+
+class _Search:
+    """The cuts so far, and the groups that they make.
+
+    For each column, a witness is known where possible: a tuple of a smallest group which is no larger with the column
+    one level up. As long as that is so, no step in this column makes the smallest group larger, and nobody else is
+    looked at.
+    """
+
+    def __init__(self, space: Cuts, grouper: Grouper, counts: Ints) -> None:
+        self.cuts = [taxonomy.cut_at(None) for taxonomy in space.taxonomies]
+        self._space, self._grouper, self._counts = space, grouper, counts
+        self._witnesses: list[int | None] = [None] * len(self.cuts)
+        self._group(space.keys(self.cuts))
+
+    def generalize(self, require: Sequence[Model], deadline: Deadline, progress: Progress) -> None:
+        """Take the best step as long as some group fails a model."""
+        steps = sum(int((taxonomy.levels > 0).sum()) for taxonomy in self._space.taxonomies)
+        least, taken = max((model.min_group for model in require), default=1), 0
+        while not self._safe(require, least):
             if deadline.passed():
-                cuts = [taxonomy.above(cut) for taxonomy, cut in zip(space.taxonomies, cuts, strict=True)]
-                continue
-            tried = [_try(space, grouper, cuts, place, group_of, groups) for place in range(len(cuts))]
-            best = min(step for step in tried if step)
-            place, node = best[3], best[4]
-            above = space.taxonomies[place].above(cuts[place])
-            cuts[place] = np.where(above == node, node, cuts[place])
+                each = zip(self._space.taxonomies, self.cuts, strict=True)
+                self.cuts = [taxonomy.above(cut) for taxonomy, cut in each]
+                self._group(self._space.keys(self.cuts))
+            else:
+                tried = [self._try(place) for place in range(len(self.cuts))]
+                place, node = min(step for step in tried if step)[3:]
+                before = self.cuts[place]
+                self.cuts[place] = np.where(self._space.taxonomies[place].above(before) == node, node, before)
+                self._group(self._space.moved_keys(self._keys, place, before, self.cuts[place]))
             taken += 1
             progress("generalizing", taken / steps)
 
+    def _group(self, keys: Ints) -> None:
+        self._keys = keys
+        self._group_of, self._groups = self._space.group(keys)
+        self._sizes = self._grouper.sizes(self._group_of, self._groups)
 
-def _try(
-    space: Cuts, grouper: Grouper, cuts: list[Ints], place: int, group_of: Ints, groups: int
-) -> tuple[bool, float, float, int, int] | None:
-    """Return a column's best step: what it is ranked by (less is better), its column and its node."""
-    taxonomy, cut = space.taxonomies[place], cuts[place]
-    count = len(taxonomy)
-    above = taxonomy.above(cut)
-    candidates = np.unique(above[above != cut])
-    if not candidates.size:
-        return None
-    joint_of, joints = space.group([*cuts[:place], above, *cuts[place + 1 :]])
-    shown = above[space.codes[:, place]]
-    sizes = grouper.sizes(group_of, groups)
-    after = np.minimum(
-        least_within(grouper.sizes(joint_of, joints), group_values(joint_of, joints, shown), count),
-        least_elsewhere(sizes, group_values(group_of, groups, shown), count),
-    )
-    gains = after[candidates] - sizes.min()
-    losses = taxonomy.gains[candidates]
-    ratios = losses / np.maximum(gains, 1)
-    costs = taxonomy.costs[candidates]
-    best = np.lexsort((candidates, costs, ratios, gains == 0))[0]
-    return bool(gains[best] == 0), float(ratios[best]), float(costs[best]), place, int(candidates[best])
+    def _safe(self, require: Sequence[Model], least: int) -> bool:
+        """Whether all groups satisfy the models; where one has too few rows, nobody else is asked."""
+        if self._sizes.min(initial=least) < least:
+            return False
+        return bool(satisfies_all(require, self._grouper.groups(self._group_of, self._groups)).all())
+
+    def _try(self, place: int) -> tuple[bool, float, float, int, int] | None:
+        """Return a column's best step: what it is ranked by (less is better), its column and its node."""
+        taxonomy, cut = self._space.taxonomies[place], self.cuts[place]
+        above = taxonomy.above(cut)
+        candidates = np.unique(above[above != cut])
+        if not candidates.size:
+            return None
+        gains = self._larger(place, above, len(taxonomy))[candidates]
+        ratios = taxonomy.gains[candidates] / np.maximum(gains, 1)
+        costs = taxonomy.costs[candidates]
+        best = np.lexsort((candidates, costs, ratios, gains == 0))[0]
+        return bool(gains[best] == 0), float(ratios[best]), float(costs[best]), place, int(candidates[best])
+
+    def _larger(self, place: int, above: Ints, count: int) -> Ints:
+        """Return by how much the smallest group is larger after a step to each node of a column."""
+        keys = self._space.moved_keys(self._keys, place, self.cuts[place], above)
+        smallest, witness = int(self._sizes.min()), self._witnesses[place]
+        if witness is not None and int(self._counts[keys == keys[witness]].sum()) == smallest:
+            return np.zeros(count, dtype=np.int64)
+        joint_of, joints = self._space.group(keys)
+        sizes, shown = self._grouper.sizes(joint_of, joints), above[self._space.codes[:, place]]
+        small = sizes == smallest
+        self._witnesses[place] = int(np.argmax(small[joint_of])) if small.any() else None
+        after = np.minimum(
+            least_within(sizes, group_values(joint_of, joints, shown), count),
+            least_elsewhere(self._sizes, group_values(self._group_of, self._groups, shown), count),
+        )
+        return np.asarray(after - smallest)

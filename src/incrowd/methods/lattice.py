@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
+from incrowd.common.keys import numbers_to_add
 from incrowd.core.groups import Groups, Histogram, LazyHistograms, Regions
 from incrowd.core.model import Model, any_looks_at_values
 from incrowd.core.tally import Tally, group_tuples
@@ -17,8 +18,6 @@ from incrowd.errors import SchemaError, did_you_mean
 from incrowd.methods.losses import CellLosses, certainty_penalty
 
 Levels = NDArray[np.int8]
-
-_ANY_NUMBER = 2001
 
 
 @dataclass(frozen=True)
@@ -95,12 +94,7 @@ class Lattice:
         chance of 2⁻⁶⁴, and a search would take them for one. What is published is grouped without them.
         """
         sizes = [tree.size for tree in self.trees] + self.sensitive_sizes
-        if np.prod(np.array(sizes, dtype=object)) < 2**62:
-            rooms = np.cumprod([1, *sizes[:-1]])
-            numbers = [np.arange(size) * room for size, room in zip(sizes, rooms, strict=True)]
-        else:
-            chance = np.random.default_rng(_ANY_NUMBER)
-            numbers = [chance.integers(-(2**63), 2**63, size=size) for size in sizes]
+        numbers = numbers_to_add(sizes)
         # Sensitive columns are never generalized: one level each, behind those of the quasi-identifiers.
         nodes_of = [tree.nodes for tree in self.trees]
         nodes_of += [np.arange(size, dtype=np.int32)[None] for size in self.sensitive_sizes]

@@ -43,15 +43,35 @@ def by_loss(lattice: Lattice, most: int) -> Levels:
     return nodes[np.lexsort((*nodes.T[::-1], lattice.mean_losses(nodes)))]
 
 
-def affordable(untried: Ints, vectors: int, tuples: int, looks: int, deadline: Deadline) -> Ints:
-    """Return the vectors that a sweep still tries, evenly fewer where all would take too long; the last one always.
+class Patience:
+    """Which vectors a sweep still tries: evenly fewer where all would take too long, and the last one always.
 
     A quarter of the looks, and of the time, may be spent before it is known whether tuples fall off; later, as much as
     the share of vectors that are behind. Half of what is left is taken to fall off before it is looked at.
     """
-    spent = max(looks / _MOST_LOOKS, deadline.share() / _FOR_SWEEPING)
-    if not looks or spent <= max(untried[0] / vectors, 1 / 4):
-        return untried
-    left = looks / spent * max(1 - spent, 1 / 20)
-    step = math.ceil(len(untried) * tuples / 2 / left)
-    return untried[::-1][::step][::-1]
+
+    def __init__(self, vectors: int, deadline: Deadline) -> None:
+        self.untried = np.arange(vectors)
+        self.left_out = 0
+        self._vectors, self._deadline, self._looks = vectors, deadline, 0
+        self._start = deadline.share()
+
+    def next(self, most: int, tuples: int) -> Ints:
+        """Return some of the vectors that are still tried, when so many tuples are left."""
+        before, self.untried = len(self.untried), self.untried[:: -self._step(tuples)][::-1]
+        self.left_out += before - len(self.untried)
+        return self.untried[:most]
+
+    def looked(self, vectors: int, tuples: int) -> None:
+        """Take note that so many vectors were tried on so many tuples."""
+        self.untried = self.untried[vectors:]
+        self._looks += vectors * tuples
+
+    def _step(self, tuples: int) -> int:
+        """Return n where one of n vectors is tried from now on."""
+        time = (self._deadline.share() - self._start) / max(_FOR_SWEEPING - self._start, 1e-3)
+        spent = max(self._looks / _MOST_LOOKS, time)
+        if not self._looks or spent <= max(self.untried[0] / self._vectors, 1 / 4):
+            return 1
+        left = self._looks / spent * max(1 - spent, 1 / 20)
+        return math.ceil(len(self.untried) * tuples / 2 / left)

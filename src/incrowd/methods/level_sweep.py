@@ -29,7 +29,7 @@ from incrowd.core.tally import Tally
 from incrowd.errors import RecipeError
 from incrowd.methods.deadline import Deadline
 from incrowd.methods.lattice import Lattice, Levels, Rows
-from incrowd.methods.level_order import affordable, by_loss
+from incrowd.methods.level_order import Patience, by_loss
 
 UNTRIED = "vectors of levels that were not tried"
 _MOST_VECTORS = 2_000_000
@@ -127,20 +127,18 @@ def _sweep(
     levels: list[Levels] = []
     left = np.arange(len(rows.counts))
     sizes = np.empty(len(left), dtype=np.int64)
-    tried, looks, untried = np.arange(len(nodes)), 0, 0
-    while left.size and len(tried) and not deadline.passed():
-        before, tried = len(tried), affordable(tried, len(nodes), len(left), looks, deadline)
-        untried += before - len(tried)
+    patience = Patience(len(nodes), deadline)
+    while left.size and len(patience.untried) and not deadline.passed():
         group_of = np.empty(len(left), dtype=np.int64)
-        some, tried = tried[:_VECTORS_AT_ONCE], tried[_VECTORS_AT_ONCE:]  # between two looks at the clock
+        some = patience.next(_VECTORS_AT_ONCE, len(left))  # between two looks at the clock
         at, groups = lattice.kernel.next_promising(
             rows.codes, rows.counts, left, lattice.keys, first_keys[some], 0, min_group, group_of, sizes,
             lattice.slots, lattice.slot_keys, lattice.used,
         )  # fmt: skip
-        looks += min(at + 1, len(some)) * len(left)
+        patience.looked(min(at + 1, len(some)), len(left))
         if at == len(some):
             continue
-        vector, tried = some[at], np.concatenate([some[at + 1 :], tried])
+        vector = some[at]
         here = Rows(rows.codes[left], rows.sensitive[left], rows.counts[left])
         judged = _as_groups(lattice, here, group_of, sizes[:groups].copy(), tight=tight)
         safe = satisfies_all(require, judged)
@@ -151,7 +149,7 @@ def _sweep(
             levels.extend([nodes[vector]] * int(safe.sum()))
             left = left[~published]
         progress("sweeping", max(vector / len(nodes), 1.0 - len(left) / len(rows.counts)))
-    return found, levels, untried + len(tried) if left.size else untried
+    return found, levels, patience.left_out + (len(patience.untried) if left.size else 0)
 
 
 def _place_leftovers(

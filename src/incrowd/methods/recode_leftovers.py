@@ -22,7 +22,7 @@ from incrowd.methods.deadline import Deadline
 from incrowd.methods.lattice import Lattice, Levels
 from incrowd.methods.leftover_groups import LocalGroups
 from incrowd.methods.leftover_joining import Joining
-from incrowd.methods.level_order import affordable, by_loss
+from incrowd.methods.level_order import Patience, by_loss
 from incrowd.methods.shortfall import describe_shortfall
 
 _MOST_VECTORS = 100_000
@@ -63,12 +63,11 @@ def _sweep(lattice: Lattice, nodes: Levels, min_group: int, deadline: Deadline, 
     group_of = np.full(len(rows.counts), -1, dtype=np.int64)
     left = np.arange(len(rows.counts))
     here, sizes = np.empty_like(left), np.empty_like(left)
-    groups, looks, tried = 0, 0, np.arange(len(nodes))
+    groups, patience = 0, Patience(len(nodes), deadline)
     try:
-        while len(tried) and len(left) and not deadline.passed():
-            tried = affordable(tried, len(nodes), len(left), looks, deadline)
-            some, tried = tried[:_VECTORS_AT_ONCE], tried[_VECTORS_AT_ONCE:]
-            looks += len(left) * len(some)
+        while len(patience.untried) and len(left) and not deadline.passed():
+            some = patience.next(_VECTORS_AT_ONCE, len(left))
+            patience.looked(len(some), len(left))
             many, groups = lattice.kernel.sweep_sizes(
                 rows.codes, rows.counts, left, lattice.keys, first_keys[some], min_group, group_of, groups, here, sizes,
                 lattice.slots, lattice.slot_keys, lattice.used,

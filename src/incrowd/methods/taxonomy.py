@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Floats, Ints
+from incrowd.common.keys import numbers_to_add
 from incrowd.core.recoding import Recoding
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.hierarchies.tree import MISSING, Tree
@@ -129,17 +130,22 @@ class Cuts:
         self._tally, self._columns = tally, columns
         self.taxonomies = [Taxonomy(tally, name, classes, class_count) for name in columns]
         self.codes = tally.codes_of(columns)
+        self._numbers = numbers_to_add([len(taxonomy) for taxonomy in self.taxonomies])
 
-    def group(self, cuts: Sequence[Ints]) -> tuple[Ints, int]:
-        """Number the groups of tuples that show the same nodes; return each tuple's group and how many there are."""
-        sizes = [len(taxonomy) for taxonomy in self.taxonomies]
-        if np.prod(np.array(sizes, dtype=object)) >= 2**62:  # more combinations than a key can hold
-            shown = np.stack([cut[self.codes[:, place]] for place, cut in enumerate(cuts)], axis=1)
-            index, first = group_tuples(shown.astype(np.int32), sizes)
-            return index, len(first)
-        keys = np.zeros(len(self.codes), dtype=np.int64)
-        for place, (cut, size) in enumerate(zip(cuts, sizes, strict=True)):
-            keys = keys * size + cut[self.codes[:, place]]
+    def keys(self, cuts: Sequence[Ints]) -> Ints:
+        """Return a number for each tuple that tells what it shows: tuples that show the same have the same."""
+        found = np.zeros(len(self.codes), dtype=np.int64)
+        for place, cut in enumerate(cuts):
+            found += self._numbers[place][cut][self.codes[:, place]]
+        return found
+
+    def moved_keys(self, keys: Ints, place: int, before: Ints, after: Ints) -> Ints:
+        """Return the keys of tuples that show another cut in one column."""
+        numbers = self._numbers[place]
+        return np.asarray(keys + (numbers[after] - numbers[before])[self.codes[:, place]])
+
+    def group(self, keys: Ints) -> tuple[Ints, int]:
+        """Number the groups of tuples with the same keys; return each tuple's group and how many there are."""
         return self._number(keys)
 
     def split(self, group_of: Ints, place: int, cut: Ints) -> tuple[Ints, int]:
@@ -152,9 +158,8 @@ class Cuts:
 
     def recode(self, cuts: Sequence[Ints]) -> Recoding:
         """Return the recoding that shows these cuts."""
-        group_of, groups = self.group(cuts)
-        member = np.empty(groups, dtype=np.int64)
-        member[group_of] = np.arange(len(group_of))
+        shown = np.stack([cut[self.codes[:, place]] for place, cut in enumerate(cuts)], axis=1)
+        group_of, member = group_tuples(shown.astype(np.int32), [len(taxonomy) for taxonomy in self.taxonomies])
         runs = [
             taxonomy.runs(cut[self.codes[member, place]])
             for place, (taxonomy, cut) in enumerate(zip(self.taxonomies, cuts, strict=True))

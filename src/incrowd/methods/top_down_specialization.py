@@ -78,7 +78,7 @@ class _Search:
         self.cuts = [taxonomy.cut_at(len(taxonomy) - 1) for taxonomy in space.taxonomies]
         self._grouper = grouper
         self._closed = [taxonomy.levels == 0 for taxonomy in space.taxonomies]
-        self._group_of, self._groups = space.group(self.cuts)
+        self._group_of, self._groups = space.group(space.keys(self.cuts))
 
     def specialize(self, require: Sequence[Model], deadline: Deadline, progress: Progress) -> None:
         """Take the best safe step as long as there is one, and time."""
@@ -95,7 +95,7 @@ class _Search:
             cut = self.cuts[place]
             self.cuts[place] = np.where(cut == node, self.space.taxonomies[place].below(cut), cut)
             self._closed[place][node] = True
-            self._group_of, self._groups = self.space.group(self.cuts)
+            self._group_of, self._groups = self.space.group(self.space.keys(self.cuts))
             taken += 1
             progress("specializing", taken / steps)
 
