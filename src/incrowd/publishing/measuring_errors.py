@@ -25,7 +25,7 @@ from incrowd.common.threads import do_together
 from incrowd.dp.boxes.coded_rows import People
 from incrowd.dp.boxes.consistency import agreeing_with_total
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
-from incrowd.forms.error_factors import KINDS, REACH, UNMEASURED, ErrorFactors
+from incrowd.forms.error_factors import KINDS, REACH, ErrorFactors
 from incrowd.forms.measured_boxes import MeasuredBoxes
 
 _QUESTIONS = 280
@@ -38,13 +38,11 @@ _UNSURE = 0.05
 """Where noise would change a root mean square by more than this, one is told for all numbers of conditions."""
 _UNSURE_OF_NOISE = 0.4
 """Where it would change that of noise by more than this, noise is taken to be what it is on average."""
-_TAILS: tuple[float, ...] = (1.75, 2.05, 2.05)
-_TAIL_OF_MODELS, _TAIL_OF_MARGINS, _TAIL_OF_NOISE = 2.2, 2.05, 1.75
-"""95 of 100 errors are below so many root mean squares. It would be 1.96 if errors were normal. Rows spread inside of
-boxes are off by a bounded share, and whole boxes by the same few sums, which is less; models are off in several ways.
-From releases of Adult, the census and NIST's excerpts: by number of conditions, of models and boxes with margins, and
-of whole boxes."""
-_USUAL, _USUAL_SPREAD = UNMEASURED / 2, 0.6
+_TAIL, _TAIL_OF_MODELS, _TAIL_OF_MARGINS, _TAIL_OF_NOISE = 2.4, 2.2, 2.05, 1.75
+"""95 of 100 errors are below so many root mean squares. It would be 1.96 if errors were normal. Rows spread evenly
+inside of boxes are off by much where a few values have nearly all of them; models are off in several ways; whole boxes
+by the same few sums, which is less. From 40 releases each of Adult, the census and NIST's excerpts."""
+_USUAL, _USUAL_SPREAD = 0.5, 0.9
 """Root mean squares in usual tables, and the standard deviation of their logarithm: for those that noise hides."""
 _USUAL_OF_MODELS, _USUAL_OF_MARGINS, _SPREAD_OF_MODELS = 0.65, 0.95, 0.35
 """The same of models, and of boxes with margins: scales have the noise that is known (`forms/model_errors.py`)."""
@@ -120,18 +118,18 @@ def _factors(
         noise = _TAIL_OF_NOISE / REACH * _likely(*_told(whole, 0.0, share, rng), 1.0, _NOISE_SPREAD)
         epsilon = epsilon - share
     kinds = _kinds(spread, epsilon)
-    tails, usual = _TAILS, (_USUAL, _USUAL_SPREAD)
+    tail, usual = _TAIL, (_USUAL, _USUAL_SPREAD)
     if measured.knows_values:
         tail, own = (
             (_TAIL_OF_MODELS, _USUAL_OF_MODELS) if measured.from_model else (_TAIL_OF_MARGINS, _USUAL_OF_MARGINS)
         )
-        tails, usual = (tail,) * KINDS, (own, _SPREAD_OF_MODELS)
+        usual = own, _SPREAD_OF_MODELS
     found: dict[int, tuple[float, float]] = {}
     for places in kinds:
         asked = _Asked.all([spread[place] for place in places])
         offset, share = _offset(asked, epsilon / len(kinds)), epsilon / len(kinds)
         likely = _likely(*_told(asked, offset, share, rng), *usual)
-        found |= {place: (likely * tails[place], offset) for place in places}
+        found |= dict.fromkeys(places, (likely * tail, offset))
     factors, offsets = zip(*(found[kind] for kind in range(KINDS)), strict=True)
     return replace(measured.errors, factors=factors, offsets=offsets, noise=noise, measured=True)
 
