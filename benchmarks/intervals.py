@@ -116,7 +116,9 @@ def cases(number: int = QUERIES, rows: int = 20_000) -> Iterator[Coverage]:
             yield coverage(table, release, name, asked, queries)
 
 
-def private_cases(tables: list[str], methods: list[str], epsilons: list[str], seeds: int) -> Iterator[Coverage]:
+def private_cases(
+    tables: list[str], methods: list[str], epsilons: list[str], seeds: range, number: int = QUERIES
+) -> Iterator[Coverage]:
     """Measure private releases; queries are those that a release's columns allow."""
     from benchmarks.private_counts import published  # it asks the queries of this module
     from benchmarks.private_counts import tables as private_tables
@@ -125,10 +127,10 @@ def private_cases(tables: list[str], methods: list[str], epsilons: list[str], se
         for method in methods:
             for epsilon in epsilons:
                 found = []
-                for seed in range(1, seeds + 1):
+                for seed in seeds:
                     release = published(case, method, epsilon, seed, case.frame)
                     asked = case.frame.select(*release.schema.tallied)
-                    queries = natural_queries(asked, QUERIES, seed)
+                    queries = natural_queries(asked, number, seed)
                     found.append(coverage(case.name, release, f"{method}, ε = {epsilon}", asked, queries))
                 yield Coverage(
                     found[0].table,
@@ -147,9 +149,12 @@ def main() -> None:
     parser.add_argument("--tables", nargs="*", default=["adult", "census", "ma", "tx"])
     parser.add_argument("--methods", nargs="*", default=["consistent-diffgen", "marginals", "adaptive", *HISTOGRAMS])
     parser.add_argument("--epsilons", nargs="*", default=["0.3", "1", "3"])
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=3, help="how many draws of each release")
+    parser.add_argument("--first", type=int, default=1, help="the seed of the first of them")
+    parser.add_argument("--queries", type=int, default=QUERIES, help="how many of each draw")
     chosen = parser.parse_args()
-    private = (chosen.tables, chosen.methods, chosen.epsilons, chosen.seeds)
+    seeds = range(chosen.first, chosen.first + chosen.seeds)
+    private = (chosen.tables, chosen.methods, chosen.epsilons, seeds, chosen.queries)
     print(f"{'table':10}{'release':36}{'held':>8}{'bounds':>8}{'width':>8}")
     for case in private_cases(*private) if chosen.private else cases():
         print(

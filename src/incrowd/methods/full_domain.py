@@ -59,7 +59,8 @@ class FullDomain(Method):
     max_levels : the highest level that a column may have: `{"sex": 0}` publishes sex unchanged (default: the top).
     levels : a vector of levels to publish without a search, such as another one from a release's `solutions`; it names
         all quasi-identifiers (default: none, search).
-    max_seconds : ends a long search with the best vector found so far (default: None, search to the end).
+    max_seconds : ends a long search with the best vector found so far (default: None, search to the end). With
+        `leftovers="recode"`, fewer vectors are tried where time is short.
 
     An interrupt also ends the search with the best found so far, if you call it from Python.
 

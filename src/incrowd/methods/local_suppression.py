@@ -4,7 +4,8 @@ Sets of columns are tried in the order of what their cells cost: people who are 
 are a group, and the rest go on to the next set (`recode_leftovers.py`, with hierarchies that know a value and `*`
 alone). Groups that still fail a model join others. To suppress the fewest cells is NP-hard (Meyerson & Williams 2004);
 `tests/methods/test_local_suppression.py` holds the number against the smallest one on small tables. Cost: 2 to the
-power of the number of columns × remaining distinct tuples, which fall off quickly.
+power of the number of columns × remaining distinct tuples, which fall off quickly; of very many sets, some are left out
+(`level_order.py`).
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ class LocalSuppression(Method):
     suppressed need not believe that. Every guarantee here is of the stricter kind. A value that is missing in the table
     is a value like any other, and not `*`.
 
-    With `effort`, people move between groups so that suppressed cells, by their importance, become fewer.
+    With many columns there are too many sets of columns to try: some are left out, evenly, so that a search ends in a
+    minute or two. With `effort`, people move between groups so that suppressed cells become fewer, by their importance.
 
     >>> import polars as pl
     >>> import incrowd as ic
