@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -87,6 +88,16 @@ def test_vectors_are_left_out_evenly_and_the_last_one_never(monkeypatch: pytest.
 
 def test_a_sweep_that_has_no_time_tries_the_last_vector() -> None:
     patience = Patience(100, Deadline(1e-9))
+    time.sleep(0.03)  # longer than a tick of any clock
     patience.looked(1, 10)
     assert patience.next(100, 10).tolist() == [99]
     assert patience.left_out == 98
+
+
+def test_recoding_that_has_no_time_still_tries_some_vectors() -> None:
+    """Of a small table, that is all of them."""
+    whole, hurried = (
+        ic.publish(table_of(3), ic.KAnonymity(5), method=ic.FullDomain(leftovers="recode", max_seconds=seconds))
+        for seconds in (None, 1e-9)
+    )
+    assert hurried.summary["loss"]["gcp"] == whole.summary["loss"]["gcp"]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Sequence
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
-_ANY_NUMBER = 2001
+_ANY_NUMBER, _MOST_NUMBERS = 2001, 2**62
 
 
 def numbers_to_add(sizes: Sequence[int]) -> list[NDArray[np.int64]]:
@@ -16,9 +19,9 @@ def numbers_to_add(sizes: Sequence[int]) -> list[NDArray[np.int64]]:
     Where there are more combinations than numbers, the numbers are random, and two combinations have the same sum with
     a chance of 2⁻⁶⁴: enough for a search, and not for what is published.
     """
-    if np.prod(np.array([1, *sizes], dtype=object)) < 2**62:
-        rooms = np.cumprod([1, *sizes[:-1]])
-        return [np.arange(size) * room for size, room in zip(sizes, rooms, strict=True)]
+    if math.prod(map(int, sizes)) <= _MOST_NUMBERS:
+        rooms = accumulate(sizes, operator.mul, initial=1)
+        return [np.arange(size, dtype=np.int64) * room for size, room in zip(sizes, rooms, strict=False)]
     chance = np.random.default_rng(_ANY_NUMBER)
     return [chance.integers(-(2**63), 2**63, size=size) for size in sizes]
 

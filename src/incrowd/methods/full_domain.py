@@ -142,7 +142,7 @@ class FullDomain(Method):
         rng: np.random.Generator,
         progress: Progress,
     ) -> Recoding:
-        """Return the best vector of levels. Deterministic unless time runs out: `rng` is not used."""
+        """Return the best vector of levels. Deterministic without `max_seconds`: `rng` is not used."""
         columns = tuple(sorted(schema.quasi))
         lattice = Lattice(
             tally,

@@ -11,7 +11,7 @@ from incrowd.methods.deadline import Deadline
 from incrowd.methods.lattice import Lattice, Levels
 
 _MOST_LOOKS = 2_000_000_000
-"""Sweeps look at tuples so often, over all vectors: half a minute to a minute."""
+"""Sweeps look at tuples so often, over all vectors: half a minute to some minutes, by how much models look at."""
 _FOR_SWEEPING = 0.7
 """The share of a given time for looking at vectors; the rest is for what comes after."""
 

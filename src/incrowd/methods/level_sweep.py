@@ -3,8 +3,9 @@
 Each vector publishes those groups of the remaining rows that are safe at it, and the rest go on to the next, coarser
 vector. So most people keep almost everything, and only those who stand out are generalized far (in the manner of the
 iterated full-domain recoding of Prasser et al. 2020). Cost: vectors × remaining distinct tuples, which fall off
-quickly. Of more than two million vectors only a part is tried, spread over the lattice (`level_order.py`). It suits
-k-anonymity best: under a diversity model early groups use up the rare values that late ones need.
+quickly. Of more than two million vectors, or where they do not fall off, only a part is tried, spread over the lattice
+(`level_order.py`). It suits k-anonymity best: under a diversity model early groups use up the rare values that late
+ones need.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ class LevelSweep(Method):
         group when it is over share one.
 
     Where there are more than two million vectors of levels, a part of them is tried: every other level of the highest
-    hierarchies, and columns that lose little go up together. Where a sweep would still take more than about a minute,
-    it leaves out some vectors, evenly. The release tells how many were not tried for one of the last two reasons.
+    hierarchies, and columns that lose little go up together. Where a sweep over these would still take minutes, or
+    longer than `max_seconds`, it leaves out some of them, evenly, and the release tells how many.
 
     It suits k-anonymity best: under a diversity model, early groups use up the rare values that late ones need.
     """
@@ -88,7 +89,7 @@ class LevelSweep(Method):
         rng: np.random.Generator,
         progress: Progress,
     ) -> Recoding:
-        """Sweep from the least loss to the most. Deterministic unless time runs out: `rng` is not used."""
+        """Sweep from the least loss to the most. Deterministic without `max_seconds`: `rng` is not used."""
         deadline = Deadline(self.max_seconds)
         lattice = Lattice(
             tally,

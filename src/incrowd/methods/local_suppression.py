@@ -50,8 +50,8 @@ class LocalSuppression(Method):
     suppressed need not believe that. Every guarantee here is of the stricter kind. A value that is missing in the table
     is a value like any other, and not `*`.
 
-    With many columns there are too many sets of columns to try: some are left out, evenly, so that a search ends in a
-    minute or two. With `effort`, people move between groups so that suppressed cells become fewer, by their importance.
+    With many columns there are too many sets of columns to try: some are left out, evenly, so that a search ends in
+    minutes. With `effort`, people move between groups so that suppressed cells become fewer, by their importance.
 
     >>> import polars as pl
     >>> import incrowd as ic

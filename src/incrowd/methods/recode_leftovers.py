@@ -65,7 +65,7 @@ def _sweep(lattice: Lattice, nodes: Levels, min_group: int, deadline: Deadline, 
     here, sizes = np.empty_like(left), np.empty_like(left)
     groups, patience = 0, Patience(len(nodes), deadline)
     try:
-        while len(patience.untried) and len(left) and not deadline.passed():
+        while len(patience.untried) and len(left):
             some = patience.next(_VECTORS_AT_ONCE, len(left))
             patience.looked(len(some), len(left))
             many, groups = lattice.kernel.sweep_sizes(
@@ -74,6 +74,8 @@ def _sweep(lattice: Lattice, nodes: Levels, min_group: int, deadline: Deadline, 
             )  # fmt: skip
             left = left[:many]
             progress("recoding", max(float(some[-1]) / len(nodes), 1.0 - many / len(group_of)))
+            if deadline.passed():
+                break
     except KeyboardInterrupt:
         deadline.stop()
     # People with the same quasi-identifiers stay together; in a hurry, all that may be joined do.

@@ -16,7 +16,7 @@ from incrowd.common.keys import number_keys
 
 _TINY = 1e-9
 _MOST_KEPT, _MOST_NUMBERS = 500, 2**15
-"""So many sets of columns are kept, each with no more numbers than this: 128 MB at most."""
+"""So many sets of columns are kept, each with no more numbers than this: some 130 MB at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +83,9 @@ class BoxRuns:
 
         They are kept, for many questions are about the same columns.
         """
-        if (columns, classes) in self._found:
-            return self._found[columns, classes]
+        kept = self._found.get((columns, classes))
+        if kept is not None:
+            return kept
         number, first = np.zeros(len(self.rows), dtype=np.int64), np.zeros(min(len(self.rows), 1), dtype=np.int64)
         for column in columns:
             runs = self.columns[column]

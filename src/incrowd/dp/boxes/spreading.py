@@ -342,7 +342,7 @@ def _raked(
     frequencies = [one.copy() for one in known]
     by_box, by_class = np.ones(len(rows)), np.ones(len(classes))
     for _ in range(_ROUNDS):
-        by_class = classes / np.maximum(np.einsum("bc,b->c", rows, by_box), _TINY)
+        by_class = by_class * (classes / np.maximum(np.einsum("bc,b->c", rows, by_box) * by_class, _TINY))
         inside = np.einsum("bc,c->b", rows, by_class) * by_box
         for column, (own, wanted) in enumerate(zip(runs, known, strict=True)):
             now = own.spread(inside, frequencies[column])
@@ -351,7 +351,7 @@ def _raked(
             changed[: starts[column]] = 0.0
             moved = (own.inside(changed) / np.maximum(own.inside(frequencies[column]), _TINY))[own.of_box]
             inside, by_box, frequencies[column] = inside * moved, by_box * moved, changed
-    by_class = classes / np.maximum(np.einsum("bc,b->c", rows, by_box), _TINY)
+    by_class = by_class * (classes / np.maximum(np.einsum("bc,b->c", rows, by_box) * by_class, _TINY))
     return rows * by_box[:, None] * by_class[None, :], frequencies
 
 

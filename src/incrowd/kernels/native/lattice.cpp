@@ -37,7 +37,8 @@ template <class T> T sum_at(const T *numbers, const i64 *first_key, const i32 *r
 class Keys {
  public:
   Keys(Matrix<const i32> codes, Vector<const i64> members, Vector<const i64> keys)
-      : codes_(codes), keys_(keys), last_(codes.columns, 0), columns_(codes.columns), first_(codes.columns) {
+      : codes_(codes), keys_(keys), last_(codes.columns, 0), silent_(codes.columns, -1), columns_(codes.columns),
+        first_(codes.columns) {
     for (i64 place = 0; place < members.length; ++place) {
       const i32 *own = codes[members[place]];
       for (i64 column = 0; column < codes.columns; ++column) last_[column] = std::max(last_[column], own[column]);
@@ -47,7 +48,11 @@ class Keys {
     number_ = 0;
     for (i64 column = 0; column < codes_.columns; ++column) {
       const i64 *own = keys_.data + first_key[column];
-      if (std::all_of(own, own + last_[column] + 1, [own](i64 key) { return key == own[0]; })) continue;
+      if (silent_[column] == first_key[column]) continue;
+      if (std::all_of(own, own + last_[column] + 1, [own](i64 key) { return key == own[0]; })) {
+        silent_[column] = first_key[column];  // the keys of a column with many codes are not read again for each vector
+        continue;
+      }
       columns_[number_] = column;
       first_[number_++] = first_key[column];
     }
@@ -63,7 +68,7 @@ class Keys {
   const Matrix<const i32> codes_;
   const Vector<const i64> keys_;
   const Scratch<i32> last_;
-  const Scratch<i64> columns_, first_;
+  const Scratch<i64> silent_, columns_, first_;
   i64 number_ = 0;
 };
 
