@@ -146,15 +146,12 @@ class Cuts:
 
     def group(self, keys: Ints) -> tuple[Ints, int]:
         """Number the groups of tuples with the same keys; return each tuple's group and how many there are."""
-        return self._number(keys)
+        group_of, groups = self._kernel.number_keys(keys)
+        return group_of, int(groups)
 
     def split(self, group_of: Ints, place: int, cut: Ints) -> tuple[Ints, int]:
         """Split groups by what their tuples would show in one column; return the same as `group`."""
-        return self._number(group_of * len(self.taxonomies[place]) + cut[self.codes[:, place]])
-
-    def _number(self, keys: Ints) -> tuple[Ints, int]:
-        group_of, groups = self._kernel.number_keys(keys)
-        return group_of, int(groups)
+        return self.group(group_of * len(self.taxonomies[place]) + cut[self.codes[:, place]])
 
     def recode(self, cuts: Sequence[Ints]) -> Recoding:
         """Return the recoding that shows these cuts."""
