@@ -8,169 +8,104 @@ values are left out: there are none here. Cost: a pass over a node's rows for ea
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
-from incrowd.common.arrays import Floats, Ints
+from incrowd.common.arrays import Codes, Floats, Ints
+from incrowd.common.keys import numbers_to_add
+from incrowd.kernels.decision_tree import grow_decision_tree
+from incrowd.kernels.keys import number_keys
 
-_CONFIDENCE = 0.25
-_FEWEST = 2.0
-"""Two branches of a split have at least so much weight."""
-_NOTHING = 1e-9
-
-
-@dataclass
-class _Node:
-    """A leaf, unless it has a column to split by; a child of None sends unseen values to the node's own class."""
-
-    classes: Floats
-    column: int = -1
-    threshold: float = math.nan
-    children: dict[float, _Node] = field(default_factory=dict)
-
-    @property
-    def answer(self) -> int:
-        return int(self.classes.argmax())
-
-    @property
-    def errors_if_leaf(self) -> float:
-        total = float(self.classes.sum())
-        return _pessimistic(total, total - float(self.classes.max(initial=0.0)))
+CONFIDENCE = 0.25
+Z = NormalDist().inv_cdf(1 - CONFIDENCE)
 
 
 @dataclass(frozen=True, eq=False)
 class C45:
-    """A decision tree that has been grown and pruned."""
+    """A decision tree that has been grown and pruned; `kernels.decision_tree` says what a node's numbers are."""
 
-    root: _Node
+    splits: Ints
+    branches: Ints
+    counts: Floats
 
     @classmethod
-    def fit(cls, features: Floats, classes: Ints, weights: Floats, *, numeric: Sequence[bool], kinds: int) -> C45:
-        """Grow a tree on weighted rows; `numeric` says which columns are ordered."""
-        rows = np.column_stack([features, classes])
-        distinct, place = np.unique(rows, axis=0, return_inverse=True)
-        together: Floats = np.bincount(place.ravel(), weights=weights).astype(np.float64)
-        root = _grow(distinct[:, :-1], distinct[:, -1].astype(np.int64), together, tuple(numeric), kinds)
-        _prune(root)
-        return cls(root)
+    def fit(
+        cls,
+        codes: Codes,
+        classes: NDArray[np.integer],
+        weights: Floats,
+        *,
+        values: Sequence[Floats],
+        numeric: Sequence[bool],
+        kinds: int,
+    ) -> C45:
+        """Grow a tree on weighted rows.
 
-    def predict(self, features: Floats) -> Ints:
-        """Return the class of each row."""
-        found = np.empty(len(features), dtype=np.int64)
-        waiting = [(self.root, np.arange(len(features)))]
-        while waiting:
-            node, rows = waiting.pop()
-            found[rows] = node.answer
-            if node.column >= 0:
-                branch = _branches(features[rows, node.column], node.threshold)
-                waiting += [(child, rows[branch == value]) for value, child in node.children.items()]
-        return found
+        `numeric` says which columns are ordered; `values[column]` has the number that each code stands for.
+        """
+        sizes = [len(column) for column in values]
+        distinct, classes, weights = _together(codes, classes, weights, sizes, kinds)
+        starts = np.cumsum([0, *sizes])
+        every = np.concatenate([np.asarray(column, dtype=np.float64) for column in values])
+        ordered = np.array(numeric, dtype=np.bool_)
+        return cls(*grow_decision_tree(distinct, classes, weights, every, starts, ordered, kinds, CONFIDENCE, Z))
 
-
-def _branches(values: Floats, threshold: float) -> Floats:
-    return values if math.isnan(threshold) else (values > threshold).astype(np.float64)
-
-
-@dataclass(frozen=True)
-class _Split:
-    column: int
-    threshold: float
-    gain: float
-    ratio: float
-
-
-def _grow(features: Floats, classes: Ints, weights: Floats, numeric: tuple[bool, ...], kinds: int) -> _Node:
-    node = _Node(_counted(classes, weights, kinds))
-    if weights.sum() < 2 * _FEWEST or np.count_nonzero(node.classes) < 2:
-        return node
-    tried = [
-        _by_threshold(column, features[:, column], classes, weights, kinds)
-        if ordered
-        else _by_value(column, features[:, column], classes, weights, kinds)
-        for column, ordered in enumerate(numeric)
-    ]
-    splits = [split for split in tried if split is not None and split.gain > _NOTHING]
-    if not splits:
-        return node
-    average = sum(split.gain for split in splits) / len(splits)
-    best = max((split for split in splits if split.gain >= average - _NOTHING), key=lambda split: split.ratio)
-    node.column, node.threshold = best.column, best.threshold
-    branch = _branches(features[:, best.column], best.threshold)
-    for value in np.unique(branch):
-        rows = branch == value
-        node.children[float(value)] = _grow(features[rows], classes[rows], weights[rows], numeric, kinds)
-    return node
+    def predict(self, codes: Codes) -> Ints:
+        """Return the class of each row; a value that a node has not seen gets the node's own class."""
+        reached = np.zeros(len(codes), dtype=np.int64)
+        on_the_way = np.arange(len(codes))
+        child_of = _Children.of(self.branches, codes)
+        while len(on_the_way):
+            column, last, _ = self.splits[reached[on_the_way]].T
+            inner = column >= 0
+            on_the_way, column, last = on_the_way[inner], column[inner], last[inner]
+            code = codes[on_the_way, column].astype(np.int64)
+            following = child_of(reached[on_the_way], np.where(last >= 0, code > last, code))
+            seen = following >= 0
+            on_the_way = on_the_way[seen]
+            reached[on_the_way] = following[seen]
+        return np.asarray(self.counts.argmax(axis=1)[reached])
 
 
-def _by_value(column: int, values: Floats, classes: Ints, weights: Floats, kinds: int) -> _Split | None:
-    _, place = np.unique(values, return_inverse=True)
-    table = _counted(place * kinds + classes, weights, kinds * (int(place.max()) + 1)).reshape(-1, kinds)
-    sizes = table.sum(axis=1)
-    if (sizes >= _FEWEST).sum() < 2:
-        return None
-    gain = _entropy(table.sum(axis=0)) - float((sizes * _entropies(table)).sum() / sizes.sum())
-    return _Split(column, math.nan, gain, gain / max(_entropy(sizes), _NOTHING))
+@dataclass(frozen=True, eq=False)
+class _Children:
+    """The child of a node by the branch that leads to it."""
+
+    keys: Ints
+    """Of every node but the root, ascending: nodes are made in the order of their parents, and of their branches."""
+    room: int
+
+    @classmethod
+    def of(cls, branches: Ints, codes: Codes) -> _Children:
+        """Take the branches of a tree, and the codes that it is asked about."""
+        parents, led_by = branches[1:].T
+        room = 1 + max(1, int(codes.max(initial=0)), int(led_by.max(initial=0)))
+        return cls(parents * room + led_by, room)
+
+    def __call__(self, nodes: Ints, branches: Ints) -> Ints:
+        """Return each node's child, or -1."""
+        if not len(self.keys):
+            return np.full(len(nodes), -1)
+        wanted = nodes * self.room + branches
+        place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        return np.where(self.keys[place] == wanted, place + 1, -1)
 
 
-def _by_threshold(column: int, values: Floats, classes: Ints, weights: Floats, kinds: int) -> _Split | None:
-    distinct, place = np.unique(values, return_inverse=True)
-    if len(distinct) < 2:
-        return None
-    table = _counted(place * kinds + classes, weights, kinds * len(distinct)).reshape(-1, kinds)
-    below = table.cumsum(axis=0)[:-1]
-    above = table.sum(axis=0) - below
-    under, over, total = below.sum(axis=1), above.sum(axis=1), weights.sum()
-    fits = (under >= _FEWEST) & (over >= _FEWEST)
-    if not fits.any():
-        return None
-    left = (under * _entropies(below) + over * _entropies(above)) / total
-    gains = np.where(fits, _entropy(table.sum(axis=0)) - left, -np.inf)
-    at = int(gains.argmax())
-    gain = float(gains[at]) - math.log2(len(distinct) - 1) / total
-    sizes = np.array([under[at], over[at]])
-    return _Split(column, float(distinct[at] + distinct[at + 1]) / 2, gain, gain / max(_entropy(sizes), _NOTHING))
-
-
-def _counted(places: Ints, weights: Floats, size: int) -> Floats:
-    return np.bincount(places, weights=weights, minlength=size).astype(np.float64)
-
-
-def _entropy(counts: Floats) -> float:
-    return float(_entropies(counts[None, :])[0])
-
-
-def _entropies(table: Floats) -> Floats:
-    """Return the entropy of each row of counts, in bits."""
-    shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1e-300)
-    return np.asarray(-(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(axis=1))
-
-
-def _prune(node: _Node) -> float:
-    """Replace subtrees by leaves where that is expected to make no more errors; return how many are left."""
-    if node.column < 0:
-        return node.errors_if_leaf
-    below = sum(_prune(child) for child in node.children.values())
-    alone = node.errors_if_leaf
-    if alone <= below + 0.1:
-        node.column, node.children = -1, {}
-        return alone
-    return below
-
-
-def _pessimistic(total: float, errors: float) -> float:
-    """Return the errors that are expected of a leaf on other rows: the upper end of a confidence interval."""
-    if total <= 0:
-        return 0.0
-    if errors < 1:
-        none: float = total * (1 - _CONFIDENCE ** (1 / total))
-        return none if errors <= 0 else none + errors * (_pessimistic(total, 1.0) - none)
-    if errors + 0.5 >= total:
-        return total
-    z = NormalDist().inv_cdf(1 - _CONFIDENCE)
-    share = (errors + 0.5) / total
-    spread = z * math.sqrt(share / total - share * share / total + z * z / (4 * total * total))
-    return total * (share + z * z / (2 * total) + spread) / (1 + z * z / total)
+def _together(
+    codes: Codes, classes: NDArray[np.integer], weights: Floats, sizes: Sequence[int], kinds: int
+) -> tuple[Codes, Codes, Floats]:
+    """Add up the weights of rows that are equal."""
+    *numbers, of_class = numbers_to_add([*sizes, kinds])
+    keys = of_class[classes]
+    with np.errstate(over="ignore"):
+        for column, number in enumerate(numbers):
+            keys += number[codes[:, column]]
+    place, rows = number_keys(keys)
+    first = np.empty(rows, dtype=np.int64)
+    first[place[::-1]] = np.arange(len(keys) - 1, -1, -1)
+    added = np.bincount(place, weights=weights, minlength=rows)
+    return np.ascontiguousarray(codes[first]), classes[first].astype(np.int32), added.astype(np.float64)

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Floats, Ints
+from incrowd.common.arrays import Codes, Floats, Ints
 from incrowd.common.progress import silent
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.boxes.box_cuts import Cut
+from incrowd.dp.boxes.box_runs import BoxRuns, ColumnRuns
 from incrowd.dp.boxes.coded_rows import People
 from incrowd.dp.boxes.consistency import algorithm_2, least_squares, published_counts
 from incrowd.dp.boxes.level_tree import grow_by_levels
@@ -34,7 +36,7 @@ from incrowd.methods.private import PublicTable
 
 POINTS = 8
 _MOST_POINTS = 400_000
-_BOXES_AT_ONCE = 1 << 15
+_BOXES_AT_ONCE = 1 << 11
 _DIVIDE_ALL = -1e12
 """So many standard deviations below 0 is nobody: every box is divided, as algorithm 2 is printed."""
 _FANOUT, _PATIENCE = ConsistentDiffGen.fanout, ConsistentDiffGen.patience
@@ -60,7 +62,8 @@ class Split:
     def raw_accuracy(self) -> float:
         """Return the accuracy of C4.5 on raw rows: the paper's baseline BA."""
         people = self.training.people
-        return self._accuracy(people.codes.astype(np.float64), people.classes, people.counts, self.held_out.codes)
+        values = [np.arange(tree.size, dtype=np.float64) for tree in self.training.trees]
+        return self._accuracy(people.codes, people.classes, people.counts, self.held_out.codes, values)
 
     def majority_accuracy(self) -> float:
         """Return the accuracy of knowing the class only: the paper's lower bound LA."""
@@ -83,33 +86,35 @@ class Split:
             np.repeat(np.arange(classes), len(features)),
             weights,
             _generalized(self.held_out.codes, cuts),
+            [np.array([(low + high - 1) / 2 for low, high in cut.runs]) for cut in cuts],
         )
 
     def _accuracy(
-        self, features: Floats, classes: Ints, weights: NDArray[np.number], test: NDArray[np.number]
+        self, codes: Codes, classes: Ints, weights: NDArray[np.number], test: Codes, values: Sequence[Floats]
     ) -> float:
         there = weights > 0
         if len(np.unique(classes[there])) < 2:
             return self.majority_accuracy()
         tree = C45.fit(
-            features[there],
+            codes[there],
             classes[there],
             weights[there].astype(np.float64),
+            values=values,
             numeric=[tree.ordered for tree in self.training.trees],
             kinds=self.training.people.class_count,
         )
-        right = tree.predict(test.astype(np.float64)) == self.held_out.classes
+        right = tree.predict(test) == self.held_out.classes
         return float(self.held_out.counts[right].sum() / self.held_out.counts.sum())
 
 
-def _generalized(codes: NDArray[np.int32], cuts: Sequence[Cut]) -> Floats:
-    """Return the middle of the run that each code is in."""
-    features = np.empty(codes.shape)
-    for column, cut in enumerate(cuts):
+def _generalized(codes: Codes, cuts: Sequence[Cut]) -> Codes:
+    """Return the number of the run that each code is in."""
+    runs = np.empty_like(codes)
+    for column, (cut, size) in enumerate(zip(cuts, codes.max(axis=0, initial=0) + 1, strict=True)):
         starts = np.array([low for low, _ in cut.runs])
-        middles = np.array([(low + high - 1) / 2 for low, high in cut.runs])
-        features[:, column] = middles[np.searchsorted(starts, codes[:, column], side="right") - 1]
-    return features
+        run_of = np.searchsorted(starts, np.arange(size), side="right") - 1
+        runs[:, column] = run_of[codes[:, column]]
+    return runs
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,17 +130,24 @@ class Boxes:
         """Take the leaves of a tree."""
         return cls(tree.lows[tree.leaves], tree.highs[tree.leaves], counts[tree.leaves])
 
+    @cached_property
+    def _runs(self) -> tuple[ColumnRuns, ...]:
+        return BoxRuns.of_boxes(self.lows, self.highs)
+
     def answers(self, queries: Sequence[NDArray[np.bool_]]) -> Floats:
         """Return how many people satisfy each query; `queries[column]` has a row per query and a code per column."""
-        befores = [np.pad(np.cumsum(matches, axis=1), ((0, 0), (1, 0))) for matches in queries]
+        shares_of_runs = []
+        for runs, matches in zip(self._runs, queries, strict=True):
+            before = np.pad(np.cumsum(matches, axis=1), ((0, 0), (1, 0)))
+            shares_of_runs.append((before[:, runs.highs] - before[:, runs.lows]) / (runs.highs - runs.lows))
         answers = np.zeros(len(queries[0]))
+        people = self.counts.sum(axis=1).astype(np.float64)
         for first in range(0, len(self.lows), _BOXES_AT_ONCE):
             block = slice(first, first + _BOXES_AT_ONCE)
             shares = np.ones((len(answers), len(self.lows[block])))
-            for column, before in enumerate(befores):
-                lows, highs = self.lows[block, column], self.highs[block, column]
-                shares *= (before[:, highs] - before[:, lows]) / (highs - lows)
-            answers += shares @ self.counts[block].sum(axis=1).astype(np.float64)
+            for runs, of_run in zip(self._runs, shares_of_runs, strict=True):
+                shares *= of_run[:, runs.of_box[block]]
+            answers += shares @ people[block]
         return answers
 
 

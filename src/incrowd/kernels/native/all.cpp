@@ -12,6 +12,7 @@ INCROWD_VISIBLE void incrowd_free(void *made) { std::free(made); }
 #include "boxes_and_points_pairs.cpp"
 #include "clustering.cpp"
 #include "dealing.cpp"
+#include "decision_tree.cpp"
 #include "elimination.cpp"
 #include "gain.cpp"
 #include "histograms.cpp"
