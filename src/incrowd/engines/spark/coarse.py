@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from pyspark.sql import functions as F
 
-from incrowd.common.arrays import Codes, Ints
+from incrowd.common.arrays import Codes, Ints, Words
 from incrowd.common.progress import Progress, silent
 from incrowd.core.model import any_looks_at_values
 from incrowd.core.recoding import WITHHELD, Recoding
@@ -28,13 +29,14 @@ from incrowd.engines.dealing import group_of_tuple
 from incrowd.engines.spark.arrow_batches import to_polars
 from incrowd.engines.spark.coding import CodedTally
 from incrowd.engines.spark.counting import COUNT, too_large
+from incrowd.engines.spark.distinct_estimates import estimate_distinct
 from incrowd.engines.spark.parts import PartSearch, shown_runs
 from incrowd.engines.spark.placing import lookup_frame
 from incrowd.errors import Unsatisfiable
 from incrowd.hierarchies.tree import MISSING, Tree
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
     from incrowd.engines.spark.source import SparkSource
 
@@ -43,23 +45,50 @@ Vector = tuple[int, ...]
 
 _ERROR = 0.02
 """Distinct tuples are estimated with about this error while levels are chosen; then they are counted."""
+_ANY_SEED = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class _Levels:
-    """Tuples on Spark with the codes that they have at every level: arrays `a0`, `a1`, … beside the codes."""
+    """Tuples on Spark, and the codes that they have at every level."""
 
-    frame: DataFrame
+    source: SparkSource
     tally: CodedTally
     quasi: tuple[str, ...]
     others: tuple[str, ...]
-    known: dict[Vector, float]
+    known: dict[Vector, float] = field(default_factory=dict)
     """How many distinct tuples there are at some levels, about."""
 
-    def codes(self, levels: Vector) -> list[Column]:
-        """Return the codes of all columns at some levels, in the order of the quasi-identifiers and then the others."""
-        coarse = [F.col(f"a{place}")[level] for place, level in enumerate(levels)]
-        return [*coarse, *(F.col(self.tally.code(name)) for name in self.others)]
+    @property
+    def columns(self) -> list[str]:
+        """The codes' columns, in the order of the quasi-identifiers and then the others."""
+        return [self.tally.code(name) for name in (*self.quasi, *self.others)]
+
+    def at(self, levels: Vector) -> DataFrame:
+        """Return the tuples with their codes at some levels beside: `g0`, `g1`, … in the order of `columns`."""
+        frame = self.tally.frame
+        for place, (name, level) in enumerate(zip(self.quasi, levels, strict=True)):
+            codes = np.arange(self.tally.trees[name].leaves, dtype=np.int32)
+            lookup = pl.DataFrame({"code": codes, f"g{place}": representatives(self.tally.trees[name], level)})
+            there = lookup_frame(self.source.session, lookup)
+            frame = frame.join(there, on=F.col(self.tally.code(name)) == F.col("code")).drop("code")
+        return frame.withColumns(
+            {f"g{len(self.quasi) + at}": F.col(self.tally.code(name)) for at, name in enumerate(self.others)}
+        )
+
+    @cached_property
+    def _numbers(self) -> list[list[Words]]:
+        """Of every column and level, a random number for each code; codes with one representative share it."""
+        rng = np.random.default_rng(_ANY_SEED)
+        found = []
+        for name in (*self.quasi, *self.others):
+            tree = self.tally.trees[name]
+            each = rng.integers(0, 2**64, size=tree.size, dtype=np.uint64)
+            if name in self.others:
+                found.append([each])
+            else:
+                found.append([each[representatives(tree, level)] for level in range(tree.height + 1)])
+        return found
 
     @property
     def top(self) -> Vector:
@@ -70,9 +99,9 @@ class _Levels:
         """Estimate how many distinct tuples there are at each of some vectors of levels, in one job."""
         asked = [vector for vector in vectors if vector not in self.known]
         if asked:
-            counts = [F.approx_count_distinct(F.xxhash64(*self.codes(vector)), _ERROR) for vector in asked]
-            named = [count.alias(f"d{place}") for place, count in enumerate(counts)]
-            self.known.update(zip(asked, map(float, to_polars(self.frame.agg(*named)).row(0)), strict=True))
+            choices = [(*vector, *(0 for _ in self.others)) for vector in asked]
+            found = estimate_distinct(self.tally.frame, self.columns, self._numbers, choices)
+            self.known.update(zip(asked, found, strict=True))
         return [self.known[vector] for vector in vectors]
 
     def lost(self, levels: Vector) -> float:
@@ -123,10 +152,8 @@ def _together(levels: Vector, start: Vector, other: Vector) -> Vector:
 
 def shown_by_all(
     source: SparkSource, tally: CodedTally, search: PartSearch, limit: int, progress: Progress
-) -> tuple[DataFrame, DataFrame]:
+) -> DataFrame:
     """Return the lines of a release whose method sees all of the table at once, as coarse as the driver can hold.
-
-    The second frame is kept by executors until the lines were made.
 
     The search goes on from the levels that were shown: where it went as low as it could, levels are lowered, as long as
     that finds something better. A method that chooses nodes, and not levels, begins a second time, from the top: what
@@ -136,7 +163,7 @@ def shown_by_all(
     looks = search.method.looks_at_values or any_looks_at_values(search.require)
     if not looks:
         search = replace(search, schema=replace(schema, sensitive={}), columns=tuple(sorted(schema.quasi)))
-    held = _with_levels(source, tally, tuple(schema.quasi), tuple(search.schema.sensitive))
+    held = _Levels(source, tally, tuple(schema.quasi), tuple(search.schema.sensitive))
     lowest = tuple(min(least.get(name, 0), top) for name, top in zip(held.quasi, held.top, strict=True))
     tried = set[Vector]()
     best = _best_from(held.raised(lowest, limit), search, held, lowest, limit, tried, progress)
@@ -148,10 +175,9 @@ def shown_by_all(
         raise too_large(
             int(held.distinct([lowest])[0]), limit, why=f", at the levels that {search.method.name} is to show"
         )
-    lines = _placed(source, held, best)
     nothing = F.lit(None).cast("string")
-    made = lines.withColumns({"first": F.lit(0).cast("bigint"), "whole": F.col(COUNT), "why": nothing})
-    return made, held.frame
+    lines = _placed(held, best)
+    return lines.withColumns({"first": F.lit(0).cast("bigint"), "whole": F.col(COUNT), "why": nothing})
 
 
 def _best_from(
@@ -194,19 +220,6 @@ def _neighbours(levels: Vector, end: Vector, step: int) -> list[Vector]:
         if level != end[place]:
             found.append((*levels[:place], level + step, *levels[place + 1 :]))
     return found
-
-
-def _with_levels(source: SparkSource, tally: CodedTally, quasi: tuple[str, ...], others: tuple[str, ...]) -> _Levels:
-    frame = tally.frame
-    for place, name in enumerate(quasi):
-        tree = tally.trees[name]
-        by_code = np.stack([representatives(tree, level) for level in range(tree.height + 1)], axis=1)
-        lookup = pl.DataFrame(
-            {"code": np.arange(tree.leaves, dtype=np.int32), f"a{place}": pl.Series(by_code).arr.to_list()}
-        )
-        there = lookup_frame(source.session, lookup)
-        frame = frame.join(there, on=F.col(tally.code(name)) == F.col("code")).drop("code")
-    return _Levels(frame.persist(), tally, quasi, others, {})
 
 
 def representatives(tree: Tree, level: int) -> Codes:
@@ -252,8 +265,8 @@ def _searched(search: PartSearch, held: _Levels, levels: Vector, limit: int) -> 
     What groups show is widened to the nodes that their tuples stand for.
     """
     while True:
-        keys = [code.alias(f"g{at}") for at, code in enumerate(held.codes(levels))]
-        counted = held.frame.groupBy(*keys).agg(F.sum(COUNT).alias(COUNT)).persist()
+        keys = [f"g{place}" for place in range(len(held.columns))]
+        counted = held.at(levels).groupBy(*keys).agg(F.sum(COUNT).alias(COUNT)).persist()
         number = counted.count()
         if number <= limit or levels == held.top:
             break
@@ -316,12 +329,11 @@ def _loss(held: _Levels, recoding: Recoding, rows: int) -> float:
     return lost
 
 
-def _placed(source: SparkSource, held: _Levels, found: _Found) -> DataFrame:
+def _placed(held: _Levels, found: _Found) -> DataFrame:
     """Give each tuple what the group of its coarse one shows; those that are withheld are left out."""
-    keys = {f"g{at}": found.codes[:, at] for at in range(found.codes.shape[1])}
-    groups = lookup_frame(source.session, pl.DataFrame({**keys, "group": found.recoding.groups}))
+    keys = {f"g{place}": found.codes[:, place] for place in range(len(held.columns))}
+    groups = lookup_frame(held.source.session, pl.DataFrame({**keys, "group": found.recoding.groups}))
     runs = shown_runs(held.quasi, found.recoding).with_row_index("shown").cast({"shown": pl.Int64})
-    same = [code == F.col(key) for code, key in zip(held.codes(found.levels), keys, strict=True)]
-    joined = held.frame.join(groups, on=same).drop(*keys, *(f"a{place}" for place in range(len(held.quasi))))
-    shown = lookup_frame(source.session, runs)
+    joined = held.at(found.levels).join(groups, on=list(keys)).drop(*keys)
+    shown = lookup_frame(held.source.session, runs)
     return joined.join(shown, on=F.col("group") == F.col("shown")).drop("group", "shown")

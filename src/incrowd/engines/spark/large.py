@@ -196,8 +196,8 @@ class _Release:
         passed = [*codes, "mark", *self._raw(schema), *names]
         if not method.searches_parts:
             task.progress("choosing levels", 0.0)
-            found, kept = shown_by_all(self.source, tally, search, task.limit, task.progress)
-            return found.withColumn("mark", mark), kept
+            found = shown_by_all(self.source, tally, search, task.limit, task.progress)
+            return found.withColumn("mark", mark), tally.frame
         placed, search = self._cut(search, tally, people)
         if named is not None:  # a person's rows go where the person goes
             placed = tally.frame.join(placed.select(*named.names, "part"), on=named.names)
