@@ -11,6 +11,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.common.progress import silent
+from incrowd.common.threads import using
 from incrowd.methods import level_order
 from incrowd.methods.deadline import Deadline
 from incrowd.methods.lattice import Lattice
@@ -49,12 +50,41 @@ def naive_sweep(lattice: Lattice, k: int) -> set[frozenset[int]]:
 
 
 @pytest.mark.parametrize(("most_copies", "k"), [(1, 2), (1, 5), (3, 7), (300, 250), (300, 700), (1, 1), (1, 500)])
-def test_a_sweep_finds_the_groups_that_a_loop_over_rows_finds(most_copies: int, k: int) -> None:
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_a_sweep_finds_the_groups_that_a_loop_over_rows_finds(most_copies: int, k: int, threads: int) -> None:
+    """However many vectors are looked at together: that depends on the number of threads."""
     lattice = lattice_of(table_of(k, most_copies))
     nodes = by_loss(lattice, 100_000)
-    groups = _sweep(lattice, nodes, k, Deadline(None), silent)
+    with using(threads):
+        groups = _sweep(lattice, nodes, k, Deadline(None), silent)
     found = {frozenset(np.flatnonzero(groups == group).tolist()) for group in np.unique(groups)}
     assert found == naive_sweep(lattice, k)
+
+
+@pytest.mark.parametrize("k", [2, 9, 60])
+def test_groups_have_the_same_numbers_with_any_number_of_threads(k: int) -> None:
+    """With so many rows, threads are started."""
+    lattice = lattice_of(table_of(k, rows=30_000))
+    nodes = by_loss(lattice, 100_000)
+    found = []
+    for threads in (1, 2, 5):
+        with using(threads):
+            found.append(_sweep(lattice, nodes, k, Deadline(None), silent).tolist())
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("method", [ic.LevelSweep(), ic.LevelSweep(labels="tight"), ic.LocalSuppression()])
+def test_sweeps_publish_the_same_with_any_number_of_threads(method: ic.Method) -> None:
+    chance = np.random.default_rng(4)
+    frame = pl.DataFrame(
+        {name: chance.integers(0, 64, 20_000) for name in COLUMNS} | {"ill": chance.integers(0, 9, 20_000)}
+    )
+    trees = {name: ic.Intervals(widths=(2, 8, 32)) for name in COLUMNS}
+    table = ic.read(frame, quasi=COLUMNS, sensitive=["ill"], hierarchies=trees)
+    models = [ic.KAnonymity(4), ic.DistinctLDiversity(3)]
+    alone, *others = (ic.publish(table, models, method=method, seed=1, threads=number) for number in (1, 2, 5))
+    for other in others:
+        assert other.to_polars().equals(alone.to_polars())
 
 
 @pytest.mark.parametrize("method", [ic.LevelSweep(), ic.FullDomain(leftovers="recode"), ic.LocalSuppression()])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.common.threads import threads
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def next_promising(
     """
     vector, groups = call(
         "next_promising", codes, counts, members, keys, first_keys, start, min_group, group_of, sizes, slots,
-        slot_keys, used,
+        slot_keys, used, threads(),
     )  # fmt: skip
     return vector, groups
 
@@ -72,6 +73,6 @@ def sweep_sizes(
     """
     many, groups = call(
         "sweep_sizes", codes, counts, left, keys, first_keys, min_group, group_of, groups, here, sizes, slots,
-        slot_keys, used,
+        slot_keys, used, threads(),
     )  # fmt: skip
     return many, groups

@@ -1,7 +1,10 @@
 // Group the rows of a table by generalized codes. See `lattice.py` for what things mean.
 #include <algorithm>
+#include <memory>
+#include <vector>
 
 #include "hashing.hpp"
+#include "threads.hpp"
 
 namespace lattice {
 
@@ -115,6 +118,69 @@ class Crowds {
   Scratch<u32> bucket_of_;
 };
 
+// Look at several vectors at the same time, each on a thread of its own: which rows may be in large enough groups. What
+// has been found at one of them does not matter to the next: rows that are gone by then are passed over, for without
+// them there is no group that there would not be with them.
+class Ahead {
+ public:
+  Ahead(Matrix<const i32> codes, Vector<const i64> counts, Vector<const i64> members, Vector<const i64> keys,
+        Matrix<const i64> first_keys, i64 min_group, i64 threads)
+      : codes_(codes), counts_(counts), members_(members), keys_(keys), first_keys_(first_keys), min_group_(min_group),
+        threads_(threads), looks_(threads), rows_(MOST_FOR_EACH * threads) {
+    looks_[0] = std::make_unique<Look>(*this);
+  }
+
+  // Look at a vector and some that follow it; return the one after the last. After vectors at which nothing was found,
+  // more are looked at together.
+  i64 look(i64 vector, Vector<const i64> members) {
+    first_ = vector;
+    number_ = std::min({number_, threads_ == 1 ? 1 : MOST_FOR_EACH * threads_, first_keys_.rows - vector});
+    const auto steps = [&](i64) { return members.length * codes_.columns; };
+    in_parts(even_parts(number_, threads_, steps), [&](i64 part, i64 first, i64 last) {
+      if (looks_[part] == nullptr) looks_[part] = std::make_unique<Look>(*this);
+      for (i64 place = first; place < last; ++place) {
+        Look &own = *looks_[part];
+        own.keys.at(first_keys_[first_ + place]);
+        const i64 found = own.crowds.find(own.keys, counts_, members, min_group_, own.found);
+        rows_[place].assign(own.found.begin(), own.found.begin() + found);
+      }
+    });
+    const i64 after = first_ + number_;
+    number_ *= 2;
+    return after;
+  }
+  // The rows that may be in groups at a vector, in their order; the caller may drop some.
+  std::vector<i64> &rows(i64 vector) { return rows_[vector - first_]; }
+
+  // Something was found: what follows has other rows.
+  void begin_again() { number_ = threads_; }
+
+  const Keys &keys_at(i64 vector) {
+    looks_[0]->keys.at(first_keys_[vector]);
+    return looks_[0]->keys;
+  }
+
+ private:
+  struct Look {
+    explicit Look(const Ahead &of)
+        : keys(of.codes_, of.members_, of.keys_), crowds(of.members_.length), found(of.members_.length) {}
+    Keys keys;
+    Crowds crowds;
+    Scratch<i64> found;
+  };
+  static constexpr i64 MOST_FOR_EACH = 4;
+
+  const Matrix<const i32> codes_;
+  const Vector<const i64> counts_, members_, keys_;
+  const Matrix<const i64> first_keys_;
+  const i64 min_group_, threads_;
+  std::vector<std::unique_ptr<Look>> looks_;
+  std::vector<std::vector<i64>> rows_;
+  i64 first_ = 0, number_ = 1;
+};
+
+static Vector<const i64> listed(const std::vector<i64> &rows) { return {rows.data(), static_cast<i64>(rows.size())}; }
+
 static i64 count_groups(
     Matrix<const i32> codes, Vector<const i64> counts, Vector<const i64> keys, Vector<const f64> scores,
     Vector<const i64> first_key, Vector<i64> group_of, Vector<i64> sizes, Vector<f64> totals, Vector<i64> slots,
@@ -163,11 +229,9 @@ EXPORT(merge_rows)
 static std::tuple<i64, i64> next_promising(
     Matrix<const i32> codes, Vector<const i64> counts, Vector<const i64> members, Vector<const i64> keys,
     Matrix<const i64> first_keys, i64 start, i64 min_group, Vector<i64> group_of, Vector<i64> sizes, Vector<i64> slots,
-    Vector<i64> slot_keys, Vector<i64> used) {
+    Vector<i64> slot_keys, Vector<i64> used, i64 threads) {
   const Table table{slots, slot_keys, used};
-  const Crowds crowds(members.length);
-  const Scratch<i64> found(members.length);
-  Keys own(codes, members, keys);
+  Ahead ahead(codes, counts, members, keys, first_keys, min_group, threads);
   const auto largest_of = [&](Vector<const i64> rows, i64 groups) {
     std::fill_n(sizes.data, groups, i64{0});
     i64 largest = 0;
@@ -176,13 +240,16 @@ static std::tuple<i64, i64> next_promising(
     }
     return largest;
   };
-  for (i64 vector = start; vector < first_keys.rows; ++vector) {
-    own.at(first_keys[vector]);
-    const Vector<const i64> some{found.begin(), crowds.find(own, counts, members, min_group, found)};
-    if (largest_of(some, group_rows(own, some, group_of, table)) < min_group) continue;
-    const i64 groups = group_rows(own, members, group_of, table);
-    largest_of(members, groups);
-    return {vector, groups};
+  for (i64 vector = start, after; vector < first_keys.rows;) {
+    for (after = ahead.look(vector, members); vector < after; ++vector) {
+      const Vector<const i64> some = listed(ahead.rows(vector));
+      if (some.length == 0) continue;
+      const Keys &own = ahead.keys_at(vector);
+      if (largest_of(some, group_rows(own, some, group_of, table)) < min_group) continue;
+      const i64 groups = group_rows(own, members, group_of, table);
+      largest_of(members, groups);
+      return {vector, groups};
+    }
   }
   return {first_keys.rows, 0};
 }
@@ -191,27 +258,27 @@ EXPORT(next_promising)
 static std::tuple<i64, i64> sweep_sizes(
     Matrix<const i32> codes, Vector<const i64> counts, Vector<i64> left, Vector<const i64> keys,
     Matrix<const i64> first_keys, i64 min_group, Vector<i64> group_of, i64 groups, Vector<i64> here, Vector<i64> sizes,
-    Vector<i64> slots, Vector<i64> slot_keys, Vector<i64> used) {
+    Vector<i64> slots, Vector<i64> slot_keys, Vector<i64> used, i64 threads) {
   const Table table{slots, slot_keys, used};
-  const Crowds crowds(left.length);
-  const Scratch<i64> found(left.length);
-  Keys own(codes, {left.data, left.length}, keys);
+  Ahead ahead(codes, counts, {left.data, left.length}, keys, first_keys, min_group, threads);
   i64 many = left.length;
-  for (i64 vector = 0; vector < first_keys.rows && many > 0; ++vector) {
-    own.at(first_keys[vector]);
-    const Vector<const i64> members{left.data, many};
-    const Vector<const i64> some{found.begin(), crowds.find(own, counts, members, min_group, found)};
-    const i64 number = group_rows(own, some, here, table), before = groups;
-    std::fill_n(sizes.data, number, i64{0});
-    for (i64 place = 0; place < some.length; ++place) sizes[here[place]] += counts[some[place]];
-    for (i64 group = 0; group < number; ++group) sizes[group] = sizes[group] >= min_group ? groups++ : EMPTY;
-    if (groups == before) continue;
-    for (i64 place = 0; place < some.length; ++place) group_of[some[place]] = sizes[here[place]];
-    i64 kept = 0;
-    for (i64 place = 0; place < many; ++place) {
-      if (group_of[left[place]] == EMPTY) left[kept++] = left[place];
+  const auto has_group = [&](i64 row) { return group_of[row] != EMPTY; };
+  for (i64 vector = 0, after; vector < first_keys.rows && many > 0;) {
+    const i64 before = groups;
+    for (after = ahead.look(vector, {left.data, many}); vector < after; ++vector) {
+      std::vector<i64> &rows = ahead.rows(vector);
+      if (groups > before) rows.erase(std::remove_if(rows.begin(), rows.end(), has_group), rows.end());
+      if (rows.empty()) continue;
+      const Vector<const i64> some = listed(rows);
+      const i64 number = group_rows(ahead.keys_at(vector), some, here, table);
+      std::fill_n(sizes.data, number, i64{0});
+      for (i64 place = 0; place < some.length; ++place) sizes[here[place]] += counts[some[place]];
+      for (i64 group = 0; group < number; ++group) sizes[group] = sizes[group] >= min_group ? groups++ : EMPTY;
+      for (i64 place = 0; place < some.length; ++place) group_of[some[place]] = sizes[here[place]];
     }
-    many = kept;
+    if (groups == before) continue;
+    many = std::remove_if(left.begin(), left.begin() + many, has_group) - left.begin();
+    ahead.begin_again();
   }
   return {many, groups};
 }
