@@ -164,6 +164,7 @@ def test_levels_that_the_driver_can_hold_give_what_one_machine_gives(table: Any)
         ({"method": ic.Microaggregation()}, "to show the mean of 'age'"),
         ({"sample": 0.5}, "a sample"),
         ({"seconds": 1}, r"in a time cannot be found again, .* \(effort=4\)"),
+        ({"method": ic.LocalSuppression(max_seconds=60)}, r"in a time cannot be found again \(leave out max_seconds\)"),
         ({"form": ic.ShowMultisets()}, "the form"),
     ],
 )

@@ -71,6 +71,11 @@ class AnyMethod(Named, Protocol):
         return False
 
     @property
+    def goes_by_the_clock(self) -> bool:
+        """Whether what is found depends on how fast it is found: the same search may then find something else."""
+        return getattr(self, "max_seconds", None) is not None
+
+    @property
     def searches_parts(self) -> bool:
         """Whether it may search parts of a table one by one: nothing that it decides of some has to hold for all.
 

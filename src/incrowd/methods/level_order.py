@@ -10,6 +10,8 @@ from incrowd.common.arrays import Ints
 from incrowd.methods.deadline import Deadline
 from incrowd.methods.lattice import Lattice, Levels
 
+UNTRIED = "vectors of levels that were not tried"
+"""What a release tells of a sweep that left some out."""
 _MOST_LOOKS = 2_000_000_000
 """Sweeps look at tuples so often, over all vectors: half a minute to some minutes, by how much models look at."""
 _FOR_SWEEPING = 0.7

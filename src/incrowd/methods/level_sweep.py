@@ -30,9 +30,8 @@ from incrowd.core.tally import Tally
 from incrowd.errors import RecipeError
 from incrowd.methods.deadline import Deadline
 from incrowd.methods.lattice import Lattice, Levels, Rows
-from incrowd.methods.level_order import Patience, by_loss
+from incrowd.methods.level_order import UNTRIED, Patience, by_loss
 
-UNTRIED = "vectors of levels that were not tried"
 _MOST_VECTORS = 2_000_000
 _VECTORS_AT_ONCE = 256
 

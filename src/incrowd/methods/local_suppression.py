@@ -44,6 +44,8 @@ class LocalSuppression(Method):
         columns that cost more are suppressed less.
     max_withheld : the share of rows that may be withheld, from 0 to 1 (default: 0). A withheld row costs as much as
         all of its cells.
+    max_seconds : ends a long search (default: None). Where time is short, fewer sets of columns are tried; rows that
+        have no group when it is over share one, and show `*` alone.
 
     `*` counts as a value of its own: a person hides among those who show the same values and the same `*`. Other tools
     let a missing value match every value, and so count more people; an adversary who knows that somebody's cell was
@@ -51,7 +53,8 @@ class LocalSuppression(Method):
     is a value like any other, and not `*`.
 
     With many columns there are too many sets of columns to try: some are left out, evenly, so that a search ends in
-    minutes. With `effort`, people move between groups so that suppressed cells become fewer, by their importance.
+    minutes or within `max_seconds`, and the release tells how many. With `effort`, people move between groups so that
+    suppressed cells become fewer, by their importance.
 
     >>> import polars as pl
     >>> import incrowd as ic
@@ -65,6 +68,7 @@ class LocalSuppression(Method):
 
     importance: Mapping[str, float] = field(default_factory=dict)
     max_withheld: float = 0.0
+    max_seconds: float | None = None
     name: ClassVar[str] = "local-suppression"
 
     def __post_init__(self) -> None:
@@ -73,6 +77,8 @@ class LocalSuppression(Method):
         require_number(self.name, "max_withheld", self.max_withheld, at_least=0)
         if self.max_withheld > 1:
             raise RecipeError(f"{self.name}: max_withheld is a share of the rows, from 0 to 1.")
+        if self.max_seconds is not None:
+            require_number(self.name, "max_seconds", self.max_seconds, above=0)
 
     @property
     def moves(self) -> Moves:
@@ -93,7 +99,8 @@ class LocalSuppression(Method):
         rng: np.random.Generator,
         progress: Progress,
     ) -> Recoding:
-        """Return groups that share values, or `*`. Deterministic: `rng` is not used."""
+        """Return groups that share values, or `*`. Deterministic without `max_seconds`: `rng` is not used."""
+        deadline = Deadline(self.max_seconds)
         columns, sensitive = tuple(sorted(schema.quasi)), tuple(sorted(schema.sensitive))
         require_possible(require, Grouper(tally, sensitive).whole())
         lattice = Lattice(
@@ -108,7 +115,7 @@ class LocalSuppression(Method):
             lattice,
             for_each_group(require),
             most_withheld=int(self.max_withheld * tally.rows),
-            deadline=Deadline(None),
+            deadline=deadline,
             progress=progress,
         )
         return self.retold(recoding)
@@ -117,4 +124,5 @@ class LocalSuppression(Method):
         """Count the suppressed cells."""
         there = found.published
         suppressed = (found.highs - found.lows > 1).sum(axis=1)[found.groups[there]]
-        return replace(found, told={SUPPRESSED: int((suppressed * found.counts[there]).sum())})
+        cells = int((suppressed * found.counts[there]).sum())
+        return replace(found, told={**(found.told or {}), SUPPRESSED: cells})

@@ -10,6 +10,7 @@ vectors are left out evenly (`level_order.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from incrowd.methods.deadline import Deadline
 from incrowd.methods.lattice import Lattice, Levels
 from incrowd.methods.leftover_groups import LocalGroups
 from incrowd.methods.leftover_joining import Joining
-from incrowd.methods.level_order import Patience, by_loss
+from incrowd.methods.level_order import UNTRIED, Patience, by_loss
 from incrowd.methods.shortfall import describe_shortfall
 
 _MOST_VECTORS = 100_000
@@ -36,7 +37,7 @@ def recode_locally(
     """Return groups with levels of their own, at most `most_withheld` rows withheld, or raise `Unsatisfiable`."""
     min_group = max((model.min_group for model in require), default=1)
     nodes = by_loss(lattice, _MOST_VECTORS)
-    start = _sweep(lattice, nodes, min_group, deadline, progress)
+    start, untried = _sweep(lattice, nodes, min_group, deadline, progress)
     # Withholding where it costs less may use up what groups need that cannot be published at all.
     for may_withhold in dict.fromkeys((most_withheld, 0)):
         groups = LocalGroups(lattice, start.copy(), require)
@@ -44,7 +45,8 @@ def recode_locally(
         withheld = int(lattice.tally.rows - groups.sizes[~groups.failing].sum())
         if withheld <= most_withheld:
             groups.replace(np.where(groups.failing, WITHHELD, np.arange(len(groups))))
-            return groups.recoding()
+            found = groups.recoding()
+            return replace(found, told={UNTRIED: untried}) if untried else found
     said = describe_shortfall(
         "no recoding was found that satisfies",
         require,
@@ -56,8 +58,11 @@ def recode_locally(
     raise Unsatisfiable(said)
 
 
-def _sweep(lattice: Lattice, nodes: Levels, min_group: int, deadline: Deadline, progress: Progress) -> Ints:
-    """Return the group of each row; what no vector puts into a large enough group is left in small ones."""
+def _sweep(lattice: Lattice, nodes: Levels, min_group: int, deadline: Deadline, progress: Progress) -> tuple[Ints, int]:
+    """Return the group of each row, and how many vectors were not tried.
+
+    What no vector puts into a large enough group is left in small ones.
+    """
     rows = lattice.all_rows()
     first_keys = lattice.keys_of(nodes)
     group_of = np.full(len(rows.counts), -1, dtype=np.int64)
@@ -83,4 +88,4 @@ def _sweep(lattice: Lattice, nodes: Levels, min_group: int, deadline: Deadline, 
     remaining = np.flatnonzero(group_of < 0)
     keys = lattice.keys[lattice.keys_of(levels[None])[0] + rows.codes[remaining]].sum(axis=1)
     group_of[remaining] = groups + np.unique(keys, return_inverse=True)[1]
-    return group_of
+    return group_of, patience.left_out + (len(patience.untried) if len(left) else 0)

@@ -71,6 +71,8 @@ def _why_not(task: PartsTask) -> str:
         return f"{method.name} is for tables in which everybody has one row"
     if task.form is not None and task.form != ShowGeneralized() and task.form.columns_in_parts(task.schema) is None:
         return f"the form {task.form.name} needs all of them"
+    if method.searches_parts and method.goes_by_the_clock:
+        return "what is found in a time cannot be found again (leave out max_seconds)"
     if task.seconds is not None:
         return f"what is found in a time cannot be found again, and what is found in passes can ({option('effort', 4)})"
     if task.schema.items:
