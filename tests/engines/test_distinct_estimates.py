@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 import pytest
 
-from incrowd.engines.spark.distinct_estimates import KEPT, Smallest, estimate_distinct
+import incrowd as ic
+from incrowd.engines.spark.distinct_estimates import KEPT, Smallest, _mixed, estimate_distinct
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,7 +52,7 @@ def test_levels_of_columns_on_spark(spark: SparkSession) -> None:
     levels = [np.arange(300), np.arange(300) // 10 * 10, np.zeros(300, dtype=np.int64)]
     numbers = [[words(300, 3)[shown] for shown in levels], [words(40, 4)]]
     asked = [(0, 0), (1, 0), (2, 0)]
-    found = estimate_distinct(frame, ["a", "b"], numbers, asked)
+    found = estimate_distinct(frame, ["a", "b"], lambda column, level: numbers[column][level], asked)
     true = [len({(levels[level][a], b) for a, b in codes.tolist()}) for level, _ in asked]
     assert found[1:] == true[1:] == [30 * 40, 40]
     assert found[0] == pytest.approx(true[0], rel=5 / np.sqrt(KEPT))
@@ -58,4 +61,37 @@ def test_levels_of_columns_on_spark(spark: SparkSession) -> None:
 @pytest.mark.spark
 def test_nobody(spark: SparkSession) -> None:
     frame = spark.createDataFrame([], "a int")
-    assert estimate_distinct(frame, ["a"], [[words(5)]], [(0,)]) == [0.0]
+    assert estimate_distinct(frame, ["a"], lambda column, level: words(5), [(0,)]) == [0.0]
+
+
+def test_sums_of_few_random_numbers_are_mixed() -> None:
+    """Fourteen columns of two codes: without mixing, one estimate in eighty is wrong by more than 4 %, some by 11 %."""
+    lines = np.array(list(product((0, 1), repeat=14)))
+    errors = []
+    for seed in range(60):
+        each = words(28, seed).reshape(14, 2)
+        added = each[np.arange(14), lines].sum(axis=1, dtype=np.uint64)
+        errors.append(Smallest.none().with_more(_mixed(added)).estimate / len(lines) - 1)
+    assert np.std(errors) < 1.3 / np.sqrt(KEPT)
+    assert np.abs(errors).max() < 4 / np.sqrt(KEPT)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("sensitive", [False, True])
+def test_levels_of_a_tally_are_counted_as_they_are_searched(spark: SparkSession, sensitive: bool) -> None:
+    """With values missing, and at every level up to the roots: fewer tuples than are estimated, so they are equal."""
+    from incrowd.engines.spark.arrow_batches import to_spark
+    from incrowd.engines.spark.coarse import _Levels
+    from incrowd.engines.spark.coding import code_on_spark
+    from incrowd.engines.spark.counting import grouped
+
+    rng = np.random.default_rng(5)
+    age = pl.Series(rng.integers(0, 60, 900)).cast(pl.Int64).set(pl.Series(rng.random(900) < 0.1), None)
+    frame = pl.DataFrame({"age": age, "sex": rng.choice(["f", "m"], 900), "ill": rng.choice(list("abc"), 900)})
+    trees = {"age": ic.Intervals(widths=(5, 20), lower=0, upper=60)}
+    table = ic.read(to_spark(spark, frame), quasi=["age", "sex"], sensitive=["ill"], hierarchies=trees)
+    tally = code_on_spark(table.engine.source, grouped(table.engine.source, table.schema.tallied), table.schema)
+    held = _Levels(table.engine.source, tally, ("age", "sex"), ("ill",) if sensitive else ())
+    vectors = list(product(range(held.top[0] + 1), range(held.top[1] + 1)))
+    keys = [f"g{place}" for place in range(len(held.columns))]
+    assert held.distinct(vectors) == [held.at(vector).select(*keys).distinct().count() for vector in vectors]

@@ -82,6 +82,17 @@ def test_quinlans_pessimistic_errors() -> None:
     assert pessimistic(9, 0) == pytest.approx(9 * 0.143, abs=0.005)
     assert pessimistic(1, 0) == pytest.approx(0.75, abs=0.001)
     assert pessimistic(16, 1) == pytest.approx(16 * 0.157, abs=0.15)
+    assert pessimistic(3, 2.6) == 3  # as good as all of them
+    assert pessimistic(10, 0.5) == pytest.approx((pessimistic(10, 0) + pessimistic(10, 1)) / 2)
+
+
+@pytest.mark.parametrize("kinds", [1, 3, 5])
+def test_any_number_of_classes(kinds: int) -> None:
+    """What is the same in every row of a class is found, for numbers and for names."""
+    codes = np.repeat(np.arange(kinds), 30)[:, None] * 2
+    for ordered in (False, True):
+        tree = fit(codes, codes[:, 0] // 2, np.ones(len(codes)), (ordered,), kinds)
+        assert (tree.predict(codes.astype(np.int32)) == codes[:, 0] // 2).all()
 
 
 @pytest.mark.parametrize("rows", [0, 1])
@@ -100,8 +111,22 @@ def test_a_threshold_is_in_the_middle_of_two_values() -> None:
 
 def test_a_value_that_was_not_seen_gets_its_nodes_class() -> None:
     codes, classes = np.array([[0], [1], [3]]), np.array([0, 1, 1])
-    tree = fit(codes, classes, [50, 50, 20], (False,))
-    assert tree.predict(np.array([[0], [1], [2], [3], [7]], dtype=np.int32)).tolist() == [0, 1, 1, 1, 1]
+    tree = fit(codes, classes, [90, 50, 20], (False,))
+    assert tree.predict(np.array([[0], [1], [2], [3], [7]], dtype=np.int32)).tolist() == [0, 1, 0, 1, 0]
+
+
+@pytest.mark.parametrize("above", [False, True])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_two_rows_are_enough_for_a_branch_on_either_side(above: bool, ordered: bool) -> None:
+    """Although the sum of many thirds is not quite theirs."""
+    codes = np.repeat([[int(not above)], [int(above)]], [44, 1], axis=0)
+    tree = fit(codes, [0] * 44 + [1], [1 / 3] * 44 + [2.0], (ordered,))
+    assert tree.predict(np.array([[0], [1]], dtype=np.int32)).tolist() == ([0, 1] if above else [1, 0])
+
+
+def test_codes_below_0_are_refused() -> None:
+    with pytest.raises(ValueError, match="from 0 on"):
+        fit(np.array([[-1], [0]]), [0, 1], [5, 5], (True,))
 
 
 Row = tuple[tuple[int, ...], int, float]

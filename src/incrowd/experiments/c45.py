@@ -3,7 +3,7 @@
 Categories split into one branch per value, numbers in two at a threshold. Of the splits whose gain is at least average,
 the one with the largest gain ratio is made; a threshold pays for having been chosen, as in release 8. Then subtrees are
 replaced by leaves where the pessimistic estimate of errors (confidence 0.25) is not larger. Subtree raising and missing
-values are left out: there are none here. Cost: a pass over a node's rows for each of its attributes.
+values are left out: there are none here. Cost: a pass over the rows and the codes of each attribute, for each node.
 """
 
 from __future__ import annotations
@@ -45,9 +45,12 @@ class C45:
     ) -> C45:
         """Grow a tree on weighted rows.
 
-        `numeric` says which columns are ordered; `values[column]` has the number that each code stands for.
+        `numeric` says which columns are ordered; `values[column]` has the number that each code stands for, ascending
+        where the column is ordered.
         """
         sizes = [len(column) for column in values]
+        if codes.size and min(codes.min(), classes.min()) < 0:
+            raise ValueError("codes and classes are numbers from 0 on")
         distinct, classes, weights = _together(codes, classes, weights, sizes, kinds)
         starts = np.cumsum([0, *sizes])
         every = np.concatenate([np.asarray(column, dtype=np.float64) for column in values])
@@ -60,7 +63,7 @@ class C45:
         on_the_way = np.arange(len(codes))
         child_of = _Children.of(self.branches, codes)
         while len(on_the_way):
-            column, last, _ = self.splits[reached[on_the_way]].T
+            column, last = self.splits[reached[on_the_way]].T
             inner = column >= 0
             on_the_way, column, last = on_the_way[inner], column[inner], last[inner]
             code = codes[on_the_way, column].astype(np.int64)

@@ -112,7 +112,7 @@ def _generalized(codes: Codes, cuts: Sequence[Cut]) -> Codes:
     runs = np.empty_like(codes)
     for column, (cut, size) in enumerate(zip(cuts, codes.max(axis=0, initial=0) + 1, strict=True)):
         starts = np.array([low for low, _ in cut.runs])
-        run_of = np.searchsorted(starts, np.arange(size), side="right") - 1
+        run_of = np.maximum(np.searchsorted(starts, np.arange(size), side="right") - 1, 0)
         runs[:, column] = run_of[codes[:, column]]
     return runs
 

@@ -1,9 +1,9 @@
 """Grow and prune a decision tree on weighted rows: the loops of C4.5.
 
 `codes[row, column]` is a value's code, and `values` has the number that each code of an ordered column stands for,
-ascending, column after column (`starts`). Of a node, `splits` has its column (-1: a leaf), the last code that goes to
-its lower branch (-1: every code is a branch of its own) and its first child; `branches` its parent and the code that
-leads to it, or 0 below and 1 above; `counts` the weights of the classes. Children follow each other. The loops are in
+ascending, column after column (`starts`). Of a node, `splits` has its column (-1: a leaf) and the last code that goes
+to its lower branch (-1: every code is a branch of its own); `branches` its parent and the code that leads to it, or 0
+below and 1 above; `counts` the weights of the classes. Children follow each other. The loops are in
 `native/decision_tree.cpp`.
 """
 

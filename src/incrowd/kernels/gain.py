@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from incrowd.common.threads import threads
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
@@ -25,5 +26,5 @@ def propose_gain_cuts(
     """
     call(
         "propose_gain_cuts", codes, part_tuples, part_counts, order, starts, sizes, classes, class_count, min_group,
-        node_offsets, tree_sizes, heights, nodes, node_starts, tight, ranked, attempts, cut_columns, cuts,
+        node_offsets, tree_sizes, heights, nodes, node_starts, tight, ranked, attempts, cut_columns, cuts, threads(),
     )  # fmt: skip

@@ -2,11 +2,12 @@
 
 Such a method shows every value of a column alike, whoever has it, so that parts of the table cannot be searched one by
 one. But whoever publishes has to generalize anyway. So Spark counts the table at levels that the method would hardly
-go below, the driver searches that tally, and every tuple goes where its coarse one goes. Levels are raised one by one,
-each time that of the column which saves most tuples for what it loses, until the tally fits. What is found is the
-method's best at or above these levels.
+go below, the driver searches that tally, and every tuple goes where its coarse one goes. Levels are raised, first those
+of the columns which save most tuples for what they lose, until the tally fits. What is found is the method's best at or
+above these levels.
 
-Cost: one job over the tally for each level that is raised; two joins.
+Cost: two jobs over the tally for each round in which levels are raised or lowered; for each search, a join for every
+quasi-identifier, which is broadcast where it has fewer than about a million values.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from incrowd.engines.dealing import group_of_tuple
 from incrowd.engines.spark.arrow_batches import to_polars
 from incrowd.engines.spark.coding import CodedTally
 from incrowd.engines.spark.counting import COUNT, too_large
-from incrowd.engines.spark.distinct_estimates import estimate_distinct
+from incrowd.engines.spark.distinct_estimates import KEPT, estimate_distinct
 from incrowd.engines.spark.parts import PartSearch, shown_runs
 from incrowd.engines.spark.placing import lookup_frame
 from incrowd.errors import Unsatisfiable
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 Vector = tuple[int, ...]
 """A level for each quasi-identifier."""
 
-_ERROR = 0.02
+_ERROR = 1 / math.sqrt(KEPT)
 """Distinct tuples are estimated with about this error while levels are chosen; then they are counted."""
 _ANY_SEED = 4096
 
@@ -77,18 +78,18 @@ class _Levels:
         )
 
     @cached_property
-    def _numbers(self) -> list[list[Words]]:
-        """Of every column and level, a random number for each code; codes with one representative share it."""
+    def _each_code(self) -> list[Words]:
+        """A random number for each code of every column."""
         rng = np.random.default_rng(_ANY_SEED)
-        found = []
-        for name in (*self.quasi, *self.others):
-            tree = self.tally.trees[name]
-            each = rng.integers(0, 2**64, size=tree.size, dtype=np.uint64)
-            if name in self.others:
-                found.append([each])
-            else:
-                found.append([each[representatives(tree, level)] for level in range(tree.height + 1)])
-        return found
+        sizes = [self.tally.trees[name].size for name in (*self.quasi, *self.others)]
+        return [rng.integers(0, 2**64, size=size, dtype=np.uint64) for size in sizes]
+
+    def _numbers(self, column: int, level: int) -> Words:
+        """Return the random number of each code at a level: codes with one representative share it."""
+        each = self._each_code[column]
+        if column >= len(self.quasi):
+            return each
+        return np.asarray(each[representatives(self.tally.trees[self.quasi[column]], level)])
 
     @property
     def top(self) -> Vector:

@@ -1,4 +1,5 @@
 // C4.5: grow a decision tree on weighted rows, and prune it. See `decision_tree.py` for what things mean.
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -6,8 +7,8 @@
 
 namespace decision_tree {
 
-constexpr f64 FEWEST = 2;  // two branches of a split have at least so much weight
 constexpr f64 NOTHING = 1e-9;  // gains that are nearer are equal, and the first is taken
+constexpr f64 FEWEST = 2 - NOTHING;  // two branches of a split have at least so much weight; sums are rounded
 constexpr f64 WORTH_A_SUBTREE = 0.1;  // errors that a subtree has to save
 
 // Weights of classes, one after the other, and how mixed they are.
@@ -55,10 +56,10 @@ class Growth {
          Vector<const i64> starts, Vector<const i8> ordered, i64 kinds)
       : codes_(codes), classes_(classes), weights_(weights), values_(values), starts_(starts), ordered_(ordered),
         kinds_(kinds), rows_(classes.length), aside_(classes.length), table_(values.length * kinds), sizes_(values.length),
-        first_(values.length + 1), below_(kinds), above_(kinds), splits_(3), branches_(2), counts_(kinds) {}
+        first_(values.length + 1), below_(kinds), above_(kinds), splits_(2), branches_(2), counts_(kinds) {}
 
-  // Every node: its column or -1, its last code (see Split), its first child; its parent, and the code (or 0 and 1 below
-  // and above) that leads to it. Children of a node follow each other.
+  // Every node: its column or -1, its last code (see Split); its parent, and the code (or 0 and 1 below and above) that
+  // leads to it. Children of a node follow each other.
   void grow() {
     for (i64 row = 0; row < rows_.length(); ++row) rows_[row] = row;
     add_node(-1, 0, 0, rows_.length());
@@ -91,7 +92,7 @@ class Growth {
 
   void add_node(i64 parent, i64 branch, i64 first, i64 last) {
     i64 *split = splits_.add(), *led = branches_.add();
-    split[0] = split[1] = split[2] = -1;
+    split[0] = split[1] = -1;
     led[0] = parent, led[1] = branch;
     f64 *counts = counts_.add();
     for (i64 kind = 0; kind < kinds_; ++kind) counts[kind] = 0;
@@ -120,7 +121,7 @@ class Growth {
     }
     if (best == nullptr) return;
     i64 *split = splits_.row(node);
-    split[0] = best->column, split[1] = best->last, split[2] = splits_.length();
+    split[0] = best->column, split[1] = best->last;
     send(node, part, *best);
   }
 

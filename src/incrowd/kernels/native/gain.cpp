@@ -1,73 +1,90 @@
 // Find the cuts of boxes that tell most about a class attribute. See `gain.py` for what things mean.
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "partition.hpp"
+#include "threads.hpp"
 
 namespace gain {
 
 constexpr f64 SAME_GAIN = 1e-9;  // sums of logarithms differ by less than this for no other reason than rounding
+constexpr i64 AT_ONCE = 16;      // so many columns of a row are next to each other in memory: 64 bytes
 
-static f64 bits(i64 count) { return count > 0 ? static_cast<f64>(count) * std::log2(static_cast<f64>(count)) : 0; }
+// A number times its logarithm; those of small numbers are worked out once.
+class Bits {
+ public:
+  explicit Bits(i64 most) : small_(std::min(most, MOST) + 1) {
+    for (i64 count = 0; count < small_.length(); ++count) small_[count] = of(count);
+  }
+  f64 operator()(i64 count) const { return count < small_.length() ? small_[count] : of(count); }
 
-// One column's codes, box parts being listed by them.
-struct Column {
-  Matrix<const i32> codes;
-  Vector<const i64> part_tuples;
-  i64 column;
-
-  i64 operator[](i64 part) const { return codes[part_tuples[part]][column]; }
+ private:
+  static constexpr i64 MOST = 1 << 16;
+  static f64 of(i64 count) { return count > 0 ? static_cast<f64>(count) * std::log2(static_cast<f64>(count)) : 0; }
+  Scratch<f64> small_;
 };
 
-// List a box's parts by their codes in a column; parts with the same code keep their order.
-static void sort_members(Column code_of, Vector<const i64> members, i64 low, i64 high, Vector<i64> sorted_parts) {
-  if (high - low < 8 * members.length + 64) {
-    Scratch<i64> next(high - low + 2, 0);
-    for (i64 part : members) ++next[code_of[part] - low + 1];
-    for (i64 code = 0; code <= high - low; ++code) next[code + 1] += next[code];
-    for (i64 part : members) sorted_parts[next[code_of[part] - low]++] = part;
-    return;
-  }
-  std::copy(members.begin(), members.end(), sorted_parts.begin());
-  std::stable_sort(sorted_parts.begin(), sorted_parts.end(),
-                   [&](i64 one, i64 other) { return code_of[one] < code_of[other]; });
-}
+// A table's parts, as the caller lists them.
+struct Parts {
+  Matrix<const i32> codes;
+  Vector<const i64> tuples, counts, classes;
+};
 
-// The rows of a box, class by class. Classes are numbered in this box alone, so that small boxes do not pay for
-// classes that are rare elsewhere.
-class BoxClasses {
+// The parts of one box, one after the other: their classes, how many rows they are, and the codes of some columns.
+// Classes are numbered in this box alone, so that small boxes do not pay for classes that are rare elsewhere.
+class Box {
  public:
-  BoxClasses(Vector<const i64> classes, i64 class_count, Vector<const i64> part_tuples, Vector<const i64> part_counts,
-             i64 longest)
-      : classes_(classes), part_tuples_(part_tuples), part_counts_(part_counts), local_(class_count, -1),
-        met_(std::min(longest, class_count)), totals_(std::min(longest, class_count)),
-        own_class_(classes.length) {}
+  Box(const Parts &all, i64 class_count, i64 longest)
+      : all_(all), local_(class_count, -1), met_(std::min(longest, class_count)),
+        totals_(std::min(longest, class_count)), kind_(longest), rows_(longest),
+        codes_(std::min(all.codes.columns, AT_ONCE) * longest) {}
 
-  void count(Vector<const i64> members) {
+  void take(Vector<const i64> members) {
+    members_ = members;
     kinds_ = 0;
-    for (i64 part : members) {
-      const i64 row = part_tuples_[part];
-      i64 &number = local_[classes_[row]];
+    for (i64 place = 0; place < members.length; ++place) {
+      const i64 of = all_.classes[all_.tuples[members[place]]];
+      i64 &number = local_[of];
       if (number < 0) {
         number = kinds_++;
-        met_[number] = classes_[row];
+        met_[number] = of;
         totals_[number] = 0;
       }
-      own_class_[row] = number;
-      totals_[number] += part_counts_[part];
+      kind_[place] = static_cast<i32>(number);
+      rows_[place] = all_.counts[members[place]];
+      totals_[number] += rows_[place];
     }
     for (i64 kind = 0; kind < kinds_; ++kind) local_[met_[kind]] = -1;
   }
+  // Take the codes of some columns, row by row: they are next to each other there.
+  void take_codes(i64 first, i64 last, i64 threads) {
+    first_ = first;
+    const i64 length = members_.length;
+    in_parts(even_parts(length, threads), [&](i64, i64 from, i64 to) {
+      for (i64 place = from; place < to; ++place) {
+        const i32 *own = all_.codes[all_.tuples[members_[place]]];
+        for (i64 column = first; column < last; ++column) codes_[(column - first) * length + place] = own[column];
+      }
+    });
+  }
+  const i32 *codes(i64 column) const { return codes_.begin() + (column - first_) * members_.length; }
+  i64 length() const { return members_.length; }
   i64 kinds() const { return kinds_; }
   i64 total(i64 kind) const { return totals_[kind]; }
-  i64 class_of(i64 part) const { return own_class_[part_tuples_[part]]; }
-  i64 rows(i64 part) const { return part_counts_[part]; }
+  i64 kind(i64 place) const { return kind_[place]; }
+  i64 rows(i64 place) const { return rows_[place]; }
 
  private:
-  const Vector<const i64> classes_, part_tuples_, part_counts_;
-  i64 kinds_ = 0;
-  Scratch<i64> local_, met_, totals_, own_class_;
+  const Parts &all_;
+  Vector<const i64> members_{nullptr, 0};
+  i64 kinds_ = 0, first_ = 0;
+  Scratch<i64> local_, met_, totals_;
+  Scratch<i32> kind_;
+  Scratch<i64> rows_;
+  Scratch<i32> codes_;
 };
 
 // A cut by its gain, the first code to the right, its level, and how many rows more the larger side has.
@@ -80,44 +97,96 @@ struct Cut {
   }
 };
 
-// Return a column's best cut; a gain of -1 if there is none.
-//
-// A cut must leave `min_group` rows on either side. Only if none between the branches of the node that covers the box
-// does, cuts inside them are looked at. Of cuts with equal gain, the one nearest to the median is the best.
-static Cut best_cut(
-    Column code_of, const BoxClasses &classes, Vector<const i64> parts, i64 total, i64 min_group, partition::Tree tree,
-    Scratch<i64> &lefts) {
-  i64 top = -1;
-  for (i64 place = 1; place < parts.length; ++place) {
-    const i64 below = code_of[parts[place - 1]], above = code_of[parts[place]];
-    if (below != above) top = std::max(top, tree.boundary_level(below, above));
-  }
-  Cut best;
-  for (const bool inside : {false, true}) {
-    std::fill_n(lefts.begin(), classes.kinds(), 0);
-    i64 left = 0;
-    f64 left_bits = 0, right_bits = 0;
-    for (i64 kind = 0; kind < classes.kinds(); ++kind) right_bits += bits(classes.total(kind));
-    const f64 unsplit = bits(total) - right_bits;
-    for (i64 place = 0; place < parts.length - 1; ++place) {
-      const i64 own = classes.class_of(parts[place]), count = classes.rows(parts[place]);
-      const i64 right = classes.total(own) - lefts[own];
-      left_bits += bits(lefts[own] + count) - bits(lefts[own]);
-      right_bits += bits(right - count) - bits(right);
-      lefts[own] += count;
-      left += count;
-      const i64 below = code_of[parts[place]], above = code_of[parts[place + 1]];
-      if (below == above || std::min(left, total - left) < min_group) continue;
-      const i64 level = tree.boundary_level(below, above);
-      if (!inside && level != top) continue;
-      const f64 gain = (unsplit - (bits(left) - left_bits) - (bits(total - left) - right_bits)) / static_cast<f64>(total);
-      const Cut found{gain, above, level, std::abs(2 * left - total)};
-      if (found.is_better_than(best)) best = found;
+// Looks for the best cut of one column of a box at a time.
+class Search {
+ public:
+  Search(const Bits &bits, i64 class_count, i64 longest)
+      : bits_(bits), lefts_(std::min(longest, class_count)), places_(longest), table_(longest), at_(longest) {}
+
+  // Return a column's best cut; a gain of -1 if there is none.
+  //
+  // A cut must leave `min_group` rows on either side. Only if none between the branches of the node that covers the box
+  // does, cuts inside them are looked at. Of cuts with equal gain, the one nearest to the median is the best.
+  Cut best_cut(const Box &box, i64 column, i64 low, i64 high, i64 total, i64 min_group, partition::Tree tree) {
+    list(box, box.codes(column), low, high);
+    top_ = -1;
+    for (i64 next = 1; next < number_; ++next) top_ = std::max(top_, tree.boundary_level(at_[next - 1], at_[next]));
+    Cut best;
+    for (const bool inside : {false, true}) {
+      std::fill_n(lefts_.begin(), box.kinds(), 0);
+      i64 left = 0;
+      f64 left_bits = 0, right_bits = 0;
+      for (i64 kind = 0; kind < box.kinds(); ++kind) right_bits += bits_(box.total(kind));
+      const f64 unsplit = bits_(total) - right_bits;
+      const auto pass = [&](i64 kind, i64 rows) {
+        const i64 right = box.total(kind) - lefts_[kind];
+        left_bits += bits_(lefts_[kind] + rows) - bits_(lefts_[kind]);
+        right_bits += bits_(right - rows) - bits_(right);
+        lefts_[kind] += rows;
+        left += rows;
+      };
+      for (i64 next = 1; next < number_; ++next) {
+        pass_all(box, next - 1, pass);
+        if (std::min(left, total - left) < min_group) continue;
+        const i64 level = tree.boundary_level(at_[next - 1], at_[next]);
+        if (!inside && level != top_) continue;
+        const f64 after = (bits_(left) - left_bits) + (bits_(total - left) - right_bits);
+        const Cut found{(unsplit - after) / static_cast<f64>(total), at_[next], level, std::abs(2 * left - total)};
+        if (found.is_better_than(best)) best = found;
+      }
+      if (best.code >= 0) break;
     }
-    if (best.code >= 0) break;
+    return best;
   }
-  return best;
-}
+
+ private:
+  // List the codes that occur, ascending, and what has them: rows by class where these are fewer than parts, or parts.
+  void list(const Box &box, const i32 *codes, i64 low, i64 high) {
+    const i64 length = box.length(), kinds = box.kinds();
+    counted_ = (high - low + 1) * kinds <= length;
+    number_ = 0;
+    if (counted_) {
+      std::fill_n(table_.begin(), (high - low + 1) * kinds, 0);
+      for (i64 place = 0; place < length; ++place) table_[(codes[place] - low) * kinds + box.kind(place)] += box.rows(place);
+      for (i64 code = low; code <= high; ++code) {
+        const i64 *own = &table_[(code - low) * kinds];
+        if (std::any_of(own, own + kinds, [](i64 rows) { return rows > 0; })) at_[number_++] = code;
+      }
+      low_ = low;
+      return;
+    }
+    if (high - low < 8 * length + 64) {
+      next_.assign(static_cast<std::size_t>(high - low + 2), 0);
+      for (i64 place = 0; place < length; ++place) ++next_[codes[place] - low + 1];
+      for (i64 code = 0; code <= high - low; ++code) next_[code + 1] += next_[code];
+      for (i64 place = 0; place < length; ++place) places_[next_[codes[place] - low]++] = place;
+    } else {
+      for (i64 place = 0; place < length; ++place) places_[place] = place;
+      std::stable_sort(places_.begin(), places_.begin() + length, [&](i64 one, i64 other) { return codes[one] < codes[other]; });
+    }
+    for (i64 place = 0; place < length; ++place) {
+      if (place > 0 && codes[places_[place]] == at_[number_ - 1]) continue;
+      table_[number_] = place;  // where the parts with this code begin
+      at_[number_++] = codes[places_[place]];
+    }
+  }
+  template <class Pass> void pass_all(const Box &box, i64 code, Pass pass) const {
+    if (counted_) {
+      const i64 *own = &table_[(at_[code] - low_) * box.kinds()];
+      for (i64 kind = 0; kind < box.kinds(); ++kind) {
+        if (own[kind] > 0) pass(kind, own[kind]);
+      }
+      return;
+    }
+    for (i64 place = table_[code]; place < table_[code + 1]; ++place) pass(box.kind(places_[place]), box.rows(places_[place]));
+  }
+
+  const Bits &bits_;
+  Scratch<i64> lefts_, places_, table_, at_;
+  std::vector<i64> next_;
+  bool counted_ = false;
+  i64 number_ = 0, low_ = 0, top_ = -1;
+};
 
 // Return the column with the most gain after so many others have been refused, or -1. Columns with equal gain are tried
 // in the order in which they are ranked. Refused columns lose their gain.
@@ -138,40 +207,72 @@ static void propose_gain_cuts(
     Vector<const i64> starts, Vector<const i64> sizes, Vector<const i64> classes, i64 class_count, i64 min_group,
     Vector<const i64> node_offsets, Vector<const i64> tree_sizes, Vector<const i64> heights, Vector<const i32> nodes,
     Vector<const i32> node_starts, Cube<const i32> tight, Matrix<const i64> ranked, Vector<i64> attempts,
-    Vector<i64> cut_columns, Vector<i32> cuts) {
-  const i64 columns = codes.columns;
-  i64 longest = 0;
-  for (i64 box = 0; box < starts.length - 1; ++box) longest = std::max(longest, starts[box + 1] - starts[box]);
-  BoxClasses box_classes(classes, class_count, part_tuples, part_counts, longest);
-  Scratch<i64> sorted_parts(longest), lefts(std::min(longest, class_count));
-  Scratch<Cut> best(columns);
-  for (i64 box = 0; box < starts.length - 1; ++box) {
-    cut_columns[box] = -1;
-    if (attempts[box] >= columns) continue;
-    const Vector<const i64> members = order.from(starts[box], starts[box + 1]);
-    box_classes.count(members);
+    Vector<i64> cut_columns, Vector<i32> cuts, i64 threads) {
+  const i64 columns = codes.columns, boxes = starts.length - 1;
+  const Parts all{codes, part_tuples, part_counts, classes};
+  i64 largest = 0;
+  for (i64 box = 0; box < boxes; ++box) largest = std::max(largest, sizes[box]);
+  const Bits bits(largest);
+
+  // Boxes are dealt to threads; the columns of a box that is a large part of all are.
+  const i64 large = std::max<i64>(order.length / (4 * threads), WORTH_A_THREAD / 4);
+  const auto is_open = [&](i64 box) { return attempts[box] < columns; };
+  const auto length_of = [&](i64 box) { return is_open(box) ? starts[box + 1] - starts[box] : 0; };
+  const auto longest_of = [&](i64 first, i64 last, i64 below) {
+    i64 longest = 0;
+    for (i64 box = first; box < last; ++box) longest = std::max(longest, length_of(box) < below ? length_of(box) : 0);
+    return longest;
+  };
+  const auto search = [&](i64 box, Box &own, std::vector<std::unique_ptr<Search>> &searches, Scratch<Cut> &best) {
+    own.take(order.from(starts[box], starts[box + 1]));
     best.fill(Cut{});
-    if (box_classes.kinds() > 1 && sizes[box] >= 2 * min_group) {
-      for (i64 column = 0; column < columns; ++column) {
-        const i32 low = tight.at(box, column)[0], high = tight.at(box, column)[1];
-        if (low == high) continue;
-        const Column code_of{codes, part_tuples, column};
-        const Vector<i64> parts{sorted_parts.begin(), members.length};
-        sort_members(code_of, members, low, high, parts);
-        best[column] = best_cut(code_of, box_classes, {parts.data, parts.length}, sizes[box], min_group,
-                                {&nodes[node_offsets[column]], tree_sizes[column], heights[column]}, lefts);
+    if (own.kinds() > 1 && sizes[box] >= 2 * min_group) {
+      const i64 helpers = static_cast<i64>(searches.size());
+      for (i64 from = 0; from < columns; from += AT_ONCE) {
+        const i64 to = std::min(columns, from + AT_ONCE);
+        own.take_codes(from, to, helpers);
+        in_parts(even_parts(to - from, helpers, [&](i64) { return own.length(); }), [&](i64 part, i64 first, i64 last) {
+          for (i64 column = from + first; column < from + last; ++column) {
+            const i32 low = tight.at(box, column)[0], high = tight.at(box, column)[1];
+            if (low == high) continue;
+            best[column] = searches[part]->best_cut(
+                own, column, low, high, sizes[box], min_group,
+                {&nodes[node_offsets[column]], tree_sizes[column], heights[column]});
+          }
+        });
       }
     }
     const i64 chosen = choose_column(ranked[box], attempts[box], best);
+    cut_columns[box] = chosen;
     if (chosen < 0) {
       attempts[box] = columns;
-      continue;
+      return;
     }
     const Cut &cut = best[chosen];
     const i64 first_of_level = node_offsets[chosen] + (cut.level - 1) * tree_sizes[chosen];
-    cut_columns[box] = chosen;
     cuts[box] = cut.level > heights[chosen] ? 1 : node_starts[first_of_level + cut.code];
+  };
+  const auto search_some = [&](i64 first, i64 last, i64 longest, i64 helpers, auto is_meant) {
+    Box own(all, class_count, longest);
+    Scratch<Cut> best(columns);
+    std::vector<std::unique_ptr<Search>> searches;
+    for (i64 helper = 0; helper < helpers; ++helper) searches.push_back(std::make_unique<Search>(bits, class_count, longest));
+    for (i64 box = first; box < last; ++box) {
+      if (is_open(box) && is_meant(box)) search(box, own, searches, best);
+    }
+  };
+
+  for (i64 box = 0; box < boxes; ++box) cut_columns[box] = -1;
+  std::vector<i8> is_large(static_cast<std::size_t>(boxes));  // decided before any search closes a box
+  for (i64 box = 0; box < boxes; ++box) is_large[box] = length_of(box) >= large;
+  const auto steps = [&](i64 box) { return is_large[box] ? 0 : length_of(box) * columns; };
+  const std::vector<i64> bounds = even_parts(boxes, threads, steps);
+  if (const i64 longest = longest_of(0, boxes, order.length + 1); longest >= large) {
+    search_some(0, boxes, longest, threads, [&](i64 box) { return is_large[box]; });
   }
+  in_parts(bounds, [&](i64, i64 first, i64 last) {
+    search_some(first, last, longest_of(first, last, large), 1, [&](i64 box) { return !is_large[box]; });
+  });
 }
 EXPORT(propose_gain_cuts)
 
