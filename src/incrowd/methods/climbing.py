@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Bools, Codes, Floats, Ints
+from incrowd.common.arrays import Bools, Codes, Floats, Ints, side_by_side
 from incrowd.core.groups import Groups, Histogram, Regions
 from incrowd.core.model import Model, histograms
 from incrowd.core.recoding import WITHHELD
 from incrowd.core.tally import Tally
+
+if TYPE_CHECKING:
+    from incrowd.kernels.climbing import Steps
 
 _TOP = -1
 
@@ -33,8 +38,6 @@ class Ladder:
     loss: Floats
     climbed: Floats
     nodes_left: Ints
-    nodes: int
-    """How many different sets of codes can be shown."""
 
     @classmethod
     def of(cls, tally: Tally, column: str, *, lowest: int = 0) -> Ladder:
@@ -51,7 +54,7 @@ class Ladder:
         for step in range(tree.height - 1, -1, -1):
             above[step] = np.where(same[step + 1], above[step + 1], level[step + 1])
         shown = lows.astype(np.int64) * (tree.size + 1) + highs
-        different, node = np.unique(shown, return_inverse=True)
+        _, node = np.unique(shown, return_inverse=True)
         known = [len(np.unique(nodes[1:])) for nodes in tree.nodes]  # code 0, missing, is in no taxonomy
         return cls(
             first=level[lowest].astype(np.int32),
@@ -62,23 +65,27 @@ class Ladder:
             loss=np.stack([tree.widths(low, high) for low, high in zip(lows, highs, strict=True)]),
             climbed=np.broadcast_to(level / max(tree.height, 1), lows.shape),
             nodes_left=np.cumsum(known[::-1])[::-1].astype(np.int64),
-            nodes=len(different),
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """The groups of a round: each climber's group, what groups show, and their sizes."""
+    """The groups of a round: each climber's group, their sizes, and what groups show until somebody climbs."""
 
     group_of: Ints
-    regions: Regions
     sizes: Ints
     by_group: Ints
     offsets: Ints
     """Climbers in the order of their groups, and where each group starts in it."""
+    show: Callable[[], Regions]
 
     def __len__(self) -> int:
         return len(self.sizes)
+
+    @cached_property
+    def regions(self) -> Regions:
+        """What groups show: to be asked for before somebody climbs."""
+        return self.show()
 
 
 class Climbers:
@@ -90,16 +97,18 @@ class Climbers:
     def __init__(
         self, tally: Tally, columns: tuple[str, ...], ladders: Sequence[Ladder], sensitive: tuple[str, ...]
     ) -> None:
-        from incrowd.kernels.keys import number_keys
+        from incrowd.kernels import climbing
         from incrowd.kernels.partition import sort_by_piece
 
-        self._number, self._sort = number_keys, sort_by_piece
+        self._kernel, self._sort = climbing, sort_by_piece
         self._tally, self._columns, self._ladders, self._sensitive = tally, columns, ladders, sensitive
         self._whole = {name: tally.table_counts(name) for name in sensitive}
-        self._codes = [np.ascontiguousarray(tally.column(name)) for name in columns]
-        self._levels = [ladder.first[codes] for ladder, codes in zip(ladders, self._codes, strict=True)]
-        self._nodes = [ladder.node[*at] for ladder, at in zip(ladders, self._places(), strict=True)]
-        self._values = [np.ascontiguousarray(tally.column(name)) for name in sensitive]
+        self._codes = side_by_side([tally.column(name) for name in columns], len(tally))
+        codes = [tally.column(name) for name in columns]
+        levels = [ladder.first[code] for ladder, code in zip(ladders, codes, strict=True)]
+        shown = [ladder.node[level, code] for ladder, level, code in zip(ladders, levels, codes, strict=True)]
+        self._levels, self._nodes = side_by_side(levels, len(tally)), side_by_side(shown, len(tally))
+        self._values = side_by_side([tally.column(name) for name in sensitive], len(tally))
         self._counts = tally.counts
         self._climber_of = np.arange(len(tally), dtype=np.int64)
         self._merge()
@@ -112,27 +121,25 @@ class Climbers:
         """How many rows are still on their way or have arrived."""
         return int(self._counts.sum())
 
-    def _places(self) -> list[tuple[Codes, Codes]]:
-        return list(zip(self._levels, self._codes, strict=True))
-
-    def _numbered(self, columns: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> tuple[Ints, int]:
-        """Number the distinct combinations of some columns' values."""
-        key, room = np.zeros(len(self), dtype=np.int64), 1
-        for column, size in zip(columns, sizes, strict=True):
-            if room * size >= 2**62:
-                key, room = self._number(key)
-            key = key * size + column
-            room *= size
-        number, distinct = self._number(key)
-        return number, int(distinct)
+    @cached_property
+    def _steps(self) -> Steps:
+        ladders = self._ladders
+        sizes = np.array([ladder.node.shape[1] for ladder in ladders], dtype=np.int64)
+        places = [ladder.node.size for ladder in ladders]
+        return self._kernel.Steps(
+            offsets=np.cumsum([0, *places])[:-1],
+            sizes=sizes,
+            above=_in_a_row([ladder.above for ladder in ladders], np.int32),
+            node=_in_a_row([ladder.node for ladder in ladders], np.int32),
+            loss=_in_a_row([ladder.loss for ladder in ladders], np.float64),
+            climbed=_in_a_row([ladder.climbed for ladder in ladders], np.float64),
+            left=_in_a_row([ladder.nodes_left for ladder in ladders], np.float64),
+            left_offsets=np.cumsum([0, *(len(ladder.nodes_left) for ladder in ladders)])[:-1],
+        )
 
     def _merge(self) -> None:
         """Make one of those that show the same and have the same sensitive values."""
-        sizes = [
-            *(ladder.nodes for ladder in self._ladders),
-            *(self._tally.trees[name].size for name in self._sensitive),
-        ]
-        number, distinct = self._numbered([*self._nodes, *self._values], sizes)
+        number, distinct = self._kernel.number_rows(self._nodes, self._values)
         if distinct == len(self):
             return
         member = np.empty(distinct, dtype=np.int64)
@@ -144,24 +151,24 @@ class Climbers:
         self._counts = counts
 
     def _pick(self, members: Ints) -> None:
-        self._codes = [codes[members] for codes in self._codes]
-        self._levels = [levels[members] for levels in self._levels]
-        self._nodes = [nodes[members] for nodes in self._nodes]
-        self._values = [values[members] for values in self._values]
+        self._codes, self._levels = self._codes[members], self._levels[members]
+        self._nodes, self._values = self._nodes[members], self._values[members]
         self._counts = self._counts[members]
 
     def groups(self) -> Judged:
         """Group what is left by what it shows."""
-        group_of, groups = self._numbered(self._nodes, [ladder.nodes for ladder in self._ladders])
+        group_of, groups = self._kernel.number_rows(self._nodes, self._values[:, :0].copy())
         sizes = np.bincount(group_of, weights=self._counts, minlength=groups).astype(np.int64)
         by_group, offsets = self._sort(np.arange(len(self)), group_of, groups)
-        member = by_group[offsets[:-1]]
-        runs = [
-            (ladder.lows[levels[member], codes[member]], ladder.highs[levels[member], codes[member]])
-            for ladder, (levels, codes) in zip(self._ladders, self._places(), strict=True)
-        ]
-        lows, highs = (np.stack(ends, axis=1).astype(np.int32) for ends in zip(*runs, strict=True))
-        return Judged(group_of, Regions(self._columns, lows, highs), sizes, by_group, offsets)
+        return Judged(group_of, sizes, by_group, offsets, lambda: self._shown(by_group[offsets[:-1]]))
+
+    def _shown(self, members: Ints) -> Regions:
+        """Return what some show."""
+        lows, highs = np.empty((2, len(members), len(self._columns)), dtype=np.int32)
+        for place, ladder in enumerate(self._ladders):
+            level, code = self._levels[members, place], self._codes[members, place]
+            lows[:, place], highs[:, place] = ladder.lows[level, code], ladder.highs[level, code]
+        return Regions(self._columns, lows, highs)
 
     def group_of_tuples(self, judged: Judged) -> Ints:
         """Return the group of each of the tally's tuples, or that it is withheld."""
@@ -171,7 +178,7 @@ class Climbers:
         """Return which climbers break a model: a whole group, or those of its members that a model can tell apart."""
         entries = {
             name: self._entries(judged, values, self._tally.trees[name].size)
-            for name, values in zip(self._sensitive, self._values, strict=True)
+            for name, values in zip(self._sensitive, self._values.T, strict=True)
         }
         groups = Groups(
             judged.sizes,
@@ -198,8 +205,7 @@ class Climbers:
         return any(self._tally.trees[name].sets is not None for name in self._sensitive)
 
     def _joint(self, judged: Judged) -> Histogram:
-        sizes = [self._tally.trees[name].size for name in self._sensitive]
-        combination, distinct = self._numbered(self._values, sizes)
+        combination, distinct = self._kernel.number_rows(self._values, self._values[:, :0].copy())
         return self._entries(judged, combination.astype(np.int32), distinct)[1]
 
     def _entries(self, judged: Judged, values: Codes, size: int) -> tuple[Ints, Histogram]:
@@ -215,30 +221,13 @@ class Climbers:
 
     def distortions(self) -> Floats:
         """Return how far each has climbed, as a mean over columns."""
-        total = np.zeros(len(self))
-        for ladder, (levels, codes) in zip(self._ladders, self._places(), strict=True):
-            total += ladder.climbed[levels, codes]
-        return total / max(len(self._columns), 1)
+        return self._kernel.add_up_climbed(self._codes, self._levels, self._steps) / max(len(self._columns), 1)
 
     def climb(self, chosen: Bools, choose: str) -> Bools:
         """Let some climb one step in the column that the rule chooses; return those that are at the top."""
         members = np.flatnonzero(chosen)
-        worth = np.full((len(self._columns), len(members)), -np.inf)
-        for place, (ladder, (levels, codes)) in enumerate(zip(self._ladders, self._places(), strict=True)):
-            code, level = codes[members], levels[members]
-            above = ladder.above[level, code]
-            added = ladder.loss[above, code] - ladder.loss[level, code]
-            value = -added if choose == "least-loss" else ladder.nodes_left[level]
-            worth[place] = np.where(above == _TOP, -np.inf, value)
-        column = worth.argmax(axis=0)  # of equals, the first by name
-        stuck = np.isinf(worth.max(axis=0, initial=-np.inf))
-        for place, (ladder, (levels, codes)) in enumerate(zip(self._ladders, self._places(), strict=True)):
-            moving = members[(column == place) & ~stuck]
-            levels[moving] = ladder.above[levels[moving], codes[moving]]
-            self._nodes[place][moving] = ladder.node[levels[moving], codes[moving]]
-        at_top = np.zeros(len(self), dtype=bool)
-        at_top[members[stuck]] = True
-        return at_top
+        by_loss = choose == "least-loss"
+        return self._kernel.climb(self._codes, self._levels, self._nodes, members, self._steps, by_loss=by_loss)
 
     def settle(self, gone: Bools) -> None:
         """Withhold some for good, and make one of those that have become the same."""
@@ -248,3 +237,8 @@ class Climbers:
             self._climber_of = np.where(arrived, renumbered[self._climber_of], WITHHELD)
             self._pick(np.flatnonzero(~gone))
         self._merge()
+
+
+def _in_a_row(tables: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:
+    """Return the elements of all tables, one after the other."""
+    return np.concatenate([np.empty(0, dtype=kind), *(np.ravel(table).astype(kind) for table in tables)])

@@ -10,6 +10,7 @@ INCROWD_VISIBLE void incrowd_free(void *made) { std::free(made); }
 #include "box_members.cpp"
 #include "boxes_and_points.cpp"
 #include "boxes_and_points_pairs.cpp"
+#include "climbing.cpp"
 #include "clustering.cpp"
 #include "dealing.cpp"
 #include "decision_tree.cpp"
