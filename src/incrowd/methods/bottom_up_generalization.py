@@ -9,13 +9,14 @@ of them only. Where one tuple proves that no step of a column gains anything, th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
-from incrowd.common.arrays import Ints
+from incrowd.common.arrays import Floats, Ints
 from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
 from incrowd.core.method import Method, require_possible
@@ -66,9 +67,44 @@ class BottomUpGeneralization(Method):
         grouper = Grouper(tally, tuple(sorted(schema.sensitive)))
         require_possible(require, grouper.whole())
         space = Cuts(tally, tuple(sorted(schema.quasi)), *classes_of(tally, schema, self.target))
-        search = _Search(space, grouper, tally.counts)
+        search = _Search(space, grouper)
         search.generalize(require, Deadline(self.max_seconds), progress)
         return space.recode(search.cuts)
+
+
+_Step = tuple[bool, float, float, int, int]
+"""What a step is ranked by, less is better; its column; and the node that it leads to."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Ahead:
+    """Where a column may go from its cut: `above` is each code's next node, `step` what that adds to keys."""
+
+    place: int
+    above: Ints
+    step: Ints
+    nodes: Ints
+    losses: Floats
+    costs: Floats
+
+    @classmethod
+    def of(cls, space: Cuts, place: int, cut: Ints) -> _Ahead:
+        """Look up from a cut."""
+        taxonomy = space.taxonomies[place]
+        above = taxonomy.above(cut)
+        nodes = np.unique(above[above != cut])
+        return cls(place, above, space.step(place, cut, above), nodes, taxonomy.gains[nodes], taxonomy.costs[nodes])
+
+    def best(self, larger: Ints) -> _Step:
+        """Return the best step, if the smallest group becomes so much larger by each."""
+        ratios = self.losses / np.maximum(larger, 1)
+        best = np.lexsort((self.nodes, self.costs, ratios, larger == 0))[0]
+        return bool(larger[best] == 0), float(ratios[best]), float(self.costs[best]), self.place, int(self.nodes[best])
+
+    @cached_property
+    def if_nothing_gains(self) -> _Step:
+        """The best step where none makes the smallest group larger; asked for again and again."""
+        return self.best(np.zeros(len(self.nodes), dtype=np.int64))
 
 
 class _Search:
@@ -79,10 +115,11 @@ class _Search:
     looked at.
     """
 
-    def __init__(self, space: Cuts, grouper: Grouper, counts: Ints) -> None:
+    def __init__(self, space: Cuts, grouper: Grouper) -> None:
+        self._space, self._grouper = space, grouper
+        self._witnesses: list[int | None] = [None] * len(space.taxonomies)
         self.cuts = [taxonomy.cut_at(None) for taxonomy in space.taxonomies]
-        self._space, self._grouper, self._counts = space, grouper, counts
-        self._witnesses: list[int | None] = [None] * len(self.cuts)
+        self._ahead = [_Ahead.of(space, place, cut) for place, cut in enumerate(self.cuts)]
         self._group(space.keys(self.cuts))
 
     def generalize(self, require: Sequence[Model], deadline: Deadline, progress: Progress) -> None:
@@ -91,17 +128,23 @@ class _Search:
         least, taken = max((model.min_group for model in require), default=1), 0
         while not self._safe(require, least):
             if deadline.passed():
-                each = zip(self._space.taxonomies, self.cuts, strict=True)
-                self.cuts = [taxonomy.above(cut) for taxonomy, cut in each]
+                self.cuts = [ahead.above for ahead in self._ahead]
+                self._look_up(range(len(self.cuts)))
                 self._group(self._space.keys(self.cuts))
             else:
-                tried = [self._try(place) for place in range(len(self.cuts))]
-                place, node = min(step for step in tried if step)[3:]
+                place, node = min(self._tried())[3:]
                 before = self.cuts[place]
-                self.cuts[place] = np.where(self._space.taxonomies[place].above(before) == node, node, before)
-                self._group(self._space.moved_keys(self._keys, place, before, self.cuts[place]))
+                self.cuts[place] = np.where(self._ahead[place].above == node, node, before)
+                step = self._space.step(place, before, self.cuts[place])
+                self._look_up([place])
+                self._group(self._space.moved_keys(self._keys, place, step))
             taken += 1
             progress("generalizing", taken / steps)
+
+    def _look_up(self, places: Iterable[int]) -> None:
+        """See where some columns may go from their cuts."""
+        for place in places:
+            self._ahead[place] = _Ahead.of(self._space, place, self.cuts[place])
 
     def _group(self, keys: Ints) -> None:
         self._keys = keys
@@ -114,31 +157,29 @@ class _Search:
             return False
         return bool(satisfies_all(require, self._grouper.groups(self._group_of, self._groups)).all())
 
-    def _try(self, place: int) -> tuple[bool, float, float, int, int] | None:
-        """Return a column's best step: what it is ranked by (less is better), its column and its node."""
-        taxonomy, cut = self._space.taxonomies[place], self.cuts[place]
-        above = taxonomy.above(cut)
-        candidates = np.unique(above[above != cut])
-        if not candidates.size:
-            return None
-        gains = self._larger(place, above, len(taxonomy))[candidates]
-        ratios = taxonomy.gains[candidates] / np.maximum(gains, 1)
-        costs = taxonomy.costs[candidates]
-        best = np.lexsort((candidates, costs, ratios, gains == 0))[0]
-        return bool(gains[best] == 0), float(ratios[best]), float(costs[best]), place, int(candidates[best])
+    def _tried(self) -> Iterator[_Step]:
+        """Yield the best step of each column that can go up."""
+        smallest = int(self._sizes.min())
+        known = {
+            place: row for place, row in enumerate(self._witnesses) if row is not None and self._ahead[place].nodes.size
+        }
+        as_many = self._space.as_many(
+            self._keys, {place: self._ahead[place].step for place in known}, list(known.values())
+        )
+        hopeless = {place for place, rows in zip(known, as_many.tolist(), strict=True) if rows == smallest}
+        for place, ahead in enumerate(self._ahead):
+            if ahead.nodes.size:
+                yield ahead.if_nothing_gains if place in hopeless else ahead.best(self._larger(place, smallest))
 
-    def _larger(self, place: int, above: Ints, count: int) -> Ints:
-        """Return by how much the smallest group is larger after a step to each node of a column."""
-        keys = self._space.moved_keys(self._keys, place, self.cuts[place], above)
-        smallest, witness = int(self._sizes.min()), self._witnesses[place]
-        if witness is not None and int(self._counts[keys == keys[witness]].sum()) == smallest:
-            return np.zeros(count, dtype=np.int64)
-        joint_of, joints = self._space.group(keys)
-        sizes, shown = self._grouper.sizes(joint_of, joints), above[self._space.codes[:, place]]
+    def _larger(self, place: int, smallest: int) -> Ints:
+        """Return by how much the smallest group is larger after a step to each of the nodes that a column may go to."""
+        ahead, count = self._ahead[place], len(self._space.taxonomies[place])
+        joint_of, joints = self._space.group(self._space.moved_keys(self._keys, place, ahead.step))
+        sizes, shown = self._grouper.sizes(joint_of, joints), ahead.above[self._space.codes[:, place]]
         small = sizes == smallest
         self._witnesses[place] = int(np.argmax(small[joint_of])) if small.any() else None
         after = np.minimum(
             least_within(sizes, group_values(joint_of, joints, shown), count),
             least_elsewhere(self._sizes, group_values(self._group_of, self._groups, shown), count),
         )
-        return np.asarray(after - smallest)
+        return np.asarray(after - smallest)[ahead.nodes]

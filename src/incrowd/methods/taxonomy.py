@@ -8,7 +8,7 @@ since it does not depend on the other columns. Cost: levels × values per column
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,10 +139,21 @@ class Cuts:
             found += self._numbers[place][cut][self.codes[:, place]]
         return found
 
-    def moved_keys(self, keys: Ints, place: int, before: Ints, after: Ints) -> Ints:
-        """Return the keys of tuples that show another cut in one column."""
+    def step(self, place: int, before: Ints, after: Ints) -> Ints:
+        """Return what another cut of one column adds to a tuple's key, for each of the column's codes."""
         numbers = self._numbers[place]
-        return np.asarray(keys + (numbers[after] - numbers[before])[self.codes[:, place]])
+        return np.asarray(numbers[after] - numbers[before])
+
+    def moved_keys(self, keys: Ints, place: int, step: Ints) -> Ints:
+        """Return the keys of tuples after a step in one column."""
+        return np.asarray(keys + step[self.codes[:, place]])
+
+    def as_many(self, keys: Ints, steps: Mapping[int, Ints], tuples: Sequence[int]) -> Ints:
+        """Return, for a step in each of some columns, how many rows then show the same as a given tuple."""
+        rows, places = np.array(tuples, dtype=np.int64), list(steps)
+        added = [step[self.codes[row, place]] for row, (place, step) in zip(tuples, steps.items(), strict=True)]
+        wanted = keys[rows] + np.array(added, dtype=np.int64)
+        return self._kernel.count_moved(keys, self.codes, self._tally.counts, places, list(steps.values()), wanted)
 
     def group(self, keys: Ints) -> tuple[Ints, int]:
         """Number the groups of tuples with the same keys; return each tuple's group and how many there are."""

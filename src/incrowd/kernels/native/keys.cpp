@@ -1,5 +1,8 @@
 // Number distinct keys. See `keys.py`.
+#include <vector>
+
 #include "hashing.hpp"
+#include "threads.hpp"
 
 namespace keys {
 
@@ -19,5 +22,27 @@ static i64 number_keys(Vector<const i64> keys, Vector<i64> numbers) {
   return found;
 }
 EXPORT(number_keys)
+
+// `found` comes as zeros, one for each move; the steps of a move begin at its offset.
+static void count_moved(
+    Vector<const i64> keys, Matrix<const i32> codes, Vector<const i64> counts, Vector<const i64> columns,
+    Vector<const i64> offsets, Vector<const i64> steps, Vector<const i64> wanted, Vector<i64> found, i64 threads) {
+  const i64 moves = columns.length;
+  const std::vector<i64> bounds = even_parts(keys.length, threads, [&](i64) { return moves; });
+  std::vector<std::vector<i64>> of_part(bounds.size() - 1, std::vector<i64>(static_cast<std::size_t>(moves), 0));
+  in_parts(bounds, [&](i64 part, i64 first, i64 last) {
+    i64 *own = of_part[part].data();
+    for (i64 row = first; row < last; ++row) {
+      for (i64 move = 0; move < moves; ++move) {
+        const i64 key = keys[row] + steps[offsets[move] + codes[row][columns[move]]];
+        own[move] += key == wanted[move] ? counts[row] : 0;
+      }
+    }
+  });
+  for (const std::vector<i64> &own : of_part) {
+    for (i64 move = 0; move < moves; ++move) found[move] += own[move];
+  }
+}
+EXPORT(count_moved)
 
 }  // namespace keys
