@@ -108,7 +108,7 @@ def test_where_all_vectors_take_too_long_fewer_are_tried(method: ic.Method, monk
 
 def test_vectors_are_left_out_evenly_and_the_last_one_never(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(level_order, "_MOST_LOOKS", 1000)
-    patience = Patience(100, Deadline(None))
+    patience = Patience(100, 3, Deadline(None))
     for first in range(0, 20, 5):  # looks are spent as vectors are behind
         assert patience.next(5, 10).tolist() == list(range(first, first + 5))
         patience.looked(5, 10)
@@ -119,8 +119,18 @@ def test_vectors_are_left_out_evenly_and_the_last_one_never(monkeypatch: pytest.
     assert patience.next(100, 100).tolist() == [99]
 
 
+def test_tuples_of_many_columns_are_looked_at_less_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look takes longer."""
+    monkeypatch.setattr(level_order, "_MOST_CELLS", 1000)
+    narrow, wide = Patience(100, 1, Deadline(None)), Patience(100, 50, Deadline(None))
+    for patience in (narrow, wide):
+        patience.looked(1, 10)
+    assert len(narrow.next(100, 1)) == 99
+    assert len(wide.next(100, 1)) == 20
+
+
 def test_a_sweep_that_has_no_time_tries_the_last_vector() -> None:
-    patience = Patience(100, Deadline(1e-9))
+    patience = Patience(100, 3, Deadline(1e-9))
     time.sleep(0.03)  # longer than a tick of any clock
     patience.looked(1, 10)
     assert patience.next(100, 10).tolist() == [99]

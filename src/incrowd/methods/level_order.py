@@ -14,6 +14,8 @@ UNTRIED = "vectors of levels that were not tried"
 """What a release tells of a sweep that left some out."""
 _MOST_LOOKS = 2_000_000_000
 """Sweeps look at tuples so often, over all vectors: half a minute to some minutes, by how much models look at."""
+_MOST_CELLS = 40_000_000_000
+"""Of tuples with many columns, they look at fewer: so many cells."""
 _FOR_SWEEPING = 0.7
 """The share of a given time for looking at vectors; the rest is for what comes after."""
 
@@ -52,11 +54,12 @@ class Patience:
     the share of vectors that are behind. Half of what is left is taken to fall off before it is looked at.
     """
 
-    def __init__(self, vectors: int, deadline: Deadline) -> None:
+    def __init__(self, vectors: int, columns: int, deadline: Deadline) -> None:
         self.untried = np.arange(vectors)
         self.left_out = 0
         self._vectors, self._deadline, self._looks = vectors, deadline, 0
         self._start = deadline.share()
+        self._most = min(_MOST_LOOKS, _MOST_CELLS / max(columns, 1))
 
     def next(self, most: int, tuples: int) -> Ints:
         """Return some of the vectors that are still tried, when so many tuples are left."""
@@ -72,7 +75,7 @@ class Patience:
     def _step(self, tuples: int) -> int:
         """Return n where one of n vectors is tried from now on."""
         time = (self._deadline.share() - self._start) / max(_FOR_SWEEPING - self._start, 1e-3)
-        spent = max(self._looks / _MOST_LOOKS, time)
+        spent = max(self._looks / self._most, time)
         if not self._looks or spent <= max(self.untried[0] / self._vectors, 1 / 4):
             return 1
         left = self._looks / spent * max(1 - spent, 1 / 20)

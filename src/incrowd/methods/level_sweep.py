@@ -127,7 +127,7 @@ def _sweep(
     levels: list[Levels] = []
     left = np.arange(len(rows.counts))
     sizes = np.empty(len(left), dtype=np.int64)
-    patience = Patience(len(nodes), deadline)
+    patience = Patience(len(nodes), len(lattice.columns), deadline)
     while left.size and len(patience.untried) and not deadline.passed():
         group_of = np.empty(len(left), dtype=np.int64)
         some = patience.next(_VECTORS_AT_ONCE, len(left))  # between two looks at the clock

@@ -68,7 +68,7 @@ def _sweep(lattice: Lattice, nodes: Levels, min_group: int, deadline: Deadline, 
     group_of = np.full(len(rows.counts), -1, dtype=np.int64)
     left = np.arange(len(rows.counts))
     here, sizes = np.empty_like(left), np.empty_like(left)
-    groups, patience = 0, Patience(len(nodes), deadline)
+    groups, patience = 0, Patience(len(nodes), len(lattice.columns), deadline)
     try:
         while len(patience.untried) and len(left):
             some = patience.next(_VECTORS_AT_ONCE, len(left))
