@@ -4,8 +4,8 @@ C4.5 learns from noisy boxes and is tested on a third of the rows that was held 
 same boxes, and asked for ranges that cut through them. Algorithm 2 is run as it is printed, beside the toolkit's own
 estimate of the same tree. Adult is the paper's table, with its 14 attributes; where it is not at hand, the built-in
 census takes its place. The paper's 20 runs are made in batches (`repeats` × `runs`), each with a third of its own held
-out: a claim holds only if it holds in every batch. Cost: more than an hour of one core at the paper's sizes, a minute
-or two with `Settings.quick()`.
+out: a claim holds only if it holds in every batch. Cost: half an hour to an hour of one core at the paper's sizes, a
+minute with `Settings.quick()`.
 """
 
 from __future__ import annotations
