@@ -24,9 +24,9 @@ from incrowd.methods.recode_leftovers import _sweep
 COLUMNS = ("a", "b", "c")
 
 
-def table_of(seed: int, most_copies: int = 1, rows: int = 200) -> ic.Table:
+def table_of(seed: int, most_copies: int = 1, rows: int = 200, values: int = 16) -> ic.Table:
     chance = np.random.default_rng(seed)
-    frame = pl.DataFrame({name: chance.integers(0, 16, rows) for name in COLUMNS})
+    frame = pl.DataFrame({name: chance.integers(0, values, rows) for name in COLUMNS})
     frame = frame[np.repeat(np.arange(rows), chance.integers(1, most_copies + 1, rows))]
     return ic.read(frame, quasi=COLUMNS, hierarchies={name: ic.Intervals(widths=(2, 8)) for name in COLUMNS})
 
@@ -67,7 +67,7 @@ def test_a_sweep_finds_the_groups_that_a_loop_over_rows_finds(most_copies: int, 
 @pytest.mark.parametrize("k", [2, 9, 60])
 def test_groups_have_the_same_numbers_with_any_number_of_threads(k: int) -> None:
     """With so many rows, threads are started."""
-    lattice = lattice_of(table_of(k, rows=30_000))
+    lattice = lattice_of(table_of(k, rows=30_000, values=64))
     nodes = by_loss(lattice, 100_000)
     found = []
     for threads in (1, 2, 5):
@@ -114,8 +114,10 @@ def test_vectors_are_left_out_evenly_and_the_last_one_never(monkeypatch: pytest.
         patience.looked(5, 10)
     patience.looked(5, 60)  # now half of them are
     assert patience.next(100, 100).tolist() == list(range(27, 100, 8))
-    assert patience.left_out == 75 - 10
+    assert patience.not_tried(all_done=False) == 75
+    assert patience.not_tried(all_done=True) == 0
     patience.looked(3, 10_000)
+    assert patience.not_tried(all_done=True) == 44 - 28  # the last of these three is vector 43
     assert patience.next(100, 100).tolist() == [99]
 
 
@@ -134,7 +136,7 @@ def test_a_sweep_that_has_no_time_tries_the_last_vector() -> None:
     time.sleep(0.03)  # longer than a tick of any clock
     patience.looked(1, 10)
     assert patience.next(100, 10).tolist() == [99]
-    assert patience.left_out == 98
+    assert patience.not_tried(all_done=False) == 99
 
 
 @pytest.mark.parametrize("method", [partial(ic.FullDomain, leftovers="recode"), ic.LocalSuppression])

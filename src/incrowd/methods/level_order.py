@@ -56,21 +56,27 @@ class Patience:
 
     def __init__(self, vectors: int, columns: int, deadline: Deadline) -> None:
         self.untried = np.arange(vectors)
-        self.left_out = 0
         self._vectors, self._deadline, self._looks = vectors, deadline, 0
+        self._tried, self._behind = 0, 0
         self._start = deadline.share()
         self._most = min(_MOST_LOOKS, _MOST_CELLS / max(columns, 1))
 
     def next(self, most: int, tuples: int) -> Ints:
         """Return some of the vectors that are still tried, when so many tuples are left."""
-        before, self.untried = len(self.untried), self.untried[:: -self._step(tuples)][::-1]
-        self.left_out += before - len(self.untried)
+        self.untried = self.untried[:: -self._step(tuples)][::-1]
         return self.untried[:most]
 
     def looked(self, vectors: int, tuples: int) -> None:
         """Take note that so many vectors were tried on so many tuples."""
+        self._tried += vectors
+        if vectors:
+            self._behind = int(self.untried[vectors - 1]) + 1
         self.untried = self.untried[vectors:]
         self._looks += vectors * tuples
+
+    def not_tried(self, *, all_done: bool) -> int:
+        """Return how many vectors were left out: of those behind, if all tuples were done by then, or of all."""
+        return (self._behind if all_done else self._vectors) - self._tried
 
     def _step(self, tuples: int) -> int:
         """Return n where one of n vectors is tried from now on."""

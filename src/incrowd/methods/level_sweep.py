@@ -149,7 +149,7 @@ def _sweep(
             levels.extend([nodes[vector]] * int(safe.sum()))
             left = left[~published]
         progress("sweeping", max(vector / len(nodes), 1.0 - len(left) / len(rows.counts)))
-    return found, levels, patience.left_out + (len(patience.untried) if left.size else 0)
+    return found, levels, patience.not_tried(all_done=not left.size)
 
 
 def _place_leftovers(

@@ -45,16 +45,17 @@ class LocalSuppression(Method):
     max_withheld : the share of rows that may be withheld, from 0 to 1 (default: 0). A withheld row costs as much as
         all of its cells.
     max_seconds : ends a long search (default: None). Where time is short, fewer sets of columns are tried; rows that
-        have no group when it is over share one, and show `*` alone.
+        have no group when it is over share one, and show `*` where they differ.
 
     `*` counts as a value of its own: a person hides among those who show the same values and the same `*`. Other tools
     let a missing value match every value, and so count more people; an adversary who knows that somebody's cell was
     suppressed need not believe that. Every guarantee here is of the stricter kind. A value that is missing in the table
     is a value like any other, and not `*`.
 
-    With many columns there are too many sets of columns to try: some are left out, evenly, so that a search ends in
-    minutes or within `max_seconds`, and the release tells how many. With `effort`, people move between groups so that
-    suppressed cells become fewer, by their importance.
+    With many columns there are too many sets of columns to try. Of more than 100,000, a part is taken: columns that
+    cost little are suppressed together. Where these would take minutes, or longer than `max_seconds`, some are left
+    out, evenly, and the release tells how many. With `effort`, people move between groups so that suppressed cells
+    become fewer, by their importance.
 
     >>> import polars as pl
     >>> import incrowd as ic

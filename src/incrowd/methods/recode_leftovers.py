@@ -83,9 +83,10 @@ def _sweep(lattice: Lattice, nodes: Levels, min_group: int, deadline: Deadline, 
                 break
     except KeyboardInterrupt:
         deadline.stop()
+    groups = int(group_of.max(initial=-1)) + 1  # an interrupt may come before it is said how many there are
     # People with the same quasi-identifiers stay together; in a hurry, all that may be joined do.
     levels = nodes[-1] if deadline.passed() else nodes[0]
     remaining = np.flatnonzero(group_of < 0)
     keys = lattice.keys[lattice.keys_of(levels[None])[0] + rows.codes[remaining]].sum(axis=1)
     group_of[remaining] = groups + np.unique(keys, return_inverse=True)[1]
-    return group_of, patience.left_out + (len(patience.untried) if len(left) else 0)
+    return group_of, patience.not_tried(all_done=not remaining.size)

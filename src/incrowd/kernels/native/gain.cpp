@@ -223,14 +223,15 @@ static void propose_gain_cuts(
     for (i64 box = first; box < last; ++box) longest = std::max(longest, length_of(box) < below ? length_of(box) : 0);
     return longest;
   };
-  const auto search = [&](i64 box, Box &own, std::vector<std::unique_ptr<Search>> &searches, Scratch<Cut> &best) {
+  const auto search = [&](i64 box, Box &own, std::vector<std::unique_ptr<Search>> &searches, Scratch<Cut> &best,
+                          i64 readers) {
     own.take(order.from(starts[box], starts[box + 1]));
     best.fill(Cut{});
     if (own.kinds() > 1 && sizes[box] >= 2 * min_group) {
       const i64 helpers = static_cast<i64>(searches.size());
       for (i64 from = 0; from < columns; from += AT_ONCE) {
         const i64 to = std::min(columns, from + AT_ONCE);
-        own.take_codes(from, to, helpers);
+        own.take_codes(from, to, readers);
         in_parts(even_parts(to - from, helpers, [&](i64) { return own.length(); }), [&](i64 part, i64 first, i64 last) {
           for (i64 column = from + first; column < from + last; ++column) {
             const i32 low = tight.at(box, column)[0], high = tight.at(box, column)[1];
@@ -252,13 +253,15 @@ static void propose_gain_cuts(
     const i64 first_of_level = node_offsets[chosen] + (cut.level - 1) * tree_sizes[chosen];
     cuts[box] = cut.level > heights[chosen] ? 1 : node_starts[first_of_level + cut.code];
   };
-  const auto search_some = [&](i64 first, i64 last, i64 longest, i64 helpers, auto is_meant) {
+  const auto search_some = [&](i64 first, i64 last, i64 longest, i64 readers, auto is_meant) {
     Box own(all, class_count, longest);
     Scratch<Cut> best(columns);
     std::vector<std::unique_ptr<Search>> searches;
-    for (i64 helper = 0; helper < helpers; ++helper) searches.push_back(std::make_unique<Search>(bits, class_count, longest));
+    for (i64 helpers = std::min({readers, columns, AT_ONCE}); helpers > 0; --helpers) {
+      searches.push_back(std::make_unique<Search>(bits, class_count, longest));
+    }
     for (i64 box = first; box < last; ++box) {
-      if (is_open(box) && is_meant(box)) search(box, own, searches, best);
+      if (is_open(box) && is_meant(box)) search(box, own, searches, best, readers);
     }
   };
 

@@ -34,8 +34,8 @@ static void count_moved(
     i64 *own = of_part[part].data();
     for (i64 row = first; row < last; ++row) {
       for (i64 move = 0; move < moves; ++move) {
-        const i64 key = keys[row] + steps[offsets[move] + codes[row][columns[move]]];
-        own[move] += key == wanted[move] ? counts[row] : 0;
+        const u64 step = static_cast<u64>(steps[offsets[move] + codes[row][columns[move]]]);  // sums go round
+        own[move] += static_cast<u64>(keys[row]) + step == static_cast<u64>(wanted[move]) ? counts[row] : 0;
       }
     }
   });
