@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
-from incrowd.common.arrays import one_by_one, side_by_side
+from incrowd.common.arrays import all_places, one_by_one, side_by_side
 
 
 @pytest.mark.parametrize("rows", [0, 1, 4095, 4096, 4097, 9000])
@@ -20,3 +22,8 @@ def test_columns_make_a_table_and_the_other_way_round(rows: int, columns: int) -
     for place, column in enumerate(found):
         np.testing.assert_array_equal(column, table[:, place], strict=True)
         assert column.flags.c_contiguous
+
+
+@pytest.mark.parametrize("sizes", [(), (3,), (2, 3), (1, 4, 1, 2), (3, 0, 2), (1,) * 70 + (2, 3)])
+def test_all_places_are_those_of_nested_loops(sizes: tuple[int, ...]) -> None:
+    assert [tuple(row) for row in all_places(sizes).tolist()] == list(product(*map(range, sizes)))

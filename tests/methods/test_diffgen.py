@@ -414,3 +414,16 @@ class TestHierarchicalHistogram:
                 release = ic.publish(table, method=method, seed=seed)
                 errors.setdefault(method.name, []).append(abs(release.count({"income": (100, 899)}) - truth))
         assert np.mean(errors["hierarchical-histogram"]) < np.mean(errors["flat-histogram"]) / 1.5
+
+
+@pytest.mark.parametrize("method", [DiffGen(1, steps=3), ConsistentDiffGen(1, steps=3)])
+def test_more_columns_than_numpy_has_dimensions(method: ic.Method) -> None:
+    """Seventy columns of two values each, of which three are specialized."""
+    rng = np.random.default_rng(1)
+    names = [f"c{place}" for place in range(70)]
+    frame = pl.DataFrame({name: rng.choice(["a", "b"], 300) for name in [*names, "ill"]})
+    trees = {name: ic.Categories.from_tree(["a", "b"]) for name in [*names, "ill"]}
+    table = ic.read(frame, quasi=names, sensitive=["ill"], hierarchies=trees)
+    release = ic.publish(table, method=method, seed=1)
+    assert release.to_polars().columns == [*names, "ill"]
+    assert release.count({}) == pytest.approx(300, abs=40)

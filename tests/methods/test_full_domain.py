@@ -235,3 +235,17 @@ def test_a_value_that_is_alone_in_its_group_keeps_its_own_name() -> None:
     assert set(kept.data["a"]) == {"1", "3"}
     raised = ic.publish(table, ic.KAnonymity(2), method=FullDomain(min_levels={"a": 1}, max_levels={"a": 1}))
     assert set(raised.data["a"]) == {"p", "q"}
+
+
+def test_more_columns_than_numpy_has_dimensions() -> None:
+    """Of seventy, all but five have a given level: there are few vectors, and one of them is found."""
+    rng = np.random.default_rng(2)
+    names = [f"c{place:02}" for place in range(70)]
+    frame = pl.DataFrame({name: rng.choice(["a", "b"], 200) for name in names})
+    table = ic.read(frame, quasi=names)
+    method = ic.FullDomain(min_levels=dict.fromkeys(names[5:], 1))
+    few, many = (
+        ic.publish(given, ic.KAnonymity(3), method=chosen).to_polars().select(names[:5])
+        for given, chosen in ((ic.read(frame.select(names[:5]), quasi=names[:5]), ic.FullDomain()), (table, method))
+    )
+    assert few.sort(names[:5]).equals(many.sort(names[:5]))

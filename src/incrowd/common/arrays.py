@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -42,3 +43,16 @@ def one_by_one(table: Codes) -> list[Codes]:
     for first in range(0, rows, _ROWS_AT_ONCE):
         columns[:, first : first + _ROWS_AT_ONCE] = table[first : first + _ROWS_AT_ONCE].T
     return list(columns)
+
+
+def all_places(sizes: Sequence[int]) -> Ints:
+    """Return every combination of places in lists of these sizes, one a row, the last list changing fastest.
+
+    NumPy's own ways end at 32 lists.
+    """
+    rows = math.prod(sizes)
+    places, inner = np.empty((rows, len(sizes)), dtype=np.int64), rows
+    for column, size in enumerate(sizes):
+        inner //= max(size, 1)
+        places[:, column] = np.tile(np.repeat(np.arange(size), inner), rows // max(size * inner, 1))
+    return places

@@ -38,6 +38,8 @@ Leftovers = Literal["withhold", "recode"]
 
 _MOST_VECTORS = 2_000_000
 """Of more vectors than these, not all are held in memory at once."""
+_MOST_DIMENSIONS = 32
+"""Of NumPy's arrays, in all of its functions: a grid of vectors has one for each column, also if its level is given."""
 _SHOWN_BY_NODE = ("gcp", "loss", "precision")
 """Losses that follow from a group's nodes alone, whatever its rows are: what local recoding goes by."""
 
@@ -165,7 +167,8 @@ class FullDomain(Method):
             )
         vectors = np.prod([float(len(allowed)) for allowed in lattice.levels])
         try:
-            run = search_all if vectors <= _MOST_VECTORS else search_best_first
+            in_one_array = vectors <= _MOST_VECTORS and len(lattice.columns) <= _MOST_DIMENSIONS
+            run = search_all if in_one_array else search_best_first
             proven = run(search, deadline, progress)
         except KeyboardInterrupt:
             if search.best is None:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import one_by_one, side_by_side
+from incrowd.common.arrays import all_places, one_by_one, side_by_side
 from incrowd.common.exact import Exact, as_exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
@@ -243,8 +243,7 @@ def _classes(
             f"the sensitive columns have {number:,} combinations of values, each of which would be counted.  "
             "Hint: make some of them quasi-identifiers."
         )
-    places = np.stack(np.unravel_index(np.arange(number), sizes), axis=1) if sizes else np.empty((1, 0))
-    class_codes = (places + np.array(starts, dtype=np.int64)).astype(np.int32)
+    class_codes = (all_places(sizes) + np.array(starts, dtype=np.int64)).astype(np.int32)
     classes = np.zeros(tuples, dtype=np.int64)
     for name, start, size in zip(sensitive, starts, sizes, strict=True):
         classes = classes * size + codes[name] - start

@@ -79,8 +79,10 @@ class Schemes:
 
     def place(self, levels: Levels) -> int:
         """Return the place of a vector among all."""
-        sizes = self.highest.astype(np.int64) - self.lowest + 1
-        return int(np.ravel_multi_index(tuple(levels.astype(np.int64) - self.lowest), tuple(sizes)))
+        place = 0
+        for level, lowest, highest in zip(levels.tolist(), self.lowest.tolist(), self.highest.tolist(), strict=True):
+            place = place * (highest - lowest + 1) + level - lowest
+        return place
 
     def finest(self) -> Rows:
         """Return the rows of the finest vector, added up where all that would be published is the same."""

@@ -21,7 +21,7 @@ from types import MappingProxyType
 import numpy as np
 import polars as pl
 
-from incrowd.common.arrays import Codes, Counts, Floats, Ints
+from incrowd.common.arrays import Codes, Counts, Floats, Ints, all_places
 from incrowd.common.exact import Exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.randomness import randomness, sample_counts
@@ -365,9 +365,11 @@ class PrivateTable:
             node_of.append(np.searchsorted(nodes, public.nodes[level])[codes][self._tally.column(name)])
         sizes = [len(column) for column in shown]
         require_room(math.prod(sizes))
-        places = np.unravel_index(np.arange(math.prod(sizes)), sizes)
-        groups = pl.DataFrame([column.gather(place) for column, place in zip(shown, places, strict=True)])
-        return groups, np.ravel_multi_index(node_of, sizes)
+        groups = pl.DataFrame([column.gather(place) for column, place in zip(shown, all_places(sizes).T, strict=True)])
+        group_of = np.zeros(len(self._tally), dtype=np.int64)
+        for own, size in zip(node_of, sizes, strict=True):
+            group_of = group_of * size + own
+        return groups, group_of
 
     def _asked_column(self, name: str) -> str:
         if name not in self._hierarchies:

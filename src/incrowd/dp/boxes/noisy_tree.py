@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from incrowd.common.arrays import Codes, Floats, Ints
+from incrowd.common.arrays import Codes, Floats, Ints, all_places
 from incrowd.dp.boxes.box_cuts import Cut, Specialization
 from incrowd.dp.boxes.coded_rows import People
 from incrowd.dp.boxes.margins import Margins
@@ -170,12 +170,11 @@ def leaf_counts(people: People, cuts: Sequence[Cut], *, epsilon: Fraction, rng: 
         key * people.class_count + people.classes, weights=people.counts, minlength=boxes * people.class_count
     )
     noisy = noisy_counts(rng, counts.astype(np.int64).reshape(boxes, people.class_count), epsilon=epsilon)
-    lows, highs = (
-        np.stack(np.meshgrid(*[[run[end] for run in cut.runs] for cut in cuts], indexing="ij"), axis=-1)
-        .reshape(boxes, len(cuts))
-        .astype(np.int32)
-        for end in (0, 1)
-    )
+    places = all_places(sizes)
+    lows, highs = np.empty((2, boxes, len(cuts)), dtype=np.int32)
+    for column, cut in enumerate(cuts):
+        runs = np.array(cut.runs, dtype=np.int32)[places[:, column]]
+        lows[:, column], highs[:, column] = runs.T
     spread = variance(noise_scale(Fraction(1), epsilon))
     return NoisyTree(np.full(boxes, -1, dtype=np.int64), lows, highs, noisy, np.full(boxes, spread))
 
