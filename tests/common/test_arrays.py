@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
 
 import numpy as np
@@ -26,4 +27,5 @@ def test_columns_make_a_table_and_the_other_way_round(rows: int, columns: int) -
 
 @pytest.mark.parametrize("sizes", [(), (3,), (2, 3), (1, 4, 1, 2), (3, 0, 2), (1,) * 70 + (2, 3)])
 def test_all_places_are_those_of_nested_loops(sizes: tuple[int, ...]) -> None:
-    assert [tuple(row) for row in all_places(sizes).tolist()] == list(product(*map(range, sizes)))
+    expected = np.array(list(product(*map(range, sizes))), dtype=np.int64).reshape(math.prod(sizes), len(sizes))
+    assert [column.tolist() for column in all_places(sizes)] == expected.T.tolist()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from itertools import pairwise
 from typing import Any
 
@@ -137,9 +137,9 @@ def entropy(counts: list[float]) -> float:
 
 
 def weights_of(rows: list[Row]) -> list[float]:
-    found: Counter[int] = Counter()
+    found: dict[int, float] = defaultdict(float)
     for _, kind, weight in rows:
-        found[kind] += weight  # type: ignore[assignment]
+        found[kind] += weight
     return [found[kind] for kind in range(2)]
 
 

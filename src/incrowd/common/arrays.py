@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,14 +45,12 @@ def one_by_one(table: Codes) -> list[Codes]:
     return list(columns)
 
 
-def all_places(sizes: Sequence[int]) -> Ints:
-    """Return every combination of places in lists of these sizes, one a row, the last list changing fastest.
+def all_places(sizes: Sequence[int]) -> Iterator[Ints]:
+    """Yield, for each of some lists, the place in it that every combination of places has; the last changes fastest.
 
-    NumPy's own ways end at 32 lists.
+    NumPy's own ways end at 32 lists, and hold all of them at once.
     """
-    rows = math.prod(sizes)
-    places, inner = np.empty((rows, len(sizes)), dtype=np.int64), rows
-    for column, size in enumerate(sizes):
+    rows = inner = math.prod(sizes)
+    for size in sizes:
         inner //= max(size, 1)
-        places[:, column] = np.tile(np.repeat(np.arange(size), inner), rows // max(size * inner, 1))
-    return places
+        yield np.tile(np.repeat(np.arange(size), inner), rows // max(size * inner, 1))

@@ -243,7 +243,8 @@ def _classes(
             f"the sensitive columns have {number:,} combinations of values, each of which would be counted.  "
             "Hint: make some of them quasi-identifiers."
         )
-    class_codes = (all_places(sizes) + np.array(starts, dtype=np.int64)).astype(np.int32)
+    places = zip(all_places(sizes), starts, strict=True)
+    class_codes = side_by_side([place + start for place, start in places], number)
     classes = np.zeros(tuples, dtype=np.int64)
     for name, start, size in zip(sensitive, starts, sizes, strict=True):
         classes = classes * size + codes[name] - start

@@ -365,7 +365,7 @@ class PrivateTable:
             node_of.append(np.searchsorted(nodes, public.nodes[level])[codes][self._tally.column(name)])
         sizes = [len(column) for column in shown]
         require_room(math.prod(sizes))
-        groups = pl.DataFrame([column.gather(place) for column, place in zip(shown, all_places(sizes).T, strict=True)])
+        groups = pl.DataFrame([column.gather(place) for column, place in zip(shown, all_places(sizes), strict=True)])
         group_of = np.zeros(len(self._tally), dtype=np.int64)
         for own, size in zip(node_of, sizes, strict=True):
             group_of = group_of * size + own

@@ -170,11 +170,9 @@ def leaf_counts(people: People, cuts: Sequence[Cut], *, epsilon: Fraction, rng: 
         key * people.class_count + people.classes, weights=people.counts, minlength=boxes * people.class_count
     )
     noisy = noisy_counts(rng, counts.astype(np.int64).reshape(boxes, people.class_count), epsilon=epsilon)
-    places = all_places(sizes)
     lows, highs = np.empty((2, boxes, len(cuts)), dtype=np.int32)
-    for column, cut in enumerate(cuts):
-        runs = np.array(cut.runs, dtype=np.int32)[places[:, column]]
-        lows[:, column], highs[:, column] = runs.T
+    for column, (cut, places) in enumerate(zip(cuts, all_places(sizes), strict=True)):
+        lows[:, column], highs[:, column] = np.array(cut.runs, dtype=np.int32)[places].T
     spread = variance(noise_scale(Fraction(1), epsilon))
     return NoisyTree(np.full(boxes, -1, dtype=np.int64), lows, highs, noisy, np.full(boxes, spread))
 
