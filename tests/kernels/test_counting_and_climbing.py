@@ -1,0 +1,91 @@
+"""Loops that methods go by, each against plain Python or NumPy, with rows enough for several threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from incrowd.common.threads import using
+from incrowd.kernels.climbing import Steps, add_up_climbed, climb, number_rows
+from incrowd.kernels.keys import count_moved
+
+ROWS = 20_000
+THREADS = (1, 2, 5)
+
+
+@pytest.mark.parametrize("threads", THREADS)
+def test_rows_that_have_a_wanted_key_after_a_move(threads: int) -> None:
+    """Every row that is left out changes a count: all of them have a wanted key in one of the moves."""
+    rng = np.random.default_rng(threads)
+    codes = rng.integers(0, 4, (ROWS, 6)).astype(np.int32)
+    keys, counts = rng.integers(0, 2, ROWS), rng.integers(1, 9, ROWS)
+    steps = [rng.integers(0, 2, 4) for _ in range(6)] + [np.zeros(4, dtype=np.int64)] * 2
+    columns, wanted = [5, 4, 3, 2, 1, 0, 0, 0], np.array([0, 1, 2, 0, 1, 2, 0, 1])
+    with using(threads):
+        found = count_moved(keys, codes, counts, columns, steps, wanted)
+    each = zip(columns, steps, wanted, strict=True)
+    assert found.tolist() == [int(counts[keys + step[codes[:, at]] == key].sum()) for at, step, key in each]
+    assert found[6] + found[7] == counts.sum()
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("by_loss", [True, False])
+def test_each_row_climbs_where_plain_python_says(threads: int, by_loss: bool) -> None:
+    """Losses are few whole numbers, so that many columns tie: the first of them is climbed."""
+    rng = np.random.default_rng(7)
+    sizes, heights = [3, 4, 2], [2, 1, 3]
+    places = [size * (height + 1) for size, height in zip(sizes, heights, strict=True)]
+    above = np.concatenate(
+        [np.repeat([*range(1, height + 1), -1], size) for size, height in zip(sizes, heights, strict=True)]
+    ).astype(np.int32)
+    steps = Steps(
+        offsets=np.cumsum([0, *places])[:-1],
+        sizes=np.array(sizes),
+        above=above,
+        node=rng.integers(0, 99, sum(places)).astype(np.int32),
+        loss=rng.integers(0, 3, sum(places)).astype(float),
+        climbed=rng.random(sum(places)),
+        left=rng.integers(0, 3, sum(heights) + 3).astype(float),
+        left_offsets=np.cumsum([0, *(height + 1 for height in heights)])[:-1],
+    )
+    codes = np.stack([rng.integers(0, size, ROWS) for size in sizes], axis=1).astype(np.int32)
+    levels = np.stack([rng.integers(0, height + 1, ROWS) for height in heights], axis=1).astype(np.int32)
+    nodes = np.zeros_like(levels)
+    chosen = np.flatnonzero(rng.random(ROWS) < 0.9)
+    expected, expected_nodes, stuck = levels.copy(), nodes.copy(), np.zeros(ROWS, dtype=bool)
+    for row in chosen.tolist():
+        worth: dict[int, float] = {}
+        for at in range(3):
+            place = int(steps.offsets[at]) + int(levels[row, at]) * sizes[at] + int(codes[row, at])
+            if above[place] >= 0:
+                following = int(steps.offsets[at]) + int(above[place]) * sizes[at] + int(codes[row, at])
+                by_level = steps.left[steps.left_offsets[at] + levels[row, at]]
+                worth[at] = float(steps.loss[place] - steps.loss[following] if by_loss else by_level)
+        stuck[row] = not worth
+        if worth:
+            best = min(worth, key=lambda at: (-worth[at], at))
+            expected[row, best] += 1
+            place = int(steps.offsets[best]) + int(expected[row, best]) * sizes[best] + int(codes[row, best])
+            expected_nodes[row, best] = steps.node[place]
+    with using(threads):
+        at_top = climb(codes, levels, nodes, chosen, steps, by_loss=by_loss)
+        climbed = add_up_climbed(codes, levels, steps)
+    assert at_top.tolist() == stuck.tolist()
+    assert levels.tolist() == expected.tolist()
+    assert nodes.tolist() == expected_nodes.tolist()
+    where = steps.offsets + levels * steps.sizes + codes
+    np.testing.assert_allclose(climbed, steps.climbed[where].sum(axis=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("values", [0, 2])
+def test_rows_are_numbered_as_they_are_first_met(threads: int, values: int) -> None:
+    rng = np.random.default_rng(8)
+    one = rng.integers(0, 6, (2 * ROWS, 5)).astype(np.int32)
+    other = rng.integers(0, 2, (2 * ROWS, values)).astype(np.int32)
+    with using(threads):
+        numbers, distinct = number_rows(one, other)
+    met: dict[tuple[int, ...], int] = {}
+    expected = [met.setdefault(tuple(row), len(met)) for row in np.hstack([one, other]).tolist()]
+    assert numbers.tolist() == expected
+    assert distinct == len(met)
