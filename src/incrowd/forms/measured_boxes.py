@@ -22,6 +22,7 @@ from incrowd.core.query import Query, matching_codes
 from incrowd.core.schema import Schema
 from incrowd.core.tally import group_tuples
 from incrowd.dp.boxes.consistency import SumsOfLeaves, pooled_variances
+from incrowd.dp.boxes.flat_boxes import FlatBoxes, added_up
 from incrowd.dp.boxes.noisy_tree import NoisyTree
 from incrowd.dp.boxes.spreading import Spreading
 from incrowd.dp.marginals.told_variance import ColumnNoise
@@ -107,10 +108,12 @@ class MeasuredBoxes:
         """Return an answer, the variance of its noise, and how wrong it is if rows were spread by tossing coins."""
         if self.spreading is not None:
             return self._parts_of_margins(self.spreading, asked)
+        if self._flat is not None:
+            return self._flat.parts(self._by_column(asked), self._classes(asked))
         shares, classes = self._shares(asked)
         leaves = self._leaves[shares[self._leaves] > 0]
         parts, counts = shares[leaves], self.tree.estimates[leaves][:, classes].sum(axis=1)
-        center = _added_up(parts, counts)
+        center = added_up(parts, counts)
         if self.from_model:
             return self._parts_of_model(center, asked)
         each = self._sums.variances(shares[:, None])[0]
@@ -250,7 +253,7 @@ class MeasuredBoxes:
     def _parts_of_margins(self, spreading: Spreading, asked: Mapping[str, Bools]) -> tuple[float, float, float]:
         """Return the same where single columns and pairs tell how rows are spread."""
         classes = self._classes(asked)
-        by_column = {self.columns.index(name): matches for name, matches in asked.items() if name in self.schema.quasi}
+        by_column = self._by_column(asked)
         center = spreading.count(by_column, classes)
         noise = [spreading.noise(column, matches) for column, matches in by_column.items()]
         shares = [spreading.share_of_rows(column, matches) for column, matches in by_column.items()]
@@ -268,6 +271,13 @@ class MeasuredBoxes:
         """The variance of all rows of one class."""
         shares = np.ones((len(self.tree.parents), 1))
         return float(self._sums.variances(shares)[0])
+
+    def _by_column(self, asked: Mapping[str, Bools]) -> dict[int, Bools]:
+        return {self.columns.index(name): matches for name, matches in asked.items() if name in self.schema.quasi}
+
+    @cached_property
+    def _flat(self) -> FlatBoxes | None:
+        return FlatBoxes.of(self.tree)
 
     @cached_property
     def _sums(self) -> SumsOfLeaves:
@@ -576,15 +586,6 @@ def _read_places(written: pl.Series, schema: Schema, trees: Mapping[str, Tree]) 
     if (lows >= highs).any() or (highs > [trees[name].size for name in sorted(schema.quasi)]).any():
         raise SourceError(_TORN)
     return lows, highs
-
-
-def _added_up(shares: Floats, counts: Floats) -> float:
-    """Return the sum of products, the same however boxes are divided into lines: counts of equal shares come first.
-
-    Counts are whole parts of one person, so that these sums are exact.
-    """
-    each, place = np.unique(shares, return_inverse=True)
-    return math.fsum(each * np.bincount(place, weights=counts, minlength=len(each)))
 
 
 def _of_model(count: float, total: float) -> float:

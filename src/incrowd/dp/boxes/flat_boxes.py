@@ -1,0 +1,81 @@
+"""Boxes that were counted one by one, none inside of another: answers from the runs that they have.
+
+A question is about the same share of all boxes that have the same runs in its columns. So these are added up first, and
+kept: many questions are about the same columns, and most columns have one run where few specializations were made.
+Cost: for each set of columns one pass over the boxes, for each question the combinations of their runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from incrowd.common.arrays import Bools, Floats, Ints
+from incrowd.dp.boxes.box_runs import BoxRuns, ColumnRuns
+from incrowd.dp.boxes.noisy_tree import NoisyTree
+
+
+@dataclass(frozen=True, eq=False)
+class FlatBoxes:
+    """Boxes by their runs: the estimate of each class, and last the number of boxes."""
+
+    divided: BoxRuns
+    """Columns with several runs."""
+    whole: Mapping[int, tuple[int, int]]
+    """The run of each other column."""
+    places: Mapping[int, int]
+    """Where a column is among those with several runs."""
+    variance: float
+    """That of each count."""
+
+    @classmethod
+    def of(cls, tree: NoisyTree) -> FlatBoxes | None:
+        """Look at some boxes; return None if there are some inside of others, or counts with different noise."""
+        same = len(tree.variances) > 0 and bool((tree.variances == tree.variances[0]).all())
+        if not same or np.isinf(tree.variances[0]) or (tree.parents >= 0).any():
+            return None
+        columns: list[ColumnRuns] = []
+        whole, places = {}, {}
+        for column in range(tree.lows.shape[1]):
+            lows, highs = tree.lows[:, column], tree.highs[:, column]
+            if (lows == lows[0]).all() and (highs == highs[0]).all():
+                whole[column] = int(lows[0]), int(highs[0])
+            else:
+                places[column] = len(columns)
+                columns.append(ColumnRuns.of(lows, highs))
+        rows = np.column_stack([tree.estimates, np.ones(len(tree.parents))])
+        return cls(BoxRuns(tuple(columns), rows), whole, places, float(tree.variances[0]))
+
+    def parts(self, asked: Mapping[int, Bools], classes: Bools) -> tuple[float, float, float]:
+        """Return an answer, the variance of its noise, and how wrong it is if rows were spread by tossing coins."""
+        columns = tuple(sorted(self.places[column] for column in asked if column in self.places))
+        lines, rows = self.divided.together(columns, classes=True)
+        shares = np.ones(len(lines))
+        for column, matches in asked.items():
+            if column in self.whole:
+                low, high = self.whole[column]
+                shares *= matches[low:high].sum() / (high - low)
+            else:
+                place = self.places[column]
+                shares *= _share_of_runs(self.divided.columns[place], matches)[lines[:, columns.index(place)]]
+        counts, boxes = rows[:, :-1][:, classes].sum(axis=1), rows[:, -1]
+        variance = math.fsum((shares**2 * boxes).tolist()) * self.variance * int(classes.sum())
+        spread = math.fsum((np.sqrt(shares * (1 - shares)) * counts).tolist())
+        return added_up(shares, counts), variance, max(0.0, spread)
+
+
+def _share_of_runs(runs: ColumnRuns, matches: Bools) -> Floats:
+    before: Ints = np.concatenate(([0], np.cumsum(matches)))
+    return np.asarray((before[runs.highs] - before[runs.lows]) / (runs.highs - runs.lows))
+
+
+def added_up(shares: Floats, counts: Floats) -> float:
+    """Return the sum of products, the same however boxes are divided into lines: counts of equal shares come first.
+
+    Counts are whole parts of one person, so that these sums are exact.
+    """
+    each, place = np.unique(shares, return_inverse=True)
+    return math.fsum(each * np.bincount(place, weights=counts, minlength=len(each)))
