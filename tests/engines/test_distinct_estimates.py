@@ -46,9 +46,11 @@ def test_batches_give_what_the_whole_gives() -> None:
 @pytest.mark.spark
 def test_levels_of_columns_on_spark(spark: SparkSession) -> None:
     """A column of 300 codes at levels of 1, 10 and all of them together, beside one of 40 codes."""
+    from incrowd.engines.spark.arrow_batches import to_spark
+
     rng = np.random.default_rng(2)
     codes = np.column_stack([rng.integers(0, 300, 30_000), rng.integers(0, 40, 30_000)])
-    frame = spark.createDataFrame(codes.tolist(), "a int, b int").repartition(3)
+    frame = to_spark(spark, pl.DataFrame(codes.astype(np.int32), schema=["a", "b"])).repartition(3)
     levels = [np.arange(300), np.arange(300) // 10 * 10, np.zeros(300, dtype=np.int64)]
     numbers = [[words(300, 3)[shown] for shown in levels], [words(40, 4)]]
     asked = [(0, 0), (1, 0), (2, 0)]
