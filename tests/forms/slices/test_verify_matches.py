@@ -159,11 +159,33 @@ def test_the_bound_at_the_worst_guess_itself(case: Case, at_once: int) -> None:
     check_each(case, None, at_once)
 
 
-@given(cases() | overlapping_cases(), st.sampled_from(ELLS), st.integers(1, 5), st.integers(1, 3))
+@settings(max_examples=40)
+@given(cases() | overlapping_cases(), st.sampled_from(ELLS), st.integers(1, 5), st.sampled_from([1, 3, 50]))
 def test_blocks_and_portions_change_nothing(case: Case, l: Fraction, most_pairs: int, at_once: int) -> None:
     few = {"_PEOPLE_AT_FIRST": max(at_once - 1, 1), "_PEOPLE_AT_ONCE": at_once}
     with patch.multiple(written_matches, **few):
         check(verify_matches(case.slices, written(case), l, most_pairs=most_pairs), naive(case), l)
+
+
+def test_many_buckets_are_no_reason_to_look_at_people_one_by_one() -> None:
+    """More buckets than pairs may be held: each of 900 people is in one of them, and few looks are enough."""
+    rows, l = 900, Fraction(2)
+    frame = pl.DataFrame({"id": range(rows), "other": [place // 2 for place in range(rows)], "ill": ["a", "b"] * 450})
+    tally = tally_of(frame, ["ill"])
+    slices = slice_tally(tally, [["id"], ["other"], ["ill"]], ("ill",))
+    pairs = tally.codes[:, tally.columns.index("other")].astype(np.int64)
+    buckets = Buckets(np.arange(rows), tally.counts, pairs - pairs.min())
+    looks = []
+
+    def look(*asked: Any) -> Any:
+        looks.append(len(asked[0]))
+        return written_matches.match_people(*asked)
+
+    all_of_them = {"MOST_PAIRS": 100, "match_people": look}
+    with patch.multiple(module, **all_of_them), patch.object(module._Judge, "nothing_worse", False):
+        found = verify_matches(slices, permute_columns(np.random.default_rng(1), buckets, 3), l)
+    assert found == Verdict(holds=True, worst=0.5)
+    assert len(looks) < 10
 
 
 @settings(max_examples=8)

@@ -2,8 +2,9 @@
 
 Methods judge their buckets with `diversity`; this is the second opinion, and shares no search with it. It starts from
 the written rows, column by column. Buckets and people are two lists of owners of column parts, and a join of the two,
-column after column, finds who matches which bucket: each pair of a bucket and of what some people have in common so far
-goes through the shorter of two lists of parts and looks them up in the longer. Then
+column after column, finds who matches which bucket. The buckets that have a part of the first column are looked up; then
+each pair of a bucket and of what some people have in common so far goes through the shorter of two lists of parts, and
+looks them up in the longer. Then
 
     p(t,s) = Σ f(t,B) · D(t,B)[s] / Σ f(t,B),    f(t,B) = Π over columns of the share of B's rows that fit t
 
@@ -50,7 +51,8 @@ from incrowd.forms.slices.written_matches import (
 )
 
 MOST_PAIRS = 1 << 20
-"""So many pairs, or sums per sensitive value, are held at once."""
+"""So many pairs, or sums per sensitive value, are held at once; as many as buckets where these are more, since somebody
+may match all of them."""
 _EPSILON = 2.0**-52
 _CROWDED = 64
 """Where many people match the same entries, matrices are multiplied: so many steps cost less than sorting a number."""
@@ -67,11 +69,12 @@ class Verdict:
 
 
 def verify_matches(
-    slices: Slices, written: Permuted, l: Fraction, *, counts: Counts | None = None, most_pairs: int = MOST_PAIRS
+    slices: Slices, written: Permuted, l: Fraction, *, counts: Counts | None = None, most_pairs: int | None = None
 ) -> Verdict:
     """Return whether nobody's sensitive value is guessed with more than 1/l from the written rows, and the worst guess.
 
-    A written row stands for `counts` rows, or for itself. `most_pairs` bounds the memory, and changes nothing else.
+    A written row stands for `counts` rows, or for itself. `most_pairs` bounds the memory, and changes nothing else:
+    by default, one for each bucket where that is more than `MOST_PAIRS`.
     """
     if not slices.secrets or not len(written.bucket_of):
         return Verdict(holds=True, worst=0.0)
@@ -91,7 +94,8 @@ def verify_matches(
     varying = [place for place, column in enumerate(columns) if column.entries.kinds > 1]
     varying.sort(key=lambda place: len(columns[place].rows) / columns[place].entries.kinds)
     people = distinct_people(slices.known, varying)
-    judge = _Judge(columns, secrets, varying, l, most_pairs)
+    most = max(MOST_PAIRS, len(columns[0].sizes)) if most_pairs is None else most_pairs
+    judge = _Judge(columns, secrets, varying, l, most)
     for block in blocks(people):
         judge.look_at(block)
         if judge.nothing_worse:

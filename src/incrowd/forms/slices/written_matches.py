@@ -49,6 +49,24 @@ class _Lists:
         slots[self.keys] = np.arange(len(self.parts), dtype=np.int32)
         return slots
 
+    @cached_property
+    def _by_part(self) -> tuple[Ints, Ints]:
+        """All entries in the order of their parts, and where each part begins there."""
+        number = max(len(self.parts), 1)
+        # Different numbers are sorted several times as fast as equal ones that have to keep their order.
+        order = np.sort(self.parts * number + np.arange(len(self.parts))) % number
+        return order, starts_of(self.parts, self.kinds)
+
+    def having(self, parts: Ints) -> tuple[Ints, Ints]:
+        """Return where each part begins in `entries_having`, and how many entries have it."""
+        starts = self._by_part[1]
+        return starts[parts], starts[parts + 1] - starts[parts]
+
+    def entries_having(self, places: Ints) -> tuple[Ints, Ints]:
+        """Return the entries at some places in the order of their parts, and their owners."""
+        entries = self._by_part[0][places]
+        return entries, self.keys[entries] // self.kinds
+
     def find(self, owners: Ints, parts: Ints) -> Ints:
         """Return the entry of each owner that has this part, or -1."""
         wanted = owners * self.kinds + parts
@@ -198,16 +216,33 @@ def match_people(people: Codes, columns: Sequence[Column], varying: Sequence[int
     A pair is a bucket and a *prefix*: what one or more of the people have in the columns so far. Degrees are products
     of shares, kept as a number near 1 and a power of two, since they may be far below the smallest float.
     """
-    bucket = np.arange(len(columns[0].sizes))
-    prefix, degree, power = np.zeros_like(bucket), np.ones(len(bucket)), np.zeros(len(bucket), dtype=np.int64)
-    prefix_of = np.zeros(len(people), dtype=np.int64)
-    for place in varying:
+    buckets = len(columns[0].sizes)
+    if not varying:
+        everywhere = np.arange(buckets)
+        return _by_person(people, np.zeros_like(everywhere), everywhere, np.ones(buckets), np.zeros_like(everywhere))
+    first, *others = varying
+
+    def too_many(pairs: int, prefixes: _Lists) -> bool:
+        return (
+            pairs > most_pairs and len(prefixes.parts) > 1
+        )  # fewer people have no fewer pairs where all have the same
+
+    # The buckets of the first part are looked up: there may be many more buckets than have it.
+    entries = columns[first].entries
+    prefixes, prefix_of = _lengthen(np.zeros(len(people), dtype=np.int64), people[:, first], entries.kinds)
+    starts, lengths = entries.having(prefixes.parts)
+    if too_many(int(lengths.sum()), prefixes):
+        return None
+    prefix, places = spread(starts, lengths)
+    entry, bucket = entries.entries_having(places)
+    degree, power = np.frexp(columns[first].shares[entry])
+    for place in others:
         column = columns[place]
-        longer, prefix_of = _lengthen(prefix_of, people[:, place], column.entries.kinds)
-        fewest = int(np.minimum(longer.lengths[prefix], column.entries.lengths[bucket]).sum())
-        if fewest > most_pairs and len(people) > 1:
+        prefixes, prefix_of = _lengthen(prefix_of, people[:, place], column.entries.kinds)
+        fewest = int(np.minimum(prefixes.lengths[prefix], column.entries.lengths[bucket]).sum())
+        if too_many(fewest, prefixes):
             return None
-        pair, prefix, entry = _common(longer, column.entries, prefix, bucket)
+        pair, prefix, entry = _common(prefixes, column.entries, prefix, bucket)
         bucket = bucket[pair]
         degree, more = np.frexp(degree[pair] * column.shares[entry])
         power = power[pair] + more
