@@ -2,9 +2,9 @@
 
 Methods judge their buckets with `diversity`; this is the second opinion, and shares no search with it. It starts from
 the written rows, column by column. Buckets and people are two lists of owners of column parts, and a join of the two,
-column after column, finds who matches which bucket. The buckets that have a part of the first column are looked up; then
-each pair of a bucket and of what some people have in common so far goes through the shorter of two lists of parts, and
-looks them up in the longer. Then
+column after column, finds who matches which bucket. The buckets that have a part of the first column are looked up.
+After that, each pair of a bucket and of what some people have in common so far goes through the shorter of two lists of
+parts, and looks them up in the longer. Then
 
     p(t,s) = Σ f(t,B) · D(t,B)[s] / Σ f(t,B),    f(t,B) = Π over columns of the share of B's rows that fit t
 
