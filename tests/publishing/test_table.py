@@ -112,6 +112,17 @@ def test_what_is_no_table_is_refused_and_what_is_one_is_told(given: Any) -> None
         ic.read(given, quasi=["age"])
 
 
+def test_what_is_open_already_is_refused_with_what_to_give() -> None:
+    table = ic.read(PEOPLE, **ROLES)
+    with pytest.raises(SourceError, match=r"incrowd's own Table, .*Hint: give what it was read from"):
+        ic.read(table, **ROLES)
+    release = ic.publish(table, ic.KAnonymity(1))
+    with pytest.raises(SourceError, match=r"incrowd's own Table, "):
+        ic.audit(release, original=table)
+    with pytest.raises(SourceError, match=r"incrowd's own Release, .*Hint: give its `data`"):
+        ic.read(release, **ROLES)
+
+
 # --- the population ---
 
 

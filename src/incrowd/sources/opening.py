@@ -88,6 +88,12 @@ def _refuse_what_is_no_table(location: Location, kinds: Sequence[Source], *, enc
     if location.scheme:
         accepted = "; ".join(kind.accepts for kind in kinds if kind.schemes)
         raise SourceError(f"'{location.scheme}://' cannot be opened.  Hint: give {accepted}; or the path of a file.")
+    if location.path is None and type(location.given).__module__.partition(".")[0] == "incrowd":
+        own, what = (
+            type(location.given),
+            "its `data`" if hasattr(type(location.given), "data") else "what it was read from",
+        )
+        raise SourceError(f"this is incrowd's own {own.__name__}, and not a file or a frame.  Hint: give {what}.")
     if location.path is None:
         accepted = "; ".join(kind.accepts for kind in kinds)
         raise SourceError(
