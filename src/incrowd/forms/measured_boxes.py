@@ -108,8 +108,9 @@ class MeasuredBoxes:
         """Return an answer, the variance of its noise, and how wrong it is if rows were spread by tossing coins."""
         if self.spreading is not None:
             return self._parts_of_margins(self.spreading, asked)
-        if self._flat is not None:
-            return self._flat.parts(self._by_column(asked), self._classes(asked))
+        by_column = self._by_column(asked)
+        if self._flat is not None and self._flat.pays(by_column):
+            return self._flat.parts(by_column, self._classes(asked))
         shares, classes = self._shares(asked)
         leaves = self._leaves[shares[self._leaves] > 0]
         parts, counts = shares[leaves], self.tree.estimates[leaves][:, classes].sum(axis=1)
@@ -124,6 +125,7 @@ class MeasuredBoxes:
         """Return the same for many questions, one a line; where boxes are single values, in one pass over them."""
         boxes = self.tree
         if not self.from_model or boxes.margins is not None or not self._single_values:
+            _ = self._flat  # before threads ask for it, each for itself
             steps = len(questions) * len(boxes.parents)
             return np.array(do_together([partial(self.parts, asked) for asked in questions], steps=steps))
         box, kind = np.nonzero(boxes.noisy)

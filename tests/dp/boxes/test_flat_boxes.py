@@ -72,3 +72,11 @@ def test_boxes_inside_of_others_or_with_different_noise_are_not_flat() -> None:
     assert FlatBoxes.of(NoisyTree(tree.parents, *boxes, np.full(3, np.inf))) is None
     empty = boxes_of(np.random.default_rng(1), classes=1, boxes=0)
     assert FlatBoxes.of(empty) is None
+
+
+def test_it_pays_where_there_are_fewer_combinations_than_boxes() -> None:
+    lows = np.array([[one, two] for one in range(10) for two in range(3)], dtype=np.int32)
+    tree = NoisyTree(np.full(30, -1), lows, lows + 1, np.ones((30, 1), dtype=np.int64), np.ones(30))
+    flat = FlatBoxes.of(tree)
+    assert flat is not None
+    assert [flat.pays(asked) for asked in ((), (0,), (1,), (0, 1))] == [True, True, True, False]

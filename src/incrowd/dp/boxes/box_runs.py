@@ -25,14 +25,14 @@ class ColumnRuns:
 
     lows: Ints
     highs: Ints
-    of_box: Ints
+    of_box: Codes
 
     @classmethod
     def of(cls, lows: Codes, highs: Codes) -> ColumnRuns:
         """Find the different runs of some boxes."""
         room = int(highs.max(initial=0)) + 1
         of_box, first = number_keys(lows.astype(np.int64) * room + highs, room * room)
-        return cls(lows[first].astype(np.int64), highs[first].astype(np.int64), of_box)
+        return cls(lows[first].astype(np.int64), highs[first].astype(np.int64), of_box.astype(np.int32))
 
     def __len__(self) -> int:
         return len(self.lows)

@@ -1,14 +1,15 @@
 """Boxes that were counted one by one, none inside of another: answers from the runs that they have.
 
 A question is about the same share of all boxes that have the same runs in its columns. So these are added up first, and
-kept: many questions are about the same columns, and most columns have one run where few specializations were made.
-Cost: for each set of columns one pass over the boxes, for each question the combinations of their runs.
+kept where they are few: many questions are about the same columns, and most columns have one run where few
+specializations were made. Cost: one pass over the boxes for each set of columns, or for each question where too much
+would be kept (`box_runs.py`); and for each question the combinations of their runs.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +34,10 @@ class FlatBoxes:
 
     @classmethod
     def of(cls, tree: NoisyTree) -> FlatBoxes | None:
-        """Look at some boxes; return None if there are some inside of others, or counts with different noise."""
+        """Look at some boxes; return None if there are none, some inside of others, or counts with different noise.
+
+        Where nothing was counted, noise is infinite, and it is None, too.
+        """
         same = len(tree.variances) > 0 and bool((tree.variances == tree.variances[0]).all())
         if not same or np.isinf(tree.variances[0]) or (tree.parents >= 0).any():
             return None
@@ -48,6 +52,11 @@ class FlatBoxes:
                 columns.append(ColumnRuns.of(lows, highs))
         rows = np.column_stack([tree.estimates, np.ones(len(tree.parents))])
         return cls(BoxRuns(tuple(columns), rows), whole, places, float(tree.variances[0]))
+
+    def pays(self, asked: Iterable[int]) -> bool:
+        """Whether boxes have few combinations of runs in some columns: else there is nothing to add up first."""
+        runs = (len(self.divided.columns[self.places[column]]) for column in asked if column in self.places)
+        return 2 * math.prod(runs) <= len(self.divided.rows)
 
     def parts(self, asked: Mapping[int, Bools], classes: Bools) -> tuple[float, float, float]:
         """Return an answer, the variance of its noise, and how wrong it is if rows were spread by tossing coins."""

@@ -19,7 +19,8 @@ decide where they are clear of their own rounding; the few others are added up a
 Cost: sorting the written rows once for each column and the people once, then about 100 ns for each pair of a bucket and
 a combination of the first parts of some people that fit each other: at worst people times buckets, mostly few each,
 since the most selective column comes first. People are looked at in blocks that are halved when they match too much, so
-that one or two hundred million bytes are held beside the table; one person has at most one pair per bucket.
+that one or two hundred million bytes are held beside the table, or some 250 for each bucket where that is more: one
+person may match every bucket.
 """
 
 from __future__ import annotations
