@@ -30,9 +30,10 @@ struct Table {
   }
 };
 
-template <class T> T sum_at(const T *numbers, const i64 *first_key, const i32 *row, i64 columns) {
-  T sum = 0;
-  for (i64 column = 0; column < columns; ++column) sum += numbers[first_key[column] + row[column]];
+// Keys are random numbers of 64 bits, and their sums go round: unsigned numbers may do that.
+template <class Sum, class T> Sum sum_at(const T *numbers, const i64 *first_key, const i32 *row, i64 columns) {
+  Sum sum = 0;
+  for (i64 column = 0; column < columns; ++column) sum += static_cast<Sum>(numbers[first_key[column] + row[column]]);
   return sum;
 }
 
@@ -62,9 +63,9 @@ class Keys {
   }
   i64 operator[](i64 row) const {
     const i32 *own = codes_[row];
-    i64 sum = 0;
-    for (i64 place = 0; place < number_; ++place) sum += keys_[first_[place] + own[columns_[place]]];
-    return sum;
+    u64 sum = 0;
+    for (i64 place = 0; place < number_; ++place) sum += static_cast<u64>(keys_[first_[place] + own[columns_[place]]]);
+    return static_cast<i64>(sum);
   }
 
  private:
@@ -190,9 +191,10 @@ static i64 count_groups(
   i64 groups = 0;
   for (i64 row = 0; row < codes.rows; ++row) {
     const i64 before = groups;
-    const i64 group = table.find(places, sum_at(keys.data, first_key.data, codes[row], codes.columns), groups);
+    const u64 key = sum_at<u64>(keys.data, first_key.data, codes[row], codes.columns);
+    const i64 group = table.find(places, static_cast<i64>(key), groups);
     if (groups > before) {
-      totals[group] = sum_at(scores.data, first_key.data, codes[row], codes.columns);
+      totals[group] = sum_at<f64>(scores.data, first_key.data, codes[row], codes.columns);
       sizes[group] = 0;
     }
     group_of[row] = group;
@@ -212,9 +214,9 @@ static i64 merge_rows(
   const Slots places(codes.rows);
   i64 groups = 0;
   for (i64 row = 0; row < codes.rows; ++row) {
-    const i64 key = sum_at(keys.data, first_key.data, codes[row], codes.columns) +
-                    sum_at(keys.data, first_key.data + codes.columns, sensitive[row], sensitive.columns);
-    const i64 before = groups, group = table.find(places, key, groups);
+    const u64 key = sum_at<u64>(keys.data, first_key.data, codes[row], codes.columns) +
+                    sum_at<u64>(keys.data, first_key.data + codes.columns, sensitive[row], sensitive.columns);
+    const i64 before = groups, group = table.find(places, static_cast<i64>(key), groups);
     if (groups > before) {
       members[group] = row;
       totals[group] = 0;
