@@ -88,17 +88,13 @@ def _refuse_what_is_no_table(location: Location, kinds: Sequence[Source], *, enc
     if location.scheme:
         accepted = "; ".join(kind.accepts for kind in kinds if kind.schemes)
         raise SourceError(f"'{location.scheme}://' cannot be opened.  Hint: give {accepted}; or the path of a file.")
-    if location.path is None and type(location.given).__module__.partition(".")[0] == "incrowd":
-        own, what = (
-            type(location.given),
-            "its `data`" if hasattr(type(location.given), "data") else "what it was read from",
-        )
-        raise SourceError(f"this is incrowd's own {own.__name__}, and not a file or a frame.  Hint: give {what}.")
+    given = type(location.given)
+    if location.path is None and given.__module__.partition(".")[0] == "incrowd":
+        instead = "its `data`" if hasattr(given, "data") else "what it was read from"
+        raise SourceError(f"this is incrowd's own {given.__name__}, and not a file or a frame.  Hint: give {instead}.")
     if location.path is None:
         accepted = "; ".join(kind.accepts for kind in kinds)
-        raise SourceError(
-            f"a {type(location.given).__name__} is not a table that can be opened.  Hint: give one of: {accepted}."
-        )
+        raise SourceError(f"a {given.__name__} is not a table that can be opened.  Hint: give one of: {accepted}.")
     kind = kind_of(_longer_head(location.path)) if location.path.is_file() else None
     if kind and not (encoded and "binary" in kind):
         raise SourceError(f"{location.path}: the file is {kind}")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from incrowd.common.arrays import Bools, Floats, Ints
+from incrowd.common.arrays import Bools, Floats
 from incrowd.dp.boxes.box_runs import BoxRuns, ColumnRuns
 from incrowd.dp.boxes.noisy_tree import NoisyTree
 
@@ -68,17 +68,13 @@ class FlatBoxes:
                 low, high = self.whole[column]
                 shares *= matches[low:high].sum() / (high - low)
             else:
-                place = self.places[column]
-                shares *= _share_of_runs(self.divided.columns[place], matches)[lines[:, columns.index(place)]]
+                runs = self.divided.columns[self.places[column]]
+                part = runs.inside(matches.astype(np.float64)) / (runs.highs - runs.lows)
+                shares *= part[lines[:, columns.index(self.places[column])]]
         counts, boxes = rows[:, :-1][:, classes].sum(axis=1), rows[:, -1]
         variance = math.fsum((shares**2 * boxes).tolist()) * self.variance * int(classes.sum())
         spread = math.fsum((np.sqrt(shares * (1 - shares)) * counts).tolist())
         return added_up(shares, counts), variance, max(0.0, spread)
-
-
-def _share_of_runs(runs: ColumnRuns, matches: Bools) -> Floats:
-    before: Ints = np.concatenate(([0], np.cumsum(matches)))
-    return np.asarray((before[runs.highs] - before[runs.lows]) / (runs.highs - runs.lows))
 
 
 def added_up(shares: Floats, counts: Floats) -> float:
