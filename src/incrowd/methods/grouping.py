@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from incrowd.common.arrays import Codes, Ints
-from incrowd.core.groups import Groups, Histogram, LazyHistograms, own_regions
+from incrowd.core.groups import Groups, Histogram, LazyHistograms, Regions, own_regions
 from incrowd.core.tally import Tally
 
 
@@ -27,28 +27,31 @@ class Grouper:
         self._codes = {name: np.ascontiguousarray(tally.column(name)) for name in sensitive}
         self._whole = {name: tally.table_counts(name) for name in sensitive}
 
-    def groups(self, group_of: Ints, count: int) -> Groups:
-        """Return the groups `0` to `count - 1`; `group_of[i]` is the group of tuple i."""
-        sorted_tuples: list[Ints] = []
+    def groups(self, group_of: Ints, count: int, tuples: Ints | None = None) -> Groups:
+        """Return the groups `0` to `count - 1`; `group_of[i]` is the group of tuple i, or of the i-th of `tuples`."""
+        sorted_places: list[Ints] = []
 
         def histogram(codes: Codes) -> Histogram:
-            itself = np.arange(len(group_of))
-            if not sorted_tuples:
-                sorted_tuples.extend(self._kernel.sort_by_piece(itself, group_of, count))
-            order, starts = sorted_tuples
-            values = int(codes.max(initial=0)) + 1
-            return Histogram(
-                *self._kernel.count_values(order, starts, np.arange(count), itself, self._tally.counts, codes, values)
-            )
+            if not sorted_places:
+                sorted_places.extend(self._kernel.sort_by_piece(np.arange(len(group_of)), group_of, count))
+            order, starts = sorted_places
+            values, every = int(codes.max(initial=0)) + 1, np.arange(count)
+            members = np.arange(len(group_of)) if tuples is None else tuples
+            counts = self._tally.counts if tuples is None else self._tally.counts[tuples]
+            return Histogram(*self._kernel.count_values(order, starts, every, members, counts, codes, values))
+
+        def regions() -> Regions:
+            codes = self._quasi_codes if tuples is None else self._quasi_codes[tuples]
+            return own_regions(self._quasi, codes, group_of, count)
 
         return Groups(
-            self.sizes(group_of, count),
+            self.sizes(group_of, count, tuples),
             LazyHistograms(self._sensitive, lambda name: histogram(self._codes[name])),
             self._whole,
             self._tally.trees,
             joint=lambda: histogram(self._joint),
             table=self._tally,
-            regions=lambda: own_regions(self._quasi, self._quasi_codes, group_of, count),
+            regions=regions,
         )
 
     @cached_property
@@ -59,10 +62,15 @@ class Grouper:
     def _joint(self) -> Codes:
         return self._tally.joint_codes(self._sensitive)
 
-    def sizes(self, group_of: Ints, count: int) -> Ints:
+    def sizes(self, group_of: Ints, count: int, tuples: Ints | None = None) -> Ints:
         """Return the rows of each group."""
-        return np.bincount(group_of, weights=self._tally.counts, minlength=count).astype(np.int64)
+        return sum_up(group_of, count, self._tally.counts if tuples is None else self._tally.counts[tuples])
 
     def whole(self) -> Groups:
         """Return all rows as one group."""
         return self.groups(np.zeros(len(self._tally), dtype=np.int64), 1)
+
+
+def sum_up(group_of: Ints, count: int, counts: Ints) -> Ints:
+    """Return the rows of each group, where each place has so many."""
+    return np.bincount(group_of, weights=counts, minlength=count).astype(np.int64)

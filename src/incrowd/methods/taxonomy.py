@@ -8,19 +8,19 @@ since it does not depend on the other columns. Cost: levels × values per column
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Codes, Floats, Ints
-from incrowd.common.keys import numbers_to_add
+from incrowd.common.arrays import Codes, Floats, Ints, one_by_one
 from incrowd.core.recoding import Recoding
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.hierarchies.tree import MISSING, Tree
 
 _DIGITS = 9
-_NOBODY = np.iinfo(np.int64).max
+NOBODY = np.iinfo(np.int64).max
+"""The size of the smallest of no groups."""
 
 
 class Taxonomy:
@@ -124,57 +124,33 @@ class Cuts:
     """One cut per quasi-identifier, and the groups of tuples that show the same nodes."""
 
     def __init__(self, tally: Tally, columns: tuple[str, ...], classes: Ints, class_count: int) -> None:
-        from incrowd.kernels import keys
-
-        self._kernel = keys
         self._tally, self._columns = tally, columns
         self.taxonomies = [Taxonomy(tally, name, classes, class_count) for name in columns]
-        self.codes = tally.codes_of(columns)
-        self._numbers = numbers_to_add([len(taxonomy) for taxonomy in self.taxonomies])
+        self.codes = one_by_one(tally.codes_of(columns))
+        """The codes of each column."""
 
-    def keys(self, cuts: Sequence[Ints]) -> Ints:
-        """Return a number for each tuple that tells what it shows: tuples that show the same have the same."""
-        found = np.zeros(len(self.codes), dtype=np.int64)
-        for place, cut in enumerate(cuts):
-            found += self._numbers[place][cut][self.codes[:, place]]
-        return found
-
-    def step(self, place: int, before: Ints, after: Ints) -> Ints:
-        """Return what another cut of one column adds to a tuple's key, for each of the column's codes."""
-        numbers = self._numbers[place]
-        return np.asarray(numbers[after] - numbers[before])
-
-    def moved_keys(self, keys: Ints, place: int, step: Ints) -> Ints:
-        """Return the keys of tuples after a step in one column."""
-        return np.asarray(keys + step[self.codes[:, place]])
-
-    def as_many(self, keys: Ints, steps: Mapping[int, Ints], tuples: Sequence[int]) -> Ints:
-        """Return, for a step in each of some columns, how many rows then show the same as a given tuple."""
-        rows, places = np.array(tuples, dtype=np.int64), list(steps)
-        added = [step[self.codes[row, place]] for row, (place, step) in zip(tuples, steps.items(), strict=True)]
-        wanted = keys[rows] + np.array(added, dtype=np.int64)
-        return self._kernel.count_moved(keys, self.codes, self._tally.counts, places, list(steps.values()), wanted)
-
-    def group(self, keys: Ints) -> tuple[Ints, int]:
-        """Number the groups of tuples with the same keys; return each tuple's group and how many there are."""
-        group_of, groups = self._kernel.number_keys(keys)
-        return group_of, int(groups)
-
-    def split(self, group_of: Ints, place: int, cut: Ints) -> tuple[Ints, int]:
-        """Split groups by what their tuples would show in one column; return the same as `group`."""
-        return self.group(group_of * len(self.taxonomies[place]) + cut[self.codes[:, place]])
+    def __len__(self) -> int:
+        return len(self._tally)
 
     def recode(self, cuts: Sequence[Ints]) -> Recoding:
         """Return the recoding that shows these cuts."""
-        shown = np.stack([cut[self.codes[:, place]] for place, cut in enumerate(cuts)], axis=1)
-        group_of, member = group_tuples(shown.astype(np.int32), [len(taxonomy) for taxonomy in self.taxonomies])
+        shown = np.stack([cut.astype(np.int32)[codes] for cut, codes in zip(cuts, self.codes, strict=True)], axis=1)
+        group_of, member = group_tuples(shown, [len(taxonomy) for taxonomy in self.taxonomies])
         runs = [
-            taxonomy.runs(cut[self.codes[member, place]])
-            for place, (taxonomy, cut) in enumerate(zip(self.taxonomies, cuts, strict=True))
+            taxonomy.runs(cut[codes[member]])
+            for taxonomy, cut, codes in zip(self.taxonomies, cuts, self.codes, strict=True)
         ]
         lows, highs = (np.stack(bounds, axis=1) for bounds in zip(*runs, strict=True))
         everybody = np.arange(len(group_of))
         return Recoding(everybody, self._tally.counts, group_of, self._columns, lows, highs, "level")
+
+
+def number_groups(keys: Ints) -> tuple[Ints, int]:
+    """Number the groups of tuples with the same keys; return each tuple's group and how many there are."""
+    from incrowd.kernels import keys as kernel
+
+    group_of, groups = kernel.number_keys(keys)
+    return group_of, int(groups)
 
 
 def least_elsewhere(sizes: Ints, nodes: Ints, count: int) -> Ints:
@@ -182,15 +158,20 @@ def least_elsewhere(sizes: Ints, nodes: Ints, count: int) -> Ints:
     least = least_within(sizes, nodes, count)
     smallest = int(np.argmin(least))
     others = np.full(count, least[smallest])
-    others[smallest] = np.delete(least, smallest).min(initial=_NOBODY)
+    others[smallest] = np.delete(least, smallest).min(initial=NOBODY)
     return others
 
 
 def least_within(sizes: Ints, nodes: Ints, count: int) -> Ints:
     """Return, for each of `count` nodes, the size of the smallest group that shows it."""
-    least = np.full(count, _NOBODY, dtype=np.int64)
+    least = nobody(count)
     np.minimum.at(least, nodes, sizes)
     return least
+
+
+def nobody(count: int) -> Ints:
+    """Return sizes for nodes that no group shows: larger than any."""
+    return np.full(count, NOBODY, dtype=np.int64)
 
 
 def group_values(group_of: Ints, groups: int, values: Ints) -> Ints:

@@ -2,21 +2,24 @@
 
 Every column has one cut through its hierarchy. A step replaces one node of one cut by its children, in all rows; of the
 steps that keep every model, it is the one with the best score, information gain / (anonymity loss + 1). The gain is
-about a class attribute, the loss is how much smaller the smallest group becomes. Cost: steps × columns × distinct
-tuples; there is at most one step per node of the hierarchies. All nodes of a column are tried in one pass, since a
-tuple is under one of them only.
+about a class attribute, the loss is how much smaller the smallest group becomes. After a step, only groups that it has
+split are looked at again. Cost: columns × distinct tuples under each node that is specialized, which is levels ×
+columns² × distinct tuples; where models look at several groups at once, steps × columns × distinct tuples.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
+from incrowd.common.arrays import Bools, Codes, Ints
 from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
+from incrowd.common.threads import do_together
 from incrowd.core.method import Method, require_possible
 from incrowd.core.model import Model, satisfies_all
 from incrowd.core.recoding import Recoding
@@ -25,7 +28,7 @@ from incrowd.core.tally import Tally
 from incrowd.methods.class_column import classes_of, require_target
 from incrowd.methods.deadline import Deadline
 from incrowd.methods.grouping import Grouper
-from incrowd.methods.taxonomy import Cuts, group_values, least_elsewhere, least_within
+from incrowd.methods.taxonomy import Cuts, Taxonomy, group_values, least_elsewhere, least_within, nobody, number_groups
 
 
 @dataclass(frozen=True)
@@ -65,68 +68,139 @@ class TopDownSpecialization(Method):
         """Specialize until no step is safe. Deterministic: `rng` is not used."""
         grouper = Grouper(tally, tuple(sorted(schema.sensitive)))
         require_possible(require, grouper.whole())
-        search = _Search(Cuts(tally, tuple(sorted(schema.quasi)), *classes_of(tally, schema, self.target)), grouper)
-        search.specialize(require, Deadline(self.max_seconds), progress)
-        return search.space.recode(search.cuts)
+        space = Cuts(tally, tuple(sorted(schema.quasi)), *classes_of(tally, schema, self.target))
+        search = _Search(space, grouper, require)
+        search.specialize(Deadline(self.max_seconds), progress)
+        return space.recode(search.cuts)
+
+
+_Step = tuple[float, int, float, int, int]
+"""What a step is ranked by, more is better; and minus its column and the node that it specializes."""
+
+
+class _Column:
+    """One column's cut, and what is known of the steps from it."""
+
+    def __init__(self, place: int, taxonomy: Taxonomy, codes: Codes) -> None:
+        self.place, self.taxonomy, self.codes = place, taxonomy, codes
+        self.cut = taxonomy.cut_at(len(taxonomy) - 1)
+        self.shown = np.full(1, len(taxonomy) - 1)
+        """The node of each group."""
+        self.closed = taxonomy.levels == 0
+        """Nodes that have no children, or are not to be specialized any more."""
+        self.forget()
+
+    def forget(self) -> None:
+        """Know nothing of any step."""
+        self.unsafe = np.zeros(len(self.taxonomy), dtype=bool)
+        self.least = nobody(len(self.taxonomy))
+        """The size of the smallest part of a group, if a node is specialized."""
+
+    def open(self) -> Bools:
+        """Return whether the node of each code may be specialized."""
+        return np.asarray((self.cut >= 0) & ~self.closed[self.cut])
+
+    def below(self) -> Ints:
+        """Return the node of each code, if all that may be specialized were."""
+        return np.where(self.open(), self.taxonomy.below(self.cut), self.cut)
+
+    def learn(self, nodes: Ints, sizes: Ints, safe: Bools, *, for_good: bool) -> None:
+        """Note the sizes of groups' parts, if the nodes of these groups are specialized."""
+        self.least = np.minimum(self.least, least_within(sizes, nodes, len(self.taxonomy)))
+        self.unsafe[nodes[~safe]] = True
+        if for_good:
+            self.closed |= self.unsafe
+
+    def best(self, sizes: Ints, smallest: int) -> _Step | None:
+        """Return the best safe step, where groups have these sizes."""
+        candidates = np.unique(self.cut[self.open()])
+        candidates = candidates[~self.unsafe[candidates]]
+        if not candidates.size:
+            return None
+        elsewhere = least_elsewhere(sizes, self.shown, len(self.taxonomy))
+        losses = smallest - np.minimum(self.least, elsewhere)[candidates]
+        scores = self.taxonomy.gains[candidates] / (losses + 1)
+        costs = self.taxonomy.costs[candidates]
+        best = np.lexsort((candidates, -costs, losses, -scores))[0]
+        return float(scores[best]), -int(losses[best]), float(costs[best]), -self.place, -int(candidates[best])
 
 
 class _Search:
-    """The cuts so far, the groups they make, and the nodes that can never be specialized."""
+    """The cuts so far, and the groups that they make."""
 
-    def __init__(self, space: Cuts, grouper: Grouper) -> None:
-        self.space = space
-        self.cuts = [taxonomy.cut_at(len(taxonomy) - 1) for taxonomy in space.taxonomies]
-        self._grouper = grouper
-        self._closed = [taxonomy.levels == 0 for taxonomy in space.taxonomies]
-        self._group_of, self._groups = space.group(space.keys(self.cuts))
-
-    def specialize(self, require: Sequence[Model], deadline: Deadline, progress: Progress) -> None:
-        """Take the best safe step as long as there is one, and time."""
+    def __init__(self, space: Cuts, grouper: Grouper, require: Sequence[Model]) -> None:
+        self._grouper, self._require = grouper, require
+        self._columns = [
+            _Column(place, *each) for place, each in enumerate(zip(space.taxonomies, space.codes, strict=True))
+        ]
+        self._sizes = grouper.whole().sizes
+        self._group_of = np.zeros(len(space), dtype=np.int64)
         # Where joining safe groups is always safe, a step that is unsafe now is so for good: groups only get smaller.
-        for_good = all(model.monotone for model in require)
-        steps = sum(int((~closed).sum()) for closed in self._closed)
-        taken = 0
+        self._for_good = all(model.monotone for model in require)
+        self._by_group = self._for_good and not any(model.whole_table for model in require)
+
+    @property
+    def cuts(self) -> list[Ints]:
+        """The cut of each column."""
+        return [column.cut for column in self._columns]
+
+    def specialize(self, deadline: Deadline, progress: Progress) -> None:
+        """Take the best safe step as long as there is one, and time."""
+        steps, taken = sum(int((~column.closed).sum()) for column in self._columns), 0
+        tuples = np.arange(len(self._group_of))
         while not deadline.passed():
-            tried = [self._try(place, require, for_good=for_good) for place in range(len(self.cuts))]
+            do_together(
+                [partial(self._look, column, tuples) for column in self._columns],
+                steps=len(tuples) * len(self._columns),
+            )
+            smallest = int(self._sizes.min())
+            tried = [column.best(self._sizes, smallest) for column in self._columns]
             best = max((step for step in tried if step), default=None)
             if best is None:
                 return
-            place, node = -best[3], -best[4]
-            cut = self.cuts[place]
-            self.cuts[place] = np.where(cut == node, self.space.taxonomies[place].below(cut), cut)
-            self._closed[place][node] = True
-            self._group_of, self._groups = self.space.group(self.space.keys(self.cuts))
+            changed = self._take(self._columns[-best[3]], -best[4])
+            tuples = changed if self._by_group else tuples
             taken += 1
             progress("specializing", taken / steps)
 
-    def _try(
-        self, place: int, require: Sequence[Model], *, for_good: bool
-    ) -> tuple[float, int, float, int, int] | None:
-        """Return a column's best safe step: what it is ranked by (more is better), and minus its column and node."""
-        taxonomy, cut, closed = self.space.taxonomies[place], self.cuts[place], self._closed[place]
-        count = len(taxonomy)
-        candidates = np.unique(cut[(cut >= 0) & ~closed[cut]])
-        if not candidates.size:
-            return None
-        below = np.where(closed[cut], cut, taxonomy.below(cut))
-        part_of, parts = self.space.split(self._group_of, place, below)
-        shown = cut[self.space.codes[:, place]]
-        judged = self._grouper.groups(part_of, parts)
-        node_of_part = group_values(part_of, parts, shown)
-        node_of_group = group_values(self._group_of, self._groups, shown)
-        unsafe = np.zeros(count, dtype=bool)
-        unsafe[node_of_part[~satisfies_all(require, judged)]] = True
-        if for_good:
-            closed |= unsafe
-        candidates = candidates[~unsafe[candidates]]
-        if not candidates.size:
-            return None
-        sizes = self._grouper.sizes(self._group_of, self._groups)
-        after = np.minimum(
-            least_within(judged.sizes, node_of_part, count), least_elsewhere(sizes, node_of_group, count)
-        )
-        losses = sizes.min() - after[candidates]
-        scores = taxonomy.gains[candidates] / (losses + 1)
-        costs = taxonomy.costs[candidates]
-        best = np.lexsort((candidates, -costs, losses, -scores))[0]
-        return float(scores[best]), -int(losses[best]), float(costs[best]), -place, -int(candidates[best])
+    def _look(self, column: _Column, tuples: Ints) -> None:
+        """See how small groups become by each step of a column, and whether they are safe.
+
+        All nodes are tried in one pass over the tuples, since a tuple is under one of them only. Where groups are
+        judged by themselves, those of other tuples are as they were, and parts of what was divided are only smaller.
+        """
+        if self._by_group:
+            tuples = tuples[column.open()[column.codes[tuples]]]
+        else:
+            column.forget()
+        if not len(tuples):
+            return
+        part_of, parts = self._split(column, column.below(), tuples)
+        judged = self._grouper.groups(part_of, parts, tuples)
+        nodes = group_values(part_of, parts, column.cut[column.codes[tuples]])
+        column.learn(nodes, judged.sizes, satisfies_all(self._require, judged), for_good=self._for_good)
+
+    def _split(self, column: _Column, cut: Ints, tuples: Ints) -> tuple[Ints, int]:
+        """Split groups by another cut of a column; return the part of each tuple, and how many there are."""
+        return number_groups(self._group_of[tuples] * len(column.taxonomy) + cut[column.codes[tuples]])
+
+    def _take(self, column: _Column, node: int) -> Ints:
+        """Specialize a node; return the tuples whose groups have changed."""
+        tuples = np.flatnonzero((column.cut == node)[column.codes])
+        column.cut = np.where(column.cut == node, column.taxonomy.below(column.cut), column.cut)
+        column.closed[node] = True
+        part_of, parts = self._split(column, column.cut, tuples)
+        group_of_part = group_values(part_of, parts, self._group_of[tuples])
+        # A group's first part has its number from now on; the others have new ones.
+        others = np.ones(parts, dtype=bool)
+        others[np.unique(group_of_part, return_index=True)[1]] = False
+        origins, groups = group_of_part[others], len(self._sizes)
+        numbers = group_of_part.copy()
+        numbers[others] = groups + np.arange(len(origins))
+        for each in self._columns:
+            each.shown = np.concatenate([each.shown, each.shown[origins]])
+        column.shown[numbers] = group_values(part_of, parts, column.cut[column.codes[tuples]])
+        self._sizes = np.concatenate([self._sizes, np.zeros(len(origins), dtype=np.int64)])
+        self._sizes[numbers] = self._grouper.sizes(part_of, parts, tuples)
+        self._group_of[tuples] = numbers[part_of]
+        return tuples
