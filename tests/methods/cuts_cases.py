@@ -1,6 +1,8 @@
-"""Tables of names with small trees for the methods that cut hierarchies, and the same for the oracle."""
+"""Tables of names with trees for the methods that cut hierarchies, and the same for the oracle."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 import polars as pl
@@ -8,7 +10,10 @@ import polars as pl
 import incrowd as ic
 from tests.methods.naive_cuts import Column, Cuts, Row
 
-TREES = {
+Trees = Mapping[str, tuple[tuple[str, ...], ...]]
+"""Each value of each column with its ancestors."""
+
+TREES: Trees = {
     "city": (
         ("Bonn", "west", "Rhine"),
         ("Köln", "west", "Rhine"),
@@ -18,16 +23,23 @@ TREES = {
     "job": (("clerk", "office"), ("lawyer", "office"), ("dancer", "art"), ("writer", "art"), ("none", "none")),
     "sex": (("f",), ("m",)),
 }
-"""Each value with its ancestors."""
+LARGER_TREES: Trees = {
+    "born": tuple(
+        (f"{year}", f"{year - year % 2}s", f"{year - year % 4}ies", f"{year - year % 8}th") for year in range(16)
+    ),
+    "job": tuple((f"{field}{job}", field) for field in "abc" for job in range(3)),
+    "sex": (("f",), ("m",)),
+    "town": tuple((f"{region}{town}", region) for region in "xyz" for town in range(4)),
+}
 CHAINS = {"Mainz": "south", "Ulm": "Danube"}
 """A value and its ancestors are one node to the methods where they are the same people; the highest name is shown."""
 COLUMNS = tuple(TREES)
 
 
-def parents_of(name: str) -> dict[str, str]:
+def parents_of(tree: tuple[tuple[str, ...], ...]) -> dict[str, str]:
     """Return each node's parent, chains of one left out."""
     found = {}
-    for value, *ancestors in TREES[name]:
+    for value, *ancestors in tree:
         known = [value, *(ancestor for ancestor in ancestors if ancestor not in (value, *CHAINS.values()))]
         found.update(zip(known, [*known[1:], "*"], strict=True))
     return found
@@ -45,18 +57,36 @@ def people(rows: int, seed: int) -> pl.DataFrame:
     return pl.DataFrame({**frame, "income": ["rich" if is_rich else "poor" for is_rich in rich]})
 
 
-def opened(frame: pl.DataFrame, quasi: tuple[str, ...] = COLUMNS) -> ic.Table:
-    hierarchies = {name: ic.Categories(TREES[name]) for name in quasi if name in TREES}
+def people_of_larger_trees(rows: int, seed: int, skew: float) -> pl.DataFrame:
+    """Return people whose income has to do with their job and age; the larger the skew, the rarer are some values."""
+    rng = np.random.default_rng(seed)
+    frame: dict[str, list[str]] = {}
+    for name, tree in LARGER_TREES.items():
+        values = [row[0] for row in tree]
+        shares = 1 / np.arange(1, len(values) + 1) ** skew
+        frame[name] = [*values, *rng.choice(values, rows - len(values), p=rng.permutation(shares / shares.sum()))]
+        rng.shuffle(frame[name])
+    late = {row[0] for row in LARGER_TREES["born"][8:]}
+    rich = [
+        (job.startswith("a") ^ (rng.random() < 0.15)) or (born in late and rng.random() < 0.4)
+        for job, born in zip(frame["job"], frame["born"], strict=True)
+    ]
+    return pl.DataFrame({**frame, "income": ["rich" if is_rich else "poor" for is_rich in rich]})
+
+
+def opened(frame: pl.DataFrame, quasi: tuple[str, ...] = COLUMNS, trees: Trees = TREES) -> ic.Table:
+    hierarchies = {name: ic.Categories(trees[name]) for name in quasi if name in trees}
     return ic.read(frame, quasi=quasi, sensitive=["income"], others="drop", hierarchies=hierarchies)
 
 
-def naive_columns(frame: pl.DataFrame) -> tuple[list[Row], list[Column]]:
+def naive_columns(frame: pl.DataFrame, trees: Trees = TREES) -> tuple[list[Row], list[Column]]:
     """Return the rows and columns for the oracle."""
-    rows = [tuple(row) for row in frame.select(*COLUMNS, "income").iter_rows()]
-    table = opened(frame)
-    trees = table.engine.count(table.schema).tally.trees
+    rows = [tuple(row) for row in frame.select(*trees, "income").iter_rows()]
+    table = opened(frame, tuple(trees), trees)
+    known = table.engine.count(table.schema).tally.trees
     return rows, [
-        Column(place, parents_of(name), rows, trees[name].values.to_list()[1:]) for place, name in enumerate(COLUMNS)
+        Column(place, parents_of(tree), rows, known[name].values.to_list()[1:])
+        for place, (name, tree) in enumerate(trees.items())
     ]
 
 

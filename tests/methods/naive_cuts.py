@@ -26,11 +26,12 @@ def path(name: str, parents: Parents) -> list[str]:
 class Column:
     def __init__(self, place: int, parents: Parents, rows: Sequence[Row], leaves: Sequence[str]) -> None:
         self.place, self.parents, self.leaves = place, parents, leaves
+        self.paths = {name: path(name, parents) for name in {"*", *parents}}
         self.under = {node: [row for row in rows if node in path(row[place], parents)] for node in {"*", *parents}}
         self.children = {node: [name for name in parents if parents[name] == node] for node in {"*", *parents}}
 
     def show(self, row: Row, cut: Cut) -> str:
-        return next(node for node in path(row[self.place], self.parents) if node in cut)
+        return next(node for node in self.paths[row[self.place]] if node in cut)
 
     def gain(self, node: str) -> float:
         rows = self.under[node]

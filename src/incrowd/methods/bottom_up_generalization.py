@@ -4,20 +4,21 @@ Every column has one cut through its hierarchy. A step replaces all children of 
 is the one with the least information loss per anonymity gain, until all groups satisfy the models. The loss is about a
 class attribute, the gain is how much larger the smallest group becomes. Cost: steps × columns × distinct tuples; there
 is at most one step per node of the hierarchies. All nodes of a column are tried in one pass, since a tuple is under one
-of them only. Where one tuple proves that no step of a column gains anything, the pass is a comparison of keys; and
-tuples that show the same are one line from then on (`shown_lines.py`).
+of them only; several steps that gain nothing take one pass; and tuples that show the same are one line from then on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
+from itertools import islice
 from typing import ClassVar
 
 import numpy as np
 
-from incrowd.common.arrays import Counts, Floats, Ints
+from incrowd.common.arrays import Counts, Ints
 from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
 from incrowd.common.threads import do_together
@@ -28,9 +29,13 @@ from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
 from incrowd.methods.class_column import classes_of, require_target
 from incrowd.methods.deadline import Deadline
-from incrowd.methods.grouping import Grouper, sum_up
+from incrowd.methods.grouping import Grouper
 from incrowd.methods.shown_lines import ShownLines
-from incrowd.methods.taxonomy import NOBODY, Cuts, Taxonomy, group_values, least_elsewhere, least_within, number_groups
+from incrowd.methods.steps_up import ColumnCut, TableCuts
+from incrowd.methods.taxonomy import Cuts, group_values, least_elsewhere, least_within, number_groups
+
+_AT_ONCE = 8
+"""So many steps are tried at once at first."""
 
 
 @dataclass(frozen=True)
@@ -70,125 +75,81 @@ class BottomUpGeneralization(Method):
         grouper = Grouper(tally, tuple(sorted(schema.sensitive)))
         require_possible(require, grouper.whole())
         space = Cuts(tally, tuple(sorted(schema.quasi)), *classes_of(tally, schema, self.target))
-        search = _Search(space, grouper, tally.counts)
-        search.generalize(require, Deadline(self.max_seconds), progress)
-        return space.recode(search.cuts)
-
-
-_Step = tuple[bool, float, float, int, int]
-"""What a step is ranked by, less is better; its column; and the node that it leads to."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Ahead:
-    """Where a column may go from its cut: `above` is each code's next node, `step` what that adds to keys."""
-
-    place: int
-    above: Ints
-    step: Ints
-    nodes: Ints
-    losses: Floats
-    costs: Floats
-
-    @classmethod
-    def of(cls, taxonomy: Taxonomy, place: int, cut: Ints, lines: ShownLines) -> _Ahead:
-        """Look up from a cut."""
-        above = taxonomy.above(cut)
-        nodes = np.unique(above[above != cut])
-        return cls(place, above, lines.step(place, cut, above), nodes, taxonomy.gains[nodes], taxonomy.costs[nodes])
-
-    def best(self, larger: Ints) -> _Step:
-        """Return the best step, if the smallest group becomes so much larger by each."""
-        ratios = self.losses / np.maximum(larger, 1)
-        best = np.lexsort((self.nodes, self.costs, ratios, larger == 0))[0]
-        return bool(larger[best] == 0), float(ratios[best]), float(self.costs[best]), self.place, int(self.nodes[best])
-
-    @cached_property
-    def if_nothing_gains(self) -> _Step:
-        """The best step where none makes the smallest group larger; asked for again and again."""
-        return self.best(np.zeros(len(self.nodes), dtype=np.int64))
+        search = _Search(space, grouper, tally.counts, require)
+        return space.recode(search.generalize(Deadline(self.max_seconds), progress))
 
 
 class _Search:
     """The cuts so far, and what they show.
 
-    For each column, a witness is known where possible: a line of a smallest group which is no larger with the column
-    one level up. As long as that is so, no step in this column makes the smallest group larger, and nobody else is
-    looked at.
+    Most steps make the smallest group no larger, and which of these come next is known without a look at the table. So
+    several are tried at once. They are the next ones if no step from the cuts before the last of them would make the
+    smallest group larger: groups only grow, so none did from any of the cuts before.
     """
 
-    def __init__(self, space: Cuts, grouper: Grouper, counts: Counts) -> None:
-        self._space, self._grouper = space, grouper
-        self.cuts = [taxonomy.cut_at(None) for taxonomy in space.taxonomies]
-        self._lines = ShownLines(space, self.cuts, counts)
-        self._ahead = [self._look_up(place) for place in range(len(self.cuts))]
-        self._witnesses: list[int | None] = [None] * len(self.cuts)
-        self._merge()
+    def __init__(self, space: Cuts, grouper: Grouper, counts: Counts, require: Sequence[Model]) -> None:
+        self._space, self._grouper, self._require = space, grouper, require
+        self._cuts = TableCuts.of(space.taxonomies, [taxonomy.cut_at(None) for taxonomy in space.taxonomies])
+        self._lines = ShownLines(space, self._cuts.shown, counts)
+        self._at_once = _AT_ONCE
 
-    def generalize(self, require: Sequence[Model], deadline: Deadline, progress: Progress) -> None:
-        """Take the best step as long as some group fails a model."""
+    def generalize(self, deadline: Deadline, progress: Progress) -> list[Ints]:
+        """Take the best step as long as some group fails a model; return the node of each code, by column."""
         steps = sum(int((taxonomy.levels > 0).sum()) for taxonomy in self._space.taxonomies)
-        least, taken = max((model.min_group for model in require), default=1), 0
-        while not self._safe(require, least):
+        least, taken = max((model.min_group for model in self._require), default=1), 0
+        while self._lines.smallest < least or not self._safe(self._cuts):
             if deadline.passed():
-                for place, ahead in enumerate(self._ahead):
-                    self._move(place, ahead.above)
-                self._merge()
+                cuts, number = TableCuts.of(self._space.taxonomies, self._cuts.above(self._cuts.open)), 1
             else:
-                nothing_gained, *_, place, node = min(self._tried())
-                self._move(place, np.where(self._ahead[place].above == node, node, self.cuts[place]))
-                if not nothing_gained:
-                    self._merge()
-            taken += 1
-            progress("generalizing", taken / steps)
+                ahead = self._ahead()
+                # As long as a group has too few rows, nobody else is asked.
+                number = len(ahead) if self._lines.smallest < least else self._until_safe(ahead)
+                cuts = ahead[number - 1]
+            self._cuts = cuts
+            self._lines.show(cuts.shown)
+            taken += number
+            progress("generalizing", min(taken / steps, 1.0))
+        return self._cuts.shown
 
-    def _look_up(self, place: int) -> _Ahead:
-        """See where a column may go from its cut."""
-        return _Ahead.of(self._space.taxonomies[place], place, self.cuts[place], self._lines)
+    def _safe(self, cuts: TableCuts) -> bool:
+        """Whether all groups satisfy the models."""
+        groups = number_groups(self._lines.keys_of(cuts.shown, self._space.codes))
+        return bool(satisfies_all(self._require, self._grouper.groups(*groups)).all())
 
-    def _move(self, place: int, cut: Ints) -> None:
-        """Show another cut of a column."""
-        self._lines.keys = self._lines.moved_keys(place, self._lines.step(place, self.cuts[place], cut))
-        self.cuts[place] = cut
-        self._ahead[place] = self._look_up(place)
-        self._merged = False
+    def _until_safe(self, ahead: Sequence[TableCuts]) -> int:
+        """Return how many of the next steps to take: until all groups are safe, or all of them."""
+        number = len(ahead)
+        if not all(model.monotone for model in self._require):
+            return next((place for place, cuts in enumerate(ahead, start=1) if self._safe(cuts)), number)
+        # What is safe stays so: where all of them are not enough, fewer are not either.
+        return 1 + bisect_left(ahead[:-1], True, key=self._safe) if number > 1 and self._safe(ahead[-1]) else number
 
-    def _merge(self) -> None:
-        """Make every group one line."""
-        line_of = self._lines.merge()
-        self._witnesses = [None if line is None else int(line_of[line]) for line in self._witnesses]
-        self._smallest = int(self._lines.counts.min(initial=NOBODY))
-        self._merged = True
+    def _ahead(self) -> Sequence[TableCuts]:
+        """Return the cuts after the next steps: several if all of these gain nothing, else one."""
+        while self._at_once > 1:
+            cuts = [self._cuts, *islice(self._cuts.if_nothing_gains(), self._at_once)]
+            if self._nothing_gained(cuts[-2]):
+                self._at_once *= 2
+                return cuts[1:]
+            self._at_once //= 4
+        self._at_once = 2
+        columns = self._cuts.open
+        gained = do_together([partial(self._larger, each) for each in columns], steps=len(self._lines) * len(columns))
+        return [self._cuts.after(min(map(ColumnCut.best, columns, gained)))]
 
-    def _safe(self, require: Sequence[Model], least: int) -> bool:
-        """Whether all groups satisfy the models; where one has too few rows, nobody else is asked."""
-        if self._smallest < least:
-            return False
-        groups = number_groups(self._lines.keys_of(self.cuts, self._space.codes))
-        return bool(satisfies_all(require, self._grouper.groups(*groups)).all())
+    def _nothing_gained(self, cuts: TableCuts) -> bool:
+        """Whether no step from some cuts makes the smallest group larger than it is now."""
+        together = [cuts.open, *([column] for column in cuts.open)]
+        some = (self._lines.grouped(cuts.above(columns))[1].min() == self._lines.smallest for columns in together)
+        return next(some) or all(some)
 
-    def _tried(self) -> Iterator[_Step]:
-        """Yield the best step of each column that can go up."""
-        can = [ahead for ahead in self._ahead if ahead.nodes.size]
-        known = {ahead.place: line for ahead in can if (line := self._witnesses[ahead.place]) is not None}
-        as_many = self._lines.as_many({place: self._ahead[place].step for place in known}, list(known.values()))
-        hopeless = {place for place, rows in zip(known, as_many.tolist(), strict=True) if rows == self._smallest}
-        unknown = [ahead for ahead in can if ahead.place not in hopeless]
-        if unknown and not self._merged:
-            self._merge()
-        found = do_together([partial(self._larger, ahead) for ahead in unknown], steps=len(self._lines) * len(unknown))
-        yield from (ahead.best(larger) for ahead, larger in zip(unknown, found, strict=True))
-        yield from (ahead.if_nothing_gains for ahead in can if ahead.place in hopeless)
-
-    def _larger(self, ahead: _Ahead) -> Ints:
+    def _larger(self, column: ColumnCut) -> Ints:
         """Return by how much the smallest group is larger after a step to each of the nodes that a column may go to."""
-        lines, place, count = self._lines, ahead.place, len(self._space.taxonomies[ahead.place])
-        joint_of, joints = number_groups(lines.moved_keys(place, ahead.step))
-        sizes, shown = sum_up(joint_of, joints, lines.counts), ahead.above[lines.codes[:, place]]
-        small = sizes == self._smallest
-        self._witnesses[place] = int(np.argmax(small[joint_of])) if small.any() else None
+        lines, count = self._lines, len(column.taxonomy)
+        group_of, sizes = lines.grouped(self._cuts.above([column]))
+        nodes = column.above[lines.codes[column.place]]
         after = np.minimum(
-            least_within(sizes, group_values(joint_of, joints, shown), count),
-            least_elsewhere(lines.counts, shown, count),
+            least_within(sizes, group_values(group_of, len(sizes), nodes), count),
+            least_elsewhere(lines.counts, nodes, count),
         )
-        return np.asarray(after - self._smallest)[ahead.nodes]
+        return np.asarray(after - lines.smallest)[column.nodes]

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.common.keys import numbers_to_add
 from incrowd.methods.grouping import sum_up
-from incrowd.methods.taxonomy import Cuts, group_values, number_groups
+from incrowd.methods.taxonomy import NOBODY, Cuts, group_values, number_groups
 
 
 class ShownLines:
     """Lines with the codes of one of their tuples, their rows, and keys: lines that show the same have the same key."""
 
     def __init__(self, space: Cuts, cuts: Sequence[Ints], counts: Counts) -> None:
-        from incrowd.kernels import keys
-
-        self._kernel = keys
         self._numbers = numbers_to_add([len(taxonomy) for taxonomy in space.taxonomies])
-        self.codes: Codes = np.stack(space.codes, axis=1)
-        self.counts = counts
-        self.keys = self.keys_of(cuts, space.codes)
+        self.codes, self.counts = space.codes, counts
+        self._cuts, self._keys = list(cuts), self.keys_of(cuts, space.codes)
+        self.show(cuts)
 
     def __len__(self) -> int:
-        return len(self.keys)
+        return len(self._keys)
+
+    @property
+    def smallest(self) -> int:
+        """The rows of the smallest group."""
+        return int(self.counts.min(initial=NOBODY))
 
     def keys_of(self, cuts: Sequence[Ints], codes: Sequence[Codes]) -> Ints:
         """Return the keys of what some cuts show of each column's codes."""
@@ -34,27 +36,24 @@ class ShownLines:
             found += numbers[cut][own]
         return found
 
-    def step(self, place: int, before: Ints, after: Ints) -> Ints:
-        """Return what another cut of one column adds to a line's key, for each of the column's codes."""
-        numbers = self._numbers[place]
-        return np.asarray(numbers[after] - numbers[before])
+    def grouped(self, cuts: Sequence[Ints]) -> tuple[Ints, Counts]:
+        """Return the group of each line if these cuts are shown, and the rows of each group."""
+        group_of, groups = number_groups(self._moved(cuts))
+        return group_of, sum_up(group_of, groups, self.counts)
 
-    def moved_keys(self, place: int, step: Ints) -> Ints:
-        """Return the keys after a step in one column."""
-        return np.asarray(self.keys + step[self.codes[:, place]])
+    def show(self, cuts: Sequence[Ints]) -> None:
+        """Show other cuts, which are nowhere below those before: one line for each group from now on."""
+        self._cuts, self._keys = list(cuts), self._moved(cuts)
+        group_of, groups = number_groups(self._keys)
+        if groups < len(group_of):
+            member = group_values(group_of, groups, np.arange(len(group_of)))
+            self.codes, self._keys = [codes[member] for codes in self.codes], self._keys[member]
+            self.counts = sum_up(group_of, groups, self.counts)
 
-    def as_many(self, steps: Mapping[int, Ints], lines: Sequence[int]) -> Counts:
-        """Return, for a step in each of some columns, how many rows then show the same as a given line."""
-        rows, places = np.array(lines, dtype=np.int64), list(steps)
-        added = [step[self.codes[row, place]] for row, (place, step) in zip(lines, steps.items(), strict=True)]
-        wanted = self.keys[rows] + np.array(added, dtype=np.int64)
-        return self._kernel.count_moved(self.keys, self.codes, self.counts, places, list(steps.values()), wanted)
-
-    def merge(self) -> Ints:
-        """Make one line of those that show the same by now; return where each line went."""
-        line_of, lines = number_groups(self.keys)
-        if lines < len(line_of):
-            member = group_values(line_of, lines, np.arange(len(line_of)))
-            self.codes, self.keys = self.codes[member], self.keys[member]
-            self.counts = sum_up(line_of, lines, self.counts)
-        return line_of
+    def _moved(self, cuts: Sequence[Ints]) -> Ints:
+        """Return the keys that lines have with other cuts."""
+        keys = self._keys.copy()
+        for numbers, before, after, codes in zip(self._numbers, self._cuts, cuts, self.codes, strict=True):
+            if before is not after:
+                keys += (numbers[after] - numbers[before])[codes]
+        return keys

@@ -9,11 +9,14 @@ since it does not depend on the other columns. Cost: levels × values per column
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Floats, Ints, one_by_one
+from incrowd.common.keys import number_keys
+from incrowd.common.threads import do_together
 from incrowd.core.recoding import Recoding
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.hierarchies.tree import MISSING, Tree
@@ -104,9 +107,10 @@ def _number_nodes(tree: Tree, occupied: NDArray[np.bool_]) -> tuple[Ints, Ints, 
 
 def _class_counts(at_level: Ints, codes: Codes, classes: Ints, class_count: int, counts: Ints) -> tuple[Ints, Ints]:
     """Return how many rows of each class are under each node, without the zeros: the node and the rows."""
-    pairs, index = np.unique(codes.astype(np.int64) * class_count + classes, return_inverse=True)
+    pairs = codes.astype(np.int64) * class_count + classes
+    index, first = number_keys(pairs, at_level.shape[1] * class_count)
     rows = np.bincount(index, weights=counts)
-    code, own_class = pairs // class_count, pairs % class_count
+    code, own_class = codes[first], classes[first]
     keys, weights = [], []
     for level, nodes in enumerate(at_level[:, code]):
         new = nodes != at_level[level - 1, code] if level else np.ones(len(nodes), dtype=bool)
@@ -125,7 +129,9 @@ class Cuts:
 
     def __init__(self, tally: Tally, columns: tuple[str, ...], classes: Ints, class_count: int) -> None:
         self._tally, self._columns = tally, columns
-        self.taxonomies = [Taxonomy(tally, name, classes, class_count) for name in columns]
+        self.taxonomies = do_together(
+            [partial(Taxonomy, tally, name, classes, class_count) for name in columns], steps=len(tally) * len(columns)
+        )
         self.codes = one_by_one(tally.codes_of(columns))
         """The codes of each column."""
 

@@ -4,7 +4,7 @@ Every column has one cut through its hierarchy. A step replaces one node of one 
 steps that keep every model, it is the one with the best score, information gain / (anonymity loss + 1). The gain is
 about a class attribute, the loss is how much smaller the smallest group becomes. After a step, only groups that it has
 split are looked at again. Cost: columns × distinct tuples under each node that is specialized, which is levels ×
-columns² × distinct tuples; where models look at several groups at once, steps × columns × distinct tuples.
+columns² × distinct tuples; for models that are not monotone, steps × columns × distinct tuples.
 """
 
 from __future__ import annotations
@@ -104,17 +104,25 @@ class _Column:
         """Return the node of each code, if all that may be specialized were."""
         return np.where(self.open(), self.taxonomy.below(self.cut), self.cut)
 
-    def learn(self, nodes: Ints, sizes: Ints, safe: Bools, *, for_good: bool) -> None:
-        """Note the sizes of groups' parts, if the nodes of these groups are specialized."""
+    def specialized(self, node: int) -> Ints:
+        """Return the node of each code, if one were specialized."""
+        return np.where(self.cut == node, self.taxonomy.below(self.cut), self.cut)
+
+    def candidates(self) -> Ints:
+        """Return the nodes that may be specialized, as far as is known."""
+        nodes = np.unique(self.cut[self.open()])
+        return np.asarray(nodes[~self.unsafe[nodes]])
+
+    def learn(self, nodes: Ints, sizes: Ints, unsafe: Ints, *, for_good: bool) -> None:
+        """Note the sizes of groups' parts, if the nodes of these groups are specialized, and which ones cannot be."""
         self.least = np.minimum(self.least, least_within(sizes, nodes, len(self.taxonomy)))
-        self.unsafe[nodes[~safe]] = True
+        self.unsafe[unsafe] = True
         if for_good:
             self.closed |= self.unsafe
 
     def best(self, sizes: Ints, smallest: int) -> _Step | None:
         """Return the best safe step, where groups have these sizes."""
-        candidates = np.unique(self.cut[self.open()])
-        candidates = candidates[~self.unsafe[candidates]]
+        candidates = self.candidates()
         if not candidates.size:
             return None
         elsewhere = least_elsewhere(sizes, self.shown, len(self.taxonomy))
@@ -137,7 +145,6 @@ class _Search:
         self._group_of = np.zeros(len(space), dtype=np.int64)
         # Where joining safe groups is always safe, a step that is unsafe now is so for good: groups only get smaller.
         self._for_good = all(model.monotone for model in require)
-        self._by_group = self._for_good and not any(model.whole_table for model in require)
 
     @property
     def cuts(self) -> list[Ints]:
@@ -159,17 +166,17 @@ class _Search:
             if best is None:
                 return
             changed = self._take(self._columns[-best[3]], -best[4])
-            tuples = changed if self._by_group else tuples
+            tuples = changed if self._for_good else tuples
             taken += 1
             progress("specializing", taken / steps)
 
     def _look(self, column: _Column, tuples: Ints) -> None:
         """See how small groups become by each step of a column, and whether they are safe.
 
-        All nodes are tried in one pass over the tuples, since a tuple is under one of them only. Where groups are
-        judged by themselves, those of other tuples are as they were, and parts of what was divided are only smaller.
+        All nodes are tried in one pass, since a tuple is under one of them only. Where what is unsafe is so for good,
+        these are the tuples whose groups have changed: their parts are smaller than before, and others are the same.
         """
-        if self._by_group:
+        if self._for_good:
             tuples = tuples[column.open()[column.codes[tuples]]]
         else:
             column.forget()
@@ -178,7 +185,8 @@ class _Search:
         part_of, parts = self._split(column, column.below(), tuples)
         judged = self._grouper.groups(part_of, parts, tuples)
         nodes = group_values(part_of, parts, column.cut[column.codes[tuples]])
-        column.learn(nodes, judged.sizes, satisfies_all(self._require, judged), for_good=self._for_good)
+        unsafe = np.unique(nodes[~satisfies_all(self._require, judged)])
+        column.learn(nodes, judged.sizes, unsafe, for_good=self._for_good)
 
     def _split(self, column: _Column, cut: Ints, tuples: Ints) -> tuple[Ints, int]:
         """Split groups by another cut of a column; return the part of each tuple, and how many there are."""
@@ -187,7 +195,7 @@ class _Search:
     def _take(self, column: _Column, node: int) -> Ints:
         """Specialize a node; return the tuples whose groups have changed."""
         tuples = np.flatnonzero((column.cut == node)[column.codes])
-        column.cut = np.where(column.cut == node, column.taxonomy.below(column.cut), column.cut)
+        column.cut = column.specialized(node)
         column.closed[node] = True
         part_of, parts = self._split(column, column.cut, tuples)
         group_of_part = group_values(part_of, parts, self._group_of[tuples])

@@ -7,25 +7,9 @@ import pytest
 
 from incrowd.common.threads import using
 from incrowd.kernels.climbing import Steps, add_up_climbed, climb, number_rows
-from incrowd.kernels.keys import count_moved
 
 ROWS = 20_000
 THREADS = (1, 2, 5)
-
-
-@pytest.mark.parametrize("threads", THREADS)
-def test_rows_that_have_a_wanted_key_after_a_move(threads: int) -> None:
-    """Every row that is left out changes a count: all of them have a wanted key in one of the moves."""
-    rng = np.random.default_rng(threads)
-    codes = rng.integers(0, 4, (ROWS, 6)).astype(np.int32)
-    keys, counts = rng.integers(0, 2, ROWS), rng.integers(1, 9, ROWS)
-    steps = [rng.integers(0, 2, 4) for _ in range(6)] + [np.zeros(4, dtype=np.int64)] * 2
-    columns, wanted = [5, 4, 3, 2, 1, 0, 0, 0], np.array([0, 1, 2, 0, 1, 2, 0, 1])
-    with using(threads):
-        found = count_moved(keys, codes, counts, columns, steps, wanted)
-    each = zip(columns, steps, wanted, strict=True)
-    assert found.tolist() == [int(counts[keys + step[codes[:, at]] == key].sum()) for at, step, key in each]
-    assert found[6] + found[7] == counts.sum()
 
 
 @pytest.mark.parametrize("threads", THREADS)

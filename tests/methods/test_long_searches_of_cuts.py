@@ -1,0 +1,93 @@
+"""Searches with many steps, against the oracle: what is known from the steps before must be right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from math import log
+from typing import Any
+
+import polars as pl
+import pytest
+
+import incrowd as ic
+from incrowd.methods.bottom_up_generalization import BottomUpGeneralization
+from incrowd.methods.top_down_specialization import TopDownSpecialization
+from tests.methods import naive_cuts
+from tests.methods.cuts_cases import LARGER_TREES, naive_columns, opened, people_of_larger_trees, shown
+from tests.methods.naive_cuts import Row, Safe
+
+METHODS = [
+    pytest.param(TopDownSpecialization, naive_cuts.specialize, id="top-down"),
+    pytest.param(BottomUpGeneralization, naive_cuts.generalize, id="bottom-up"),
+]
+
+
+def at_least(k: int, incomes: int = 1) -> Callable[[Sequence[Row]], Safe]:
+    return lambda _: lambda group: len(group) >= k and len({row[-1] for row in group}) >= incomes
+
+
+def like_the_table(delta: float) -> Callable[[Sequence[Row]], Safe]:
+    def of(rows: Sequence[Row]) -> Safe:
+        whole = Counter(row[-1] for row in rows)
+
+        def safe(group: Sequence[Row]) -> bool:
+            own = Counter(row[-1] for row in group)
+            return all(abs(log(own[value] / len(group) / (whole[value] / len(rows)))) < delta for value in own)
+
+        return safe
+
+    return of
+
+
+@pytest.mark.parametrize(("method", "naive"), METHODS)
+@pytest.mark.parametrize(
+    ("model", "safe", "rows", "skew", "seed", "times"),
+    [
+        (ic.KAnonymity(2), at_least(2), 400, 0, 2, 1),
+        (ic.KAnonymity(2), at_least(2), 400, 2, 3, 1),
+        (ic.KAnonymity(3), at_least(3), 150, 1, 0, 1),
+        (ic.KAnonymity(12), at_least(12), 150, 1, 1, 1),
+        (ic.DistinctLDiversity(2), at_least(1, 2), 150, 1, 4, 1),
+        (ic.DistinctLDiversity(2), at_least(1, 2), 150, 2, 3, 2),
+        # Joining two groups that satisfy the next ones may give one that does not.
+        (ic.DeltaDisclosure(1.0, absent="ignored"), like_the_table(1.0), 150, 2, 3, 1),
+        (ic.DeltaDisclosure(1.0, absent="ignored"), like_the_table(1.0), 400, 1, 0, 1),
+        (ic.DeltaDisclosure(1.6, absent="ignored"), like_the_table(1.6), 150, 2, 4, 1),
+    ],
+)
+def test_cuts_are_those_of_the_definition(
+    method: Any,
+    naive: Callable[..., Any],
+    model: Any,
+    safe: Callable[[Sequence[Row]], Safe],
+    rows: int,
+    skew: float,
+    seed: int,
+    times: int,
+) -> None:
+    frame = pl.concat([people_of_larger_trees(rows, seed, skew)] * times)
+    release = ic.publish(opened(frame, tuple(LARGER_TREES), LARGER_TREES), model, method=method("income"))
+    naive_rows, columns = naive_columns(frame, LARGER_TREES)
+    expected = shown(naive_rows, columns, naive(naive_rows, columns, safe(naive_rows)))
+    assert sorted(release.to_polars().select(*LARGER_TREES, "income").iter_rows()) == expected
+
+
+def test_steps_end_where_groups_are_safe() -> None:
+    # Everybody has the same incomes but those born in 7: they are joined with 6 after all that loses nothing, and many
+    # steps before the smallest group, two women, becomes larger.
+    trees = {name: LARGER_TREES[name] for name in ("born", "sex")}
+    incomes = {year: ("poor", "poor" if year == "7" else "rich") for year, *_ in trees["born"]}
+    frame = pl.DataFrame(
+        [(year, "m", income) for year, both in incomes.items() for income in both]
+        + [("0", "f", "very rich"), ("0", "f", "very poor")],
+        schema=["born", "sex", "income"],
+        orient="row",
+    )
+    table = opened(frame, tuple(trees), trees)
+    release = ic.publish(table, ic.DistinctLDiversity(2), method=BottomUpGeneralization("income"))
+    rows, columns = naive_columns(frame, trees)
+    cuts = naive_cuts.generalize(rows, columns, at_least(1, 2)(rows))
+    assert sorted(release.to_polars().select(*trees, "income").iter_rows()) == shown(rows, columns, cuts)
+    assert "6s" in cuts[0]
+    assert {"f", "m"} == cuts[1]
