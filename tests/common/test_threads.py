@@ -38,8 +38,9 @@ def many() -> ic.Table:
         (ic.InfoGainMondrian(target="ill"), [ic.KAnonymity(5)]),
         (ic.LocalRecoding(max_distortion=1), [ic.KAnonymity(5)]),
         (ic.BottomUpGeneralization(target="ill"), [ic.KAnonymity(5)]),
+        (ic.TopDownSpecialization(target="ill"), [ic.KAnonymity(5)]),
     ],
-    ids=["strict", "relaxed", "by gain", "climbing", "bottom-up"],
+    ids=["strict", "relaxed", "by gain", "climbing", "bottom-up", "top-down"],
 )
 def test_any_number_of_threads_publishes_the_same(many: ic.Table, method: Any, models: list[Any]) -> None:
     alone, *others = (ic.publish(many, models, method=method, seed=1, threads=number) for number in (1, 2, 5))

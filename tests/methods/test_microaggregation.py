@@ -181,9 +181,17 @@ def test_large_tables_are_clustered_in_blocks(method: Any, monkeypatch: pytest.M
     assert sorted(np.concatenate(blocks).tolist()) == list(range(400))
     assert max(map(len, blocks)) <= 40
     assert len(blocks) >= 10
-    release = ic.publish(
-        table, [ic.KAnonymity(3), ic.DistinctLDiversity(2)], method=method(labels="tight"), show="label"
-    )
+    told: list[float] = []
+    release, other = (
+        ic.publish(
+            table, [ic.KAnonymity(3), ic.DistinctLDiversity(2)], method=method(labels="tight"), show="label",
+            threads=threads, progress=lambda step, share: told.append(share) if step == "clustering" else None,
+        )
+        for threads in (1, 4)
+    )  # fmt: skip
+    assert other.to_polars().equals(release.to_polars())
+    assert told == sorted(told[: len(blocks)]) * 2
+    assert told[-1] == 1
     groups = members(release, ("height", "weight", "job"))
     assert release.rows == 400
     assert all(len(rows) >= 3 and len({row["flu"] for row in rows}) == 2 for rows in groups.values())

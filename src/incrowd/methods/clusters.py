@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Ints
 from incrowd.common.progress import Progress, silent
+from incrowd.common.threads import do_together
 from incrowd.core.model import Model, satisfies_all
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
@@ -95,15 +97,22 @@ class Points:
 
     def cluster(self, schema: Schema, progress: Progress, cluster_block: Callable[[Ints, Ints], int]) -> Ints:
         """Cluster block by block; `cluster_block` numbers the clusters of some points and says how many they are."""
-        cluster_of = np.empty(len(self), dtype=np.int64)
-        clusters = done = 0
-        for block in self.blocks(schema):
+        blocks = self.blocks(schema)
+        ends = np.cumsum([len(block) for block in blocks])
+
+        def clustered(block: Ints) -> tuple[Ints, int]:
             own = np.empty(len(block), dtype=np.int64)
-            found = cluster_block(block, own)
+            return own, cluster_block(block, own)
+
+        found = do_together(
+            [partial(clustered, block) for block in blocks],
+            lambda place, _: progress("clustering", float(ends[place]) / len(self)),
+        )
+        cluster_of = np.empty(len(self), dtype=np.int64)
+        clusters = 0
+        for block, (own, number) in zip(blocks, found, strict=True):
             cluster_of[block] = own + clusters
-            clusters += found
-            done += len(block)
-            progress("clustering", done / len(self))
+            clusters += number
         return cluster_of
 
 
