@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -101,6 +102,17 @@ def test_a_change_of_the_source_builds_the_library_again(copied: Path) -> None:
     for source in building.source_files():
         source.unlink()
     assert building.library() == second  # as it is installed
+
+
+def test_what_a_killed_build_left_is_removed(copied: Path) -> None:
+    if not building.compiler():
+        pytest.skip("there is no C++ compiler here")
+    left, other = (copied / f"building-{number}{building.ENDING}" for number in (1, 2))
+    left.touch()
+    other.touch()
+    os.utime(left, (0, 0))
+    made = building.build()
+    assert sorted(copied.glob(f"*{building.ENDING}")) == sorted([made, other])  # that one may still be built
 
 
 def test_what_cannot_be_built_says_why(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def sattar(
     as_json: _Json = False,
     quiet: _Quiet = False,
 ) -> None:
-    """Sattar et al. (2014): expected confidence and local recoding against Mondrian and Laplace noise."""
+    """Sattar et al. (2013): expected confidence and local recoding against Mondrian and Laplace noise."""
     from incrowd.cli.output import showing_progress
     from incrowd.common.extras import require_extra
     from incrowd.experiments.report import require_place, write_report

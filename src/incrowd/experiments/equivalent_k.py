@@ -1,4 +1,4 @@
-"""Max.k and Avg.k (Sattar et al. 2014, Table 5): the k at which Mondrian does what another method did.
+"""Max.k and Avg.k (Sattar et al. 2013, Table 5): the k at which Mondrian does what another method did.
 
 Max.k is the smallest k at which every row of Mondrian's table meets a requirement that Mondrian was not asked for: how
 much plain k-anonymity one has to buy for the same protection. Avg.k is the mean group size of a method's own table, as

@@ -1,4 +1,4 @@
-"""Local recoding from the bottom up: each row climbs on its own until it is safe (Sattar et al. 2014, Algorithm 1).
+"""Local recoding from the bottom up: each row climbs on its own until it is safe (Sattar et al. 2013, Algorithm 1).
 
 All rows start as specific as they may be. In every round, all those that are not safe in the groups of that round climb
 one step in one column, and groups are counted again; rows that are safe but have become too distorted are withheld,
@@ -45,7 +45,7 @@ class LocalRecoding(Method):
     column_choice : which column climbs next: "left-domain-size", as in the paper, takes the one with most nodes left at
         its level and above; "least-loss" takes the one that adds the least loss (default: "left-domain-size").
 
-    Reference: Sattar et al. (2014), Algorithm 1.
+    Reference: Sattar et al. (2013), Algorithm 1.
     """
 
     max_distortion: float = 0.6

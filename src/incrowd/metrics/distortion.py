@@ -1,4 +1,4 @@
-"""Distortion (Sattar et al. 2014, Definition 10): how far values have climbed their hierarchies, a mean over columns.
+"""Distortion (Sattar et al. 2013, Definition 10): how far values have climbed their hierarchies, a mean over columns.
 
 A value at level l of a hierarchy that is h levels high, counted from the root, has 1 − l/h. A label that is no node
 counts as the lowest node that holds it, and a withheld row as 1. Cost: one pass over the groups per column.
@@ -31,7 +31,7 @@ class Distortion(Metric):
 
     0: every value is published as it was. 1: nothing but `*`.
 
-    Reference: Sattar et al. (2014), Definition 10.
+    Reference: Sattar et al. (2013), Definition 10.
     """
 
     published_only: bool = False

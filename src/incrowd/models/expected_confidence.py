@@ -1,4 +1,4 @@
-"""Expected against observed confidence: nobody learns more from the release than before it (Sattar et al. 2014).
+"""Expected against observed confidence: nobody learns more from the release than before it (Sattar et al. 2013).
 
 Before, an adversary who draws n people at random meets somebody with these labels and this sensitive value with
 probability 1 − (1 − Pr(t))^n: the *expected* confidence. After, they believe that a victim with these labels has the
@@ -53,7 +53,7 @@ class ExpectedConfidence(Model):
     Where people have several rows, people are counted: Pr(t) is that of a person with these labels who has the value,
     n is a number of people, and a value's share of the group are the people who have it.
 
-    Reference: Sattar et al. (2014).
+    Reference: Sattar et al. (2013).
     """
 
     marginals: Marginals = field(default_factory=dict, hash=False)

@@ -1,7 +1,7 @@
 """Which share to sample, and how much distortion to allow: what each pair of the two would publish, and how well.
 
 A smaller sample leaves an adversary less sure that anybody is in the release at all, and publishes fewer rows; whether
-those need more or less distortion depends on the table, since both confidences fall (Sattar et al. 2014, section 5). A
+those need more or less distortion depends on the table, since both confidences fall (Sattar et al. 2013, section 5). A
 higher `max_distortion` withholds fewer rows and publishes worse ones. That pair is best which keeps most: rows times
 the detail that they are left with (`weighing.py`). The adversary's doubt is not weighed: choose the rate for it, and
 read its lines.

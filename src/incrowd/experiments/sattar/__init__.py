@@ -1,4 +1,4 @@
-"""Sattar, Li, Ding, Liu & Vincent (2014), section 6, as one experiment: figures 2-10 and Table 5.
+"""Sattar, Li, Ding, Liu & Vincent (2013), section 6, as one experiment: figures 2-10 and Table 5.
 
 The census generator stands in for the paper's two samples of the US census (its domains have the same sizes); Adult is
 the paper's own and is measured where it is at hand. Everything is measured in several runs (`repeats`), with other

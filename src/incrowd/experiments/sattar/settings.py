@@ -9,7 +9,7 @@ from incrowd.common.parameters import require_whole
 from incrowd.errors import RecipeError, did_you_mean
 
 PAPER = (
-    "A.H.M. Sarowar Sattar, Jiuyong Li, Xiaofeng Ding, Jixue Liu & Millist Vincent (2014): A General Framework for "
+    "A.H.M. Sarowar Sattar, Jiuyong Li, Xiaofeng Ding, Jixue Liu & Millist Vincent (2013): A General Framework for "
     "Privacy Preserving Data Publishing. Knowledge-Based Systems 54."
 )
 

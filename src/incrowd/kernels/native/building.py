@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -24,6 +25,9 @@ _FLAGS = (
     "-std=c++17", "-O3", "-shared", "-fPIC", "-fvisibility=hidden", "-fno-math-errno", "-pthread",
     "-ffp-contract=off",  # a product and a sum rounded once would give other last digits than on other machines
 )  # fmt: skip
+
+_LONGEST_BUILD = 3600.0
+"""What was not built after so many seconds never will be: its process was killed."""
 
 
 class BuildError(RuntimeError):
@@ -78,7 +82,15 @@ def build() -> Path:
     if made.returncode:
         fresh.unlink(missing_ok=True)
         raise BuildError(f"incrowd's loops could not be built by {command[0]}:\n{made.stderr.strip()}")
-    for old in HERE.glob(f"loops-*{ENDING}"):
+    given_up = [half for half in HERE.glob(f"building-*{ENDING}") if half != fresh and _age(half) > _LONGEST_BUILD]
+    for old in [*HERE.glob(f"loops-*{ENDING}"), *given_up]:
         with contextlib.suppress(OSError):  # on Windows a library that is in use stays
             old.unlink()
     return fresh.replace(path)
+
+
+def _age(path: Path) -> float:
+    """Return how many seconds ago a file was written; none if it is gone."""
+    with contextlib.suppress(OSError):
+        return time.time() - path.stat().st_mtime
+    return 0.0

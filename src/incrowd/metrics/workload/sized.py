@@ -20,7 +20,7 @@ from incrowd.metrics.workload.queries import Workload, draw_queries, join_worklo
 
 Size = Literal["small", "large", "unbounded"]
 SHARES: Mapping[Size, tuple[float, float]] = {"small": (0.0, 0.01), "large": (0.1, 1.01), "unbounded": (0.0, 1.01)}
-"""A query's answer, as a share of the rows, is above the first number and below the second (Sattar et al. 2014)."""
+"""A query's answer, as a share of the rows, is above the first number and below the second (Sattar et al. 2013)."""
 
 _FEWEST_DRAWS, _MOST_DRAWS = 1_000, 50_000
 _MOST_DRAWS_IN_VAIN = 100_000

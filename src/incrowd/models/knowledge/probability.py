@@ -1,6 +1,6 @@
 """The probability that somebody drawn at random looks like a group's labels and has a sensitive value.
 
-Independent columns: Pr(t) = Π Pr(label) · Pr(value) (Sattar et al. 2014, Definition 5), where a label has the
+Independent columns: Pr(t) = Π Pr(label) · Pr(value) (Sattar et al. 2013, Definition 5), where a label has the
 probability of all values it may stand for. Rules replace the product for the people and values they speak of; a fitted
 dependence replaces it for all. Cost: one pass over the (group, value) pairs per column.
 """

@@ -1,4 +1,4 @@
-"""Rules of public knowledge: people like this have that value with such a probability (Sattar et al. 2014, §3)."""
+"""Rules of public knowledge: people like this have that value with such a probability (Sattar et al. 2013, §3)."""
 
 from __future__ import annotations
 
