@@ -67,6 +67,17 @@ def test_loops_agree_with_python() -> None:
             assert totals[here].tolist() == [int(counts[there & (codes == value)].sum()) for value in values[here]]
 
 
+@pytest.mark.parametrize("most", [3, 10_000, 2**62])
+def test_many_keys_are_numbered_in_the_order_in_which_they_are_met(most: int) -> None:
+    """Few or many different ones: the table of those that were met becomes longer twice."""
+    keys = np.random.default_rng(1).integers(-most, most, 90_000)
+    first: dict[int, int] = {}
+    expected = [first.setdefault(key, len(first)) for key in keys.tolist()]
+    numbers, found = number_keys(keys)
+    assert numbers.tolist() == expected
+    assert found == len(first)
+
+
 def test_threads_do_not_disturb_each_other() -> None:
     keys = [np.random.default_rng(seed).integers(0, 5000, 40_000) for seed in range(8)]
     alone = [number_keys(one) for one in keys]

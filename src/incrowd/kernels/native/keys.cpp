@@ -1,20 +1,41 @@
 // Number distinct keys. See `keys.py`.
+#include <algorithm>
+#include <vector>
+
 #include "hashing.hpp"
 
 namespace keys {
 
+// Keys are looked for in memory before their turn: what is not in the cache would be waited for, one by one.
+constexpr i64 AHEAD = 16;
+// The table begins small, and becomes so many times longer when it is full: few keys stay in the cache.
+constexpr i64 AT_FIRST = i64{1} << 12, LONGER = 16;
+
 static i64 number_keys(Vector<const i64> keys, Vector<i64> numbers) {
-  const Slots slots(keys.length);
-  Scratch<i64> taken(slots.number(), -1), first(keys.length);
+  Slots slots(std::min(keys.length, AT_FIRST));
+  std::vector<i64> taken(static_cast<std::size_t>(slots.number()), -1);
+  Scratch<i64> distinct(keys.length);
   i64 found = 0;
-  for (i64 place = 0; place < keys.length; ++place) {
-    i64 slot = slots.first(keys[place]);
-    while (taken[slot] >= 0 && keys[first[taken[slot]]] != keys[place]) slot = slots.next(slot);
-    if (taken[slot] < 0) {
-      taken[slot] = found;
-      first[found++] = place;
+  const auto lengthen = [&] {
+    slots = Slots(std::min(keys.length, LONGER * found));
+    taken.assign(static_cast<std::size_t>(slots.number()), -1);
+    for (i64 number = 0; number < found; ++number) {
+      if (number + AHEAD < found) __builtin_prefetch(&taken[slots.first(distinct[number + AHEAD])], 1);
+      i64 slot = slots.first(distinct[number]);
+      while (taken[slot] >= 0) slot = slots.next(slot);
+      taken[slot] = number;
     }
-    numbers[place] = taken[slot];
+  };
+  for (i64 place = 0; place < keys.length; ++place) {
+    if (place + AHEAD < keys.length) __builtin_prefetch(&taken[slots.first(keys[place + AHEAD])]);
+    const i64 key = keys[place];
+    i64 slot = slots.first(key);
+    while (taken[slot] >= 0 && distinct[taken[slot]] != key) slot = slots.next(slot);
+    numbers[place] = taken[slot] < 0 ? found : taken[slot];
+    if (taken[slot] >= 0) continue;
+    taken[slot] = found;
+    distinct[found++] = key;
+    if (2 * found > slots.number()) lengthen();
   }
   return found;
 }
