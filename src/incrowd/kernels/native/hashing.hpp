@@ -3,6 +3,9 @@
 
 #include "arguments.hpp"
 
+// Slots of keys are asked for so many keys before their turn: what is not in the cache would be waited for, one by one.
+constexpr i64 AHEAD = 16;
+
 // The slots of a table that is at least twice as long as what goes into it, and a power of two.
 struct Slots {
   explicit Slots(i64 rows) {

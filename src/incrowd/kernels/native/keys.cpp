@@ -6,8 +6,6 @@
 
 namespace keys {
 
-// Keys are looked for in memory before their turn: what is not in the cache would be waited for, one by one.
-constexpr i64 AHEAD = 16;
 // The table begins small, and becomes so many times longer when it is full: few keys stay in the cache.
 constexpr i64 AT_FIRST = i64{1} << 12, LONGER = 16;
 

@@ -1,5 +1,6 @@
 // Group the rows of a table by generalized codes. See `lattice.py` for what things mean.
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -27,6 +28,26 @@ struct Table {
   }
   void clear(i64 groups) const {
     for (i64 group = 0; group < groups; ++group) slots[used[group]] = EMPTY;
+  }
+  // Find the groups of many keys in their order, and `take` each with whether it is new; return how many there are.
+  template <class KeyOf, class Take> i64 group(const Slots &places, i64 rows, const KeyOf &key_of, const Take &take) const {
+    std::array<i64, AHEAD> keys;
+    i64 groups = 0;
+    for (i64 first = 0; first < rows; first += AHEAD) {
+      const i64 number = std::min(AHEAD, rows - first);
+      for (i64 place = 0; place < number; ++place) {
+        keys[place] = key_of(first + place);
+        const i64 slot = places.first(keys[place]);
+        __builtin_prefetch(&slots[slot]);
+        __builtin_prefetch(&slot_keys[slot]);
+      }
+      for (i64 place = 0; place < number; ++place) {
+        const i64 before = groups, own = find(places, keys[place], groups);
+        take(first + place, own, groups > before);
+      }
+    }
+    clear(groups);
+    return groups;
   }
 };
 
@@ -77,11 +98,9 @@ class Keys {
 };
 
 static i64 group_rows(const Keys &keys, Vector<const i64> members, Vector<i64> group_of, const Table &table) {
-  const Slots places(members.length);
-  i64 groups = 0;
-  for (i64 place = 0; place < members.length; ++place) group_of[place] = table.find(places, keys[members[place]], groups);
-  table.clear(groups);
-  return groups;
+  return table.group(
+      Slots(members.length), members.length, [&](i64 place) { return keys[members[place]]; },
+      [&](i64 place, i64 group, bool) { group_of[place] = group; });
 }
 
 // Find the rows that may be in groups of at least so many: all others share a bucket with too few. A bucket is a byte, so
@@ -186,22 +205,17 @@ static i64 count_groups(
     Matrix<const i32> codes, Vector<const i64> counts, Vector<const i64> keys, Vector<const f64> scores,
     Vector<const i64> first_key, Vector<i64> group_of, Vector<i64> sizes, Vector<f64> totals, Vector<i64> slots,
     Vector<i64> slot_keys, Vector<i64> used) {
-  const Table table{slots, slot_keys, used};
-  const Slots places(codes.rows);
-  i64 groups = 0;
-  for (i64 row = 0; row < codes.rows; ++row) {
-    const i64 before = groups;
-    const u64 key = sum_at<u64>(keys.data, first_key.data, codes[row], codes.columns);
-    const i64 group = table.find(places, static_cast<i64>(key), groups);
-    if (groups > before) {
+  const auto key_of = [&](i64 row) {
+    return static_cast<i64>(sum_at<u64>(keys.data, first_key.data, codes[row], codes.columns));
+  };
+  return Table{slots, slot_keys, used}.group(Slots(codes.rows), codes.rows, key_of, [&](i64 row, i64 group, bool fresh) {
+    if (fresh) {
       totals[group] = sum_at<f64>(scores.data, first_key.data, codes[row], codes.columns);
       sizes[group] = 0;
     }
     group_of[row] = group;
     sizes[group] += counts[row];
-  }
-  table.clear(groups);
-  return groups;
+  });
 }
 EXPORT(count_groups)
 
@@ -210,21 +224,18 @@ static i64 merge_rows(
     Matrix<const i32> codes, Matrix<const i32> sensitive, Vector<const i64> counts, Vector<const i64> keys,
     Vector<const i64> first_key, Vector<i64> members, Vector<i64> totals, Vector<i64> slots, Vector<i64> slot_keys,
     Vector<i64> used) {
-  const Table table{slots, slot_keys, used};
-  const Slots places(codes.rows);
-  i64 groups = 0;
-  for (i64 row = 0; row < codes.rows; ++row) {
-    const u64 key = sum_at<u64>(keys.data, first_key.data, codes[row], codes.columns) +
-                    sum_at<u64>(keys.data, first_key.data + codes.columns, sensitive[row], sensitive.columns);
-    const i64 before = groups, group = table.find(places, static_cast<i64>(key), groups);
-    if (groups > before) {
+  const auto key_of = [&](i64 row) {
+    return static_cast<i64>(
+        sum_at<u64>(keys.data, first_key.data, codes[row], codes.columns) +
+        sum_at<u64>(keys.data, first_key.data + codes.columns, sensitive[row], sensitive.columns));
+  };
+  return Table{slots, slot_keys, used}.group(Slots(codes.rows), codes.rows, key_of, [&](i64 row, i64 group, bool fresh) {
+    if (fresh) {
       members[group] = row;
       totals[group] = 0;
     }
     totals[group] += counts[row];
-  }
-  table.clear(groups);
-  return groups;
+  });
 }
 EXPORT(merge_rows)
 
