@@ -117,13 +117,19 @@ class Crowds {
     const i64 enough = std::min(min_group, FULL);
     std::fill_n(buckets_.begin(), places.number(), i8{0});
     bool crowded = false;
-    for (i64 place = 0; place < members.length; ++place) {
-      const i64 row = members[place];
-      const i64 bucket = places.first(keys[row]);
-      const i64 rows = std::min(buckets_[bucket] + counts[row], FULL);
-      buckets_[bucket] = static_cast<i8>(rows);
-      bucket_of_[place] = static_cast<u32>(bucket);
-      crowded |= rows >= enough;
+    for (i64 first = 0; first < members.length; first += AHEAD) {
+      const i64 last = std::min(first + AHEAD, members.length);
+      for (i64 place = first; place < last; ++place) {
+        const i64 bucket = places.first(keys[members[place]]);
+        bucket_of_[place] = static_cast<u32>(bucket);
+        __builtin_prefetch(&buckets_[bucket], 1);
+      }
+      for (i64 place = first; place < last; ++place) {
+        i8 &bucket = buckets_[bucket_of_[place]];
+        const i64 rows = std::min(bucket + counts[members[place]], FULL);
+        bucket = static_cast<i8>(rows);
+        crowded |= rows >= enough;
+      }
     }
     i64 number = 0;
     for (i64 place = 0; crowded && place < members.length; ++place) {
