@@ -91,3 +91,24 @@ def test_steps_end_where_groups_are_safe() -> None:
     assert sorted(release.to_polars().select(*trees, "income").iter_rows()) == shown(rows, columns, cuts)
     assert "6s" in cuts[0]
     assert {"f", "m"} == cuts[1]
+
+
+def test_people_with_several_values_are_safe_as_soon_as_their_groups_are() -> None:
+    # Safe groups of A and B are joined to an unsafe one where people have several values: the search ends before.
+    tree = (("c0", "C", "CD"), ("c1", "C", "CD"), ("A", "D", "CD"), ("B", "D", "CD"), ("e", "e", "e"))
+    people = {"c0": [[0], [0]], "c1": [[20], [20]], "e": [[0], [10]], "A": [[-5, 15], [5]], "B": [[0]] * 10 + [[17.5]]}
+    rows = [(value, numbers) for value, everybody in people.items() for numbers in everybody]
+    frame = pl.DataFrame(
+        [(person, value, "x", float(one)) for person, (value, numbers) in enumerate(rows) for one in numbers],
+        schema=["person", "value", "same", "number"],
+        orient="row",
+    )
+    table = ic.read(
+        frame,
+        quasi=["value", "same"],
+        sensitive=["number"],
+        person="person",
+        hierarchies={"value": ic.Categories(tree)},
+    )
+    release = ic.publish(table, ic.MinimumVariance(variance=24.9), method=BottomUpGeneralization("same"))
+    assert Counter(release.to_polars()["value"]) == {"A": 3, "B": 11, "C": 4, "e": 2}

@@ -4,7 +4,8 @@ Every column has one cut through its hierarchy. A step replaces all children of 
 is the one with the least information loss per anonymity gain, until all groups satisfy the models. The loss is about a
 class attribute, the gain is how much larger the smallest group becomes. Cost: steps × columns × distinct tuples; there
 is at most one step per node of the hierarchies. All nodes of a column are tried in one pass, since a tuple is under one
-of them only; several steps that gain nothing take one pass; and tuples that show the same are one line from then on.
+of them only. Several steps that gain nothing take a few passes together, and tuples that show the same are one line
+from then on, so that it is mostly far less.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from typing import ClassVar
 
@@ -36,6 +37,8 @@ from incrowd.methods.taxonomy import Cuts, group_values, least_elsewhere, least_
 
 _AT_ONCE = 8
 """So many steps are tried at once at first."""
+_MOST_CODES = 2**22
+"""Cuts are held for no more codes than this: some 70 MB."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +95,13 @@ class _Search:
         self._cuts = TableCuts.of(space.taxonomies, [taxonomy.cut_at(None) for taxonomy in space.taxonomies])
         self._lines = ShownLines(space, self._cuts.shown, counts)
         self._at_once = _AT_ONCE
+        self._most_at_once = max(_MOST_CODES // sum(map(len, self._cuts.shown)), _AT_ONCE)
 
     def generalize(self, deadline: Deadline, progress: Progress) -> list[Ints]:
         """Take the best step as long as some group fails a model; return the node of each code, by column."""
         steps = sum(int((taxonomy.levels > 0).sum()) for taxonomy in self._space.taxonomies)
         least, taken = max((model.min_group for model in self._require), default=1), 0
+        # All rows in one group are safe, so that there is always a column that can go up.
         while self._lines.smallest < least or not self._safe(self._cuts):
             if deadline.passed():
                 cuts, number = TableCuts.of(self._space.taxonomies, self._cuts.above(self._cuts.open)), 1
@@ -119,37 +124,53 @@ class _Search:
     def _until_safe(self, ahead: Sequence[TableCuts]) -> int:
         """Return how many of the next steps to take: until all groups are safe, or all of them."""
         number = len(ahead)
-        if not all(model.monotone for model in self._require):
+        if not self._stays_safe:
             return next((place for place, cuts in enumerate(ahead, start=1) if self._safe(cuts)), number)
-        # What is safe stays so: where all of them are not enough, fewer are not either.
+        # Where all of them are not enough, fewer are not either.
         return 1 + bisect_left(ahead[:-1], True, key=self._safe) if number > 1 and self._safe(ahead[-1]) else number
+
+    @cached_property
+    def _stays_safe(self) -> bool:
+        """Whether what is safe stays so: models say it of tables in which everybody has one value."""
+        whole = self._grouper.whole()
+        several = any(whole.several_values(name) for name in whole.secrets)
+        return not several and all(model.monotone for model in self._require)
 
     def _ahead(self) -> Sequence[TableCuts]:
         """Return the cuts after the next steps: several if all of these gain nothing, else one."""
         while self._at_once > 1:
             cuts = [self._cuts, *islice(self._cuts.if_nothing_gains(), self._at_once)]
             if self._nothing_gained(cuts[-2]):
-                self._at_once *= 2
+                self._at_once = min(2 * self._at_once, self._most_at_once)
                 return cuts[1:]
             self._at_once //= 4
         self._at_once = 2
-        columns = self._cuts.open
-        gained = do_together([partial(self._larger, each) for each in columns], steps=len(self._lines) * len(columns))
-        return [self._cuts.after(min(map(ColumnCut.best, columns, gained)))]
+        columns, groups = self._cuts.open, (np.arange(len(self._lines)), self._lines.counts)
+        larger = do_together(
+            [partial(self._larger, self._cuts, column, groups) for column in columns],
+            steps=len(self._lines) * len(columns),
+        )
+        return [self._cuts.after(min(map(ColumnCut.best, columns, larger)))]
 
     def _nothing_gained(self, cuts: TableCuts) -> bool:
         """Whether no step from some cuts makes the smallest group larger than it is now."""
-        together = [cuts.open, *([column] for column in cuts.open)]
-        some = (self._lines.grouped(cuts.above(columns))[1].min() == self._lines.smallest for columns in together)
-        return next(some) or all(some)
+        columns = cuts.open
+        if self._lines.grouped(cuts.above(columns))[1].min() == self._lines.smallest:
+            return True  # not even all steps at once do
+        groups = self._lines.grouped(cuts.shown)
+        return not any(self._larger(cuts, column, groups).any() for column in columns)
 
-    def _larger(self, column: ColumnCut) -> Ints:
-        """Return by how much the smallest group is larger after a step to each of the nodes that a column may go to."""
+    def _larger(self, cuts: TableCuts, column: ColumnCut, groups: tuple[Ints, Counts]) -> Ints:
+        """Return by how much the smallest group is larger after a step to each of the nodes that a column may go to.
+
+        `groups` are those of the cuts: the group of each line, and the rows of each group.
+        """
         lines, count = self._lines, len(column.taxonomy)
-        group_of, sizes = lines.grouped(self._cuts.above([column]))
         nodes = column.above[lines.codes[column.place]]
+        joint_of, joint_sizes = lines.grouped(cuts.above([column]))
+        group_of, sizes = groups
         after = np.minimum(
-            least_within(sizes, group_values(group_of, len(sizes), nodes), count),
-            least_elsewhere(lines.counts, nodes, count),
+            least_within(joint_sizes, group_values(joint_of, len(joint_sizes), nodes), count),
+            least_elsewhere(sizes, group_values(group_of, len(sizes), nodes), count),
         )
         return np.asarray(after - lines.smallest)[column.nodes]

@@ -2,9 +2,10 @@
 
 Every column has one cut through its hierarchy. A step replaces one node of one cut by its children, in all rows; of the
 steps that keep every model, it is the one with the best score, information gain / (anonymity loss + 1). The gain is
-about a class attribute, the loss is how much smaller the smallest group becomes. After a step, only groups that it has
-split are looked at again. Cost: columns × distinct tuples under each node that is specialized, which is levels ×
-columns² × distinct tuples; for models that are not monotone, steps × columns × distinct tuples.
+about a class attribute, the loss is how much smaller the smallest group becomes. After a step, only tuples of groups
+that it has split are grouped again, for every column. Cost: levels × columns² × distinct tuples, and where models are
+not monotone steps × columns × distinct tuples. Each step also looks once at all tuples of one column and at the sizes
+of all groups; there is at most one step per node of the hierarchies.
 """
 
 from __future__ import annotations
