@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import log
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.methods.bottom_up_generalization import BottomUpGeneralization
+from incrowd.methods.steps_up import TableCuts
 from incrowd.methods.top_down_specialization import TopDownSpecialization
 from tests.methods import naive_cuts
 from tests.methods.cuts_cases import LARGER_TREES, naive_columns, opened, people_of_larger_trees, shown
@@ -112,3 +113,23 @@ def test_people_with_several_values_are_safe_as_soon_as_their_groups_are() -> No
     )
     release = ic.publish(table, ic.MinimumVariance(variance=24.9), method=BottomUpGeneralization("same"))
     assert Counter(release.to_polars()["value"]) == {"A": 3, "B": 11, "C": 4, "e": 2}
+
+
+@pytest.mark.parametrize(("most", "expected"), [(2**22, 16), (1, 8)])
+def test_few_cuts_are_held_where_columns_have_many_values(
+    most: int, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a bound, what is held grows with the square of a column's values."""
+    monkeypatch.setattr("incrowd.methods.bottom_up_generalization._MOST_CODES", most)
+    steps, held = TableCuts.if_nothing_gains, list[int]()
+
+    def counted(cuts: TableCuts) -> Iterator[TableCuts]:
+        held.append(0)
+        for after in steps(cuts):
+            held[-1] += 1
+            yield after
+
+    monkeypatch.setattr(TableCuts, "if_nothing_gains", counted)
+    frame = people_of_larger_trees(400, 2, 0)
+    ic.publish(opened(frame, tuple(LARGER_TREES), LARGER_TREES), ic.KAnonymity(2), method=BottomUpGeneralization())
+    assert max(held) == expected
