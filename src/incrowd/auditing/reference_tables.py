@@ -43,7 +43,7 @@ class OutsidePeople:
         index, first = group_tuples(codes + 1, [trees[name].size + 1 for name in self.columns])
         totals = np.bincount(index, weights=self.counts, minlength=len(first)).astype(np.int64)
         strangers = int(self.counts[(codes < 0).any(axis=1)].sum())
-        return Population(self.columns, np.ascontiguousarray(codes[first]), totals), strangers
+        return Population(self.columns, codes.take(first, axis=0), totals), strangers
 
 
 def read_people(source: object, columns: Sequence[str], trees: Mapping[str, Tree]) -> OutsidePeople:
@@ -126,4 +126,4 @@ def _coded(
 def _distinct(codes: Codes, counts: Counts, names: Sequence[str], trees: Mapping[str, Tree]) -> tuple[Codes, Counts]:
     index, first = group_tuples(codes, [trees[name].size for name in names])
     totals = np.bincount(index, weights=counts, minlength=len(first)).astype(np.int64)
-    return np.ascontiguousarray(codes[first]), totals
+    return codes.take(first, axis=0), totals

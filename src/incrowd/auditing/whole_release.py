@@ -126,7 +126,7 @@ def _distinct(
         codes[:, place] = _by_distinct(trees[name], counted[name], source.texts) if known is None else known
     index, first = group_tuples(codes + 1, [trees[name].size + 1 for name in names])
     totals = np.bincount(index, weights=counted[_COUNT].to_numpy(), minlength=len(first)).astype(np.int64)
-    return np.ascontiguousarray(codes[first]), totals
+    return codes.take(first, axis=0), totals
 
 
 def _by_distinct(tree: Tree, values: pl.Series, texts: TextRules) -> Codes:

@@ -75,7 +75,7 @@ class Tally:
         codes = self.codes_of(names)
         index, first = group_tuples(codes, [self.trees[name].size for name in names])
         counts = np.bincount(index, weights=self.counts, minlength=len(first)).astype(np.int64)
-        return replace(self, columns=names, codes=np.ascontiguousarray(codes[first]), counts=counts), index
+        return replace(self, columns=names, codes=codes.take(first, axis=0), counts=counts), index
 
     def joint_codes(self, names: Sequence[str]) -> Codes:
         """Number the combinations of some columns; return each tuple's number."""
@@ -146,7 +146,7 @@ def code_table(
     if people is not None and people_counts is not None:
         index, first = group_tuples(people_codes, [trees[name].size for name in known])
         totals = np.bincount(index, weights=people_counts, minlength=len(first)).astype(np.int64)
-        population = Population(known, np.ascontiguousarray(people_codes[first]), totals)
+        population = Population(known, people_codes.take(first, axis=0), totals)
     index, first = group_tuples(codes, [trees[name].size for name in columns])
     totals = np.bincount(index, weights=counts, minlength=len(first)).astype(np.int64)
     return Tally(columns, codes.take(first, axis=0), totals, trees, population=population), index

@@ -111,4 +111,4 @@ def _together(
     first = np.empty(rows, dtype=np.int64)
     first[place[::-1]] = np.arange(len(keys) - 1, -1, -1)
     added = np.bincount(place, weights=weights, minlength=rows)
-    return np.ascontiguousarray(codes[first]), classes[first].astype(np.int32), added.astype(np.float64)
+    return codes.take(first, axis=0), classes[first].astype(np.int32), added.astype(np.float64)

@@ -185,15 +185,18 @@ def present_values(tally: Tally, recoding: Recoding) -> dict[str, Bools]:
     published = np.zeros(len(tally), dtype=bool)
     published[recoding.tuples[recoding.published]] = True
     everybody = bool(published.all())
-    found = {}
-    for name in tally.columns:
-        found[name] = np.zeros(tally.trees[name].size, dtype=bool)
-        found[name][tally.column(name) if everybody else tally.column(name)[published]] = True
-        people = tally.population
+    people = tally.population
+
+    def occurring(name: str) -> Bools:
+        codes = tally.column(name) if everybody else tally.column(name)[published]
+        found: Bools = np.bincount(codes, minlength=tally.trees[name].size) > 0
         # Where weights alone tell of a population, its values are those of the table, and not public.
         if people is not None and people.by_weight is None and name in people.columns:
-            found[name][people.codes[:, people.columns.index(name)]] = True
-    return found
+            found[people.codes[:, people.columns.index(name)]] = True
+        return found
+
+    each = do_together([partial(occurring, name) for name in tally.columns], steps=tally.codes.size)
+    return dict(zip(tally.columns, each, strict=True))
 
 
 def _number_shown(shown: pl.DataFrame, lows: Codes, highs: Codes) -> NDArray[np.int64]:

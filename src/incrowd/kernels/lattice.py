@@ -43,7 +43,8 @@ def merge_rows(
     """
     members, totals = np.empty((2, len(codes)), dtype=np.int64)
     groups = call("merge_rows", codes, sensitive, counts, keys, first_key, members, totals, slots, slot_keys, used)
-    return codes[members[:groups]], sensitive[members[:groups]], totals[:groups].copy()
+    kept = members[:groups]
+    return codes.take(kept, axis=0), sensitive.take(kept, axis=0), totals[:groups].copy()
 
 
 def next_promising(

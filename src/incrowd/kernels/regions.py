@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.common.threads import threads
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
@@ -16,5 +17,5 @@ def bounds(codes: Codes, rows: Ints, group_of: Ints, groups: int) -> tuple[Codes
     """Return the lowest code of each group, and one more than its highest; item i is row `rows[i]` of `codes`."""
     shape = (groups, codes.shape[1])
     lows, highs = np.full(shape, np.iinfo(np.int32).max, dtype=np.int32), np.zeros(shape, dtype=np.int32)
-    call("bounds_of_groups", np.ascontiguousarray(codes), rows, group_of, lows, highs)
+    call("bounds_of_groups", np.ascontiguousarray(codes), rows, group_of, lows, highs, threads())
     return lows, highs

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.common.threads import threads
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def sort_by_key(order: Ints, keys: Codes | Ints, size: int) -> Ints:
     """Sort a list of items by a key below `size`, keeping the order of equal ones."""
     result = np.empty_like(order)
     loop = "sort_by_short_key" if keys.dtype == np.int32 else "sort_by_long_key"
-    call(loop, np.ascontiguousarray(order), np.ascontiguousarray(keys), size, result)
+    call(loop, np.ascontiguousarray(order), np.ascontiguousarray(keys), size, result, threads())
     return result
 
 

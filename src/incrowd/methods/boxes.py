@@ -115,7 +115,7 @@ class Boxes:
         """Return what some boxes would show: whole, as nodes, or at least the range of their own values."""
         if self._labels == "region" and not self.trims:
             return Regions(self.columns, *(bound[boxes] for bound in self._bounds))
-        codes = self._codes[self.part_tuples[self._order]]
+        codes = self._codes.take(self.part_tuples[self._order], axis=0)
         lows = np.minimum.reduceat(codes, self._starts[:-1], axis=0)[boxes]
         highs = np.maximum.reduceat(codes, self._starts[:-1], axis=0)[boxes] + np.int32(1)
         return Regions(

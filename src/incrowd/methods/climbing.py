@@ -151,8 +151,8 @@ class Climbers:
         self._counts = counts
 
     def _pick(self, members: Ints) -> None:
-        self._codes, self._levels = self._codes[members], self._levels[members]
-        self._nodes, self._values = self._nodes[members], self._values[members]
+        self._codes, self._levels = (array.take(members, axis=0) for array in (self._codes, self._levels))
+        self._nodes, self._values = (array.take(members, axis=0) for array in (self._nodes, self._values))
         self._counts = self._counts[members]
 
     def groups(self) -> Judged:

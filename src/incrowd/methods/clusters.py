@@ -57,7 +57,7 @@ class Points:
         self.columns = columns
         self.trees = [tally.trees[name] for name in columns]
         self.point_of, first = group_tuples(codes, [tree.size for tree in self.trees])
-        self.codes: Codes = np.ascontiguousarray(codes[first])
+        self.codes: Codes = codes.take(first, axis=0)
         self.counts = np.bincount(self.point_of, weights=tally.counts, minlength=len(first)).astype(np.int64)
         self.numbers = _stack(
             [on_line(tree, self.codes[:, at]) for at, tree in enumerate(self.trees) if tree.ordered], len(first)
@@ -183,8 +183,9 @@ def _runs(points: Points, cluster_of: Ints, clusters: int, labels: Labels) -> tu
     """Return the codes that each cluster shows: from the smallest to the largest of its own, or those of a node."""
     order = np.argsort(cluster_of, kind="stable")
     starts = np.searchsorted(cluster_of[order], np.arange(clusters))
-    lows = np.minimum.reduceat(points.codes[order], starts, axis=0)
-    highs = np.maximum.reduceat(points.codes[order], starts, axis=0) + np.int32(1)
+    codes = points.codes.take(order, axis=0)
+    lows = np.minimum.reduceat(codes, starts, axis=0)
+    highs = np.maximum.reduceat(codes, starts, axis=0) + np.int32(1)
     if labels == "hierarchy":
         for at, tree in enumerate(points.trees):
             lows[:, at], highs[:, at] = tree.common_nodes(lows[:, at], highs[:, at])

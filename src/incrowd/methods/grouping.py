@@ -41,7 +41,7 @@ class Grouper:
             return Histogram(*self._kernel.count_values(order, starts, every, members, counts, codes, values))
 
         def regions() -> Regions:
-            codes = self._quasi_codes if tuples is None else self._quasi_codes[tuples]
+            codes = self._quasi_codes if tuples is None else self._quasi_codes.take(tuples, axis=0)
             return own_regions(self._quasi, codes, group_of, count)
 
         return Groups(

@@ -125,8 +125,8 @@ def _as_items(codes: Codes, values: Codes, recoding: Recoding, *, apart: bool) -
     counts = np.bincount(item_of, weights=recoding.counts, minlength=len(first)).astype(np.int64)
     return (
         _ItemArrays(
-            np.ascontiguousarray(codes[first]),
-            np.ascontiguousarray(values[first]),
+            codes.take(first, axis=0),
+            values.take(first, axis=0),
             counts,
             recoding.groups[first].astype(np.int64),
         ),

@@ -112,7 +112,7 @@ class Judged:
         counts = self._counts[entries]
 
         def regions() -> Regions:
-            lows, highs = spans(self._codes[entries], group_of, number)
+            lows, highs = spans(self._codes.take(entries, axis=0), group_of, number)
             return Regions(self._columns, *self._shown.runs(lows, highs))
 
         made = Groups(

@@ -205,14 +205,14 @@ class Lattice:
     def _regions(self, rows: Rows, group_of: Ints, groups: int, levels: Levels) -> Regions:
         member = np.zeros(groups, dtype=np.int64)
         member[group_of] = np.arange(len(group_of))
-        return Regions(self.columns, *self.runs(rows.codes[member], levels))
+        return Regions(self.columns, *self.runs(rows.codes.take(member, axis=0), levels))
 
     def distinct(self, codes: Codes, sensitive: Codes, counts: Counts) -> Rows:
         """Add up rows that are the same."""
         sizes = [tree.size for tree in self.trees] + [self.tally.trees[name].size for name in self._sensitive]
         index, first = group_tuples(np.concatenate([codes, sensitive], axis=1), sizes)
         totals = np.bincount(index, weights=counts, minlength=len(first)).astype(np.int64)
-        return Rows(np.ascontiguousarray(codes[first]), np.ascontiguousarray(sensitive[first]), totals)
+        return Rows(codes.take(first, axis=0), sensitive.take(first, axis=0), totals)
 
     def merge(self, rows: Rows, levels: Levels) -> Rows:
         """Add up rows that are the same at some levels and in their sensitive values; each is shown by one member."""

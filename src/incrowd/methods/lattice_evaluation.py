@@ -180,7 +180,7 @@ class LatticeEvaluation:
         renumbered = np.where(kept, np.cumsum(kept) - 1, WITHHELD)
         member = np.zeros(groups, dtype=np.int64)
         member[group_of] = np.arange(len(group_of))
-        lows, highs = lattice.runs(rows.codes[member[kept]], levels)
+        lows, highs = lattice.runs(rows.codes.take(member[kept], axis=0), levels)
         return Recoding(
             np.arange(len(rows.counts)),
             rows.counts,

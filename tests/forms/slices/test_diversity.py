@@ -174,3 +174,14 @@ def test_no_rows_and_no_secrets() -> None:
     assert is_diverse(slice_tally(tally, [["a"], ["s"]], ["s"]), Buckets(nothing, nothing, nothing), 2)
     everybody = Buckets(np.arange(3), tally.counts, np.zeros(3, dtype=np.int64))
     assert guess(slice_tally(tally, [["a"], ["s"]]), everybody, 9).diverse
+
+
+def test_every_secret_is_looked_at_in_its_own_column() -> None:
+    """The second is told by what stands beside it; beside the first one's column, it would be safe."""
+    tally = tally_of(pl.DataFrame({"a": [1] * 4, "s": [1, 2, 1, 2], "b": [1, 1, 2, 2], "t": [1, 1, 2, 2]}), ["s", "t"])
+    slices = slice_tally(tally, [["a", "s"], ["b", "t"]], ["s", "t"])
+    buckets = Buckets(np.arange(len(tally)), tally.counts, np.zeros(len(tally), dtype=np.int64))
+    assert not guess(slices, buckets, 2).diverse
+    assert not is_diverse(slices, buckets, 2)
+    only_first = slice_tally(tally, [["a", "s"], ["b"], ["t"]], ["s", "t"])
+    assert is_diverse(only_first, buckets, 2)

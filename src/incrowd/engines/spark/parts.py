@@ -113,7 +113,7 @@ class PartSearch:
         sizes = [self.trees[name].size for name in self.columns]
         index, first = group_tuples(codes, sizes)
         totals = np.bincount(index, weights=counts, minlength=len(first)).astype(np.int64)
-        tally = Tally(self.columns, np.ascontiguousarray(codes[first]), totals, self.trees)
+        tally = Tally(self.columns, codes.take(first, axis=0), totals, self.trees)
         # Models that compare a group with the whole table must not take the part for it.
         tally._value_counts.update({name: self.value_counts[name] for name in self.schema.sensitive})
         return tally, index

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Floats, Ints
 from incrowd.forms.slices.exact_shares import exact_probabilities
 from incrowd.forms.slices.matching import MOST_MATCHES, BucketIndex, Trie, search_arguments
-from incrowd.forms.slices.slices import Buckets, Slices
+from incrowd.forms.slices.slices import Buckets, Slices, with_secrets
 from incrowd.kernels import slicing
 
 
@@ -102,9 +102,12 @@ def is_diverse(slices: Slices, buckets: Buckets, l: float | Fraction) -> bool:
     p(t,s) is a mean of shares among the rows of a bucket that have the same known part. Where none of these shares is
     above 1/l, there is no need to look for matches, of which there may be very many.
     """
+    if not slices.secrets:
+        return True
     bound = as_bound(l, int(slices.counts.sum()))
-    index = BucketIndex(slices, buckets)
-    for secret in slices.secrets:
+    sensitive = with_secrets(slices)
+    index = BucketIndex(sensitive, buckets)
+    for secret in sensitive.secrets:
         starts, _, counts = index.hidden(secret)
         most, rows = (add.reduceat(counts, starts[:-1]) if len(counts) else counts for add in (np.maximum, np.add))
         if (bound.numerator * most > bound.denominator * rows).any():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeVar
 
 import numpy as np
@@ -83,10 +83,12 @@ class Buckets:
     def __len__(self) -> int:
         return int(self.bucket_of.max(initial=-1)) + 1
 
-    @property
+    @cached_property
     def sizes(self) -> Counts:
         """Rows of each bucket."""
-        return np.bincount(self.bucket_of, weights=self.counts, minlength=len(self)).astype(np.int64)
+        sizes: Counts = np.bincount(self.bucket_of, weights=self.counts, minlength=len(self)).astype(np.int64)
+        sizes.setflags(write=False)  # shared by all who ask
+        return sizes
 
 
 def ignoring_missing(slices: Slices) -> Slices:
@@ -131,6 +133,13 @@ def number_combinations(tally: Tally, names: Sequence[str]) -> Codes:
     occurs[key] = True
     number: Codes = (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[key]
     return number
+
+
+def with_secrets(slices: Slices) -> Slices:
+    """Return the columns alone that have a secret."""
+    columns = sorted({secret.column for secret in slices.secrets})
+    secrets = tuple(replace(secret, column=columns.index(secret.column)) for secret in slices.secrets)
+    return Slices(slices.known.take(columns, axis=1), secrets, slices.counts)
 
 
 def whole_values(slices: Slices) -> Slices:

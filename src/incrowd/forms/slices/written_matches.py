@@ -199,7 +199,7 @@ def distinct_people(known: Codes, varying: Sequence[int]) -> Codes:
     if not varying:
         return known[:1]
     sizes = (known.max(axis=0) + 1)[varying].tolist()
-    return known[group_tuples(known[:, varying], sizes)[1]]
+    return known.take(group_tuples(known.take(varying, axis=1), sizes)[1], axis=0)
 
 
 def blocks(people: Codes) -> Iterator[Codes]:

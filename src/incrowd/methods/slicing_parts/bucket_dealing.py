@@ -19,6 +19,7 @@ from incrowd.common.randomness import words
 from incrowd.forms.slices.chance import shuffle_within
 from incrowd.forms.slices.slices import Buckets, Slices
 from incrowd.kernels import anatomy
+from incrowd.kernels.regions import bounds
 from incrowd.kernels.slicing_index import sort_by_key
 from incrowd.methods.slicing_parts.anatomy_buckets import longest_first
 
@@ -103,22 +104,21 @@ class _Runs:
     def of(cls, slices: Slices, buckets: Buckets, parts: Ints) -> _Runs:
         """Sort some of the parts of buckets; each bucket has one of them at least."""
         (secret,) = slices.secrets
-        known = slices.known[buckets.tuples]
-        code, segment = secret.codes[buckets.tuples], known[:, secret.column]
-        for key in (code, np.ascontiguousarray(segment), buckets.bucket_of):
+        code, segment = secret.codes.take(buckets.tuples), slices.known[:, secret.column].take(buckets.tuples)
+        lows, ends = bounds(slices.known, buckets.tuples[parts], buckets.bucket_of[parts], len(buckets))
+        for key in (code, segment, buckets.bucket_of):
             parts = sort_by_key(parts, key, int(key.max()) + 1)
-        box, segment, code, known = buckets.bucket_of[parts], segment[parts], code[parts], known[parts]
+        box, segment, code = buckets.bucket_of.take(parts), segment.take(parts), code.take(parts)
         opens_box = _changes(box)
         opens_segment = opens_box | _changes(segment)
         opens_run = opens_segment | _changes(code)
-        box_parts = np.flatnonzero(opens_box)
         return cls(
             parts,
             np.cumsum(opens_run) - 1,
             np.concatenate(([0], np.cumsum(np.add.reduceat(buckets.counts[parts], np.flatnonzero(opens_run))))),
             np.append(np.flatnonzero(opens_segment[opens_run]), opens_run.sum()),
             np.append(np.flatnonzero(opens_box[opens_segment]), opens_segment.sum()),
-            (np.maximum.reduceat(known, box_parts) != np.minimum.reduceat(known, box_parts)).any(axis=1),
+            np.asarray((ends - lows > 1).any(axis=1)),
         )
 
     def eligible(self, each: int) -> NDArray[np.bool_]:

@@ -191,7 +191,7 @@ def _cut(
     known = [slices.known[tuples, secret.column].astype(np.int64) for secret in slices.secrets]
     pairs = [_pair_numbers(slices, secret, tuples) for secret in secrets]
     order, starts = cut_buckets(
-        np.stack([tally.column(name)[tuples] for name in attributes], axis=1, dtype=np.int32),
+        tally.codes_of(attributes).take(tuples, axis=0),
         counts,
         np.concatenate([tree.positions for tree in trees]),
         np.cumsum([0, *sizes[:-1]]),
