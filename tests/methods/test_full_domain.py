@@ -249,3 +249,19 @@ def test_more_columns_than_numpy_has_dimensions() -> None:
         for given, chosen in ((ic.read(frame.select(names[:5]), quasi=names[:5]), ic.FullDomain()), (table, method))
     )
     assert few.sort(names[:5]).equals(many.sort(names[:5]))
+
+
+def test_groups_that_are_safe_apart_and_not_together_are_found() -> None:
+    """Where somebody has two numbers, the variance counted for a union may be below that of both its parts."""
+    people = {"x": [[1], [3], [3]], "y": [[4, 2], [4], [2]]}
+    rows = [(town, numbers) for town, everybody in people.items() for numbers in everybody]
+    frame = pl.DataFrame(
+        [(person, town, one) for person, (town, numbers) in enumerate(rows) for one in numbers],
+        schema=["person", "town", "number"],
+        orient="row",
+    )
+    table = ic.read(frame, person="person", quasi=["town"], sensitive=["number"])
+    release = ic.publish(table, ic.MinimumVariance(variance=0.8), method=FullDomain(max_withheld=0))
+    assert Counter(release.to_polars()["town"]) == {"x": 3, "y": 4}
+    with pytest.raises(Unsatisfiable, match=r"all rows in one group do not satisfy .* reach 0.6667"):
+        ic.publish(table, ic.MinimumVariance(variance=0.8), method=ic.TopDownSpecialization())

@@ -12,7 +12,7 @@ import numpy as np
 from incrowd.common.progress import Progress
 from incrowd.common.registry import Named
 from incrowd.core.groups import Groups
-from incrowd.core.model import Model, Promise
+from incrowd.core.model import Model, Promise, stay_safe_joined
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.show import Show
@@ -162,6 +162,8 @@ def require_possible(require: Sequence[Model], whole: Groups) -> None:
             f"{model}: all {int(whole.sizes.sum())} rows together reach {model.achieved(whole):.4g}"
             for model in failing
         )
-        raise Unsatisfiable(
-            f"no grouping satisfies what is required. {reached}.  Hint: ask for less, or give more rows."
-        )
+        # Groups may be safe that are not so together, and then another method may find them.
+        none_is = stay_safe_joined(failing, whole.trees)
+        said = "no grouping satisfies" if none_is else "all rows in one group do not satisfy"
+        more = "give more rows" if none_is else "choose a method that does not need this, such as full-domain"
+        raise Unsatisfiable(f"{said} what is required. {reached}.  Hint: ask for less, or {more}.")

@@ -14,6 +14,7 @@ from incrowd.common.registry import Named
 from incrowd.core.groups import Groups, Histogram
 from incrowd.core.schema import Schema
 from incrowd.errors import RecipeError, SchemaError, did_you_mean
+from incrowd.hierarchies.tree import Tree
 
 Basis = Literal["verified", "by construction"]
 
@@ -36,6 +37,8 @@ class Model(Statement, Protocol):
 
     monotone: ClassVar[bool]
     """Whether joining groups that satisfy it always gives a group that satisfies it."""
+    monotone_with_several_values: ClassVar[bool] = True
+    """Whether that, if so, holds where somebody has several values as well."""
     hereditary: ClassVar[bool]
     """Whether a group that fails it has only subgroups that fail it, so that splitting never helps."""
     looks_at_values: ClassVar[bool] = True
@@ -232,6 +235,12 @@ def all_satisfied(verdicts: Iterable[Bools], groups: Groups) -> Bools:
 def satisfies_all(models: Sequence[Model], groups: Groups) -> Bools:
     """Return, for each group, whether it satisfies every model."""
     return all_satisfied((model.satisfied(groups) for model in models), groups)
+
+
+def stay_safe_joined(models: Iterable[Model], trees: Mapping[str, Tree]) -> bool:
+    """Whether joining groups of a table that satisfy every model always gives a group that does."""
+    several = any(tree.sets is not None for tree in trees.values())
+    return all(model.monotone and (model.monotone_with_several_values or not several) for model in models)
 
 
 def any_looks_at_values(models: Iterable[Model]) -> bool:

@@ -24,7 +24,7 @@ from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
 from incrowd.common.threads import do_together
 from incrowd.core.method import Method, require_possible
-from incrowd.core.model import Model, satisfies_all
+from incrowd.core.model import Model, satisfies_all, stay_safe_joined
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
@@ -131,10 +131,7 @@ class _Search:
 
     @cached_property
     def _stays_safe(self) -> bool:
-        """Whether what is safe stays so: models say it of tables in which everybody has one value."""
-        whole = self._grouper.whole()
-        several = any(whole.several_values(name) for name in whole.secrets)
-        return not several and all(model.monotone for model in self._require)
+        return stay_safe_joined(self._require, self._grouper.trees)
 
     def _ahead(self) -> Sequence[TableCuts]:
         """Return the cuts after the next steps: several if all of these gain nothing, else one."""

@@ -5,6 +5,7 @@ Cost: one pass over the tally for the sizes, and one per sensitive column that a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from incrowd.common.arrays import Codes, Ints
 from incrowd.core.groups import Groups, Histogram, LazyHistograms, Regions, own_regions
 from incrowd.core.tally import Tally
+from incrowd.hierarchies.tree import Tree
 
 
 class Grouper:
@@ -26,6 +28,11 @@ class Grouper:
         self._quasi = tuple(name for name in tally.columns if name not in sensitive)
         self._codes = {name: np.ascontiguousarray(tally.column(name)) for name in sensitive}
         self._whole = {name: tally.table_counts(name) for name in sensitive}
+
+    @property
+    def trees(self) -> Mapping[str, Tree]:
+        """The trees of all columns."""
+        return self._tally.trees
 
     def groups(self, group_of: Ints, count: int, tuples: Ints | None = None) -> Groups:
         """Return the groups `0` to `count - 1`; `group_of[i]` is the group of tuple i, or of the i-th of `tuples`."""

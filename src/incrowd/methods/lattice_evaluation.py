@@ -19,7 +19,7 @@ import numpy as np
 
 from incrowd.common.arrays import Counts, Floats
 from incrowd.core.groups import Groups
-from incrowd.core.model import Model, least_failing, satisfies_all
+from incrowd.core.model import Model, least_failing, satisfies_all, stay_safe_joined
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.solutions import UNKNOWN, Solutions
 from incrowd.methods.group_losses import GROUP_LOSSES, GroupLoss
@@ -60,7 +60,7 @@ class LatticeEvaluation:
         self.looks: dict[tuple[int, ...], Look] = {}
         self.best: Look | None = None
         self._min_group = max((model.min_group for model in require), default=1)
-        self._prunes_by_verdict = self.most_withheld == 0 and all(model.monotone for model in require)
+        self._prunes_by_verdict = self.most_withheld == 0 and stay_safe_joined(require, lattice.tally.trees)
         columns = range(len(lattice.columns))
         self._by_size = np.array(sorted(columns, key=lambda place: (-lattice.trees[place].size, place)), dtype=np.int64)
         self._tables: dict[tuple[int, ...], Rows] = {}

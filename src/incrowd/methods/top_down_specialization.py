@@ -22,7 +22,7 @@ from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
 from incrowd.common.threads import do_together
 from incrowd.core.method import Method, require_possible
-from incrowd.core.model import Model, satisfies_all
+from incrowd.core.model import Model, satisfies_all, stay_safe_joined
 from incrowd.core.recoding import Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
@@ -145,7 +145,7 @@ class _Search:
         self._sizes = grouper.whole().sizes
         self._group_of = np.zeros(len(space), dtype=np.int64)
         # Where joining safe groups is always safe, a step that is unsafe now is so for good: groups only get smaller.
-        self._for_good = all(model.monotone for model in require)
+        self._for_good = stay_safe_joined(require, grouper.trees)
 
     @property
     def cuts(self) -> list[Ints]:

@@ -59,7 +59,8 @@ class MinimumVariance(Model):
     missing: Missing = "ignored"
     name: ClassVar[str] = "minimum-variance"
     plain_name: ClassVar[str] = "numbers in a group are spread out"
-    monotone: ClassVar[bool] = True  # a union's variance is at least the mean of the two, if people have one value each
+    monotone: ClassVar[bool] = True  # a union's variance is at least the mean of the two
+    monotone_with_several_values: ClassVar[bool] = False  # more values of one part may be near each other than people
     hereditary: ClassVar[bool] = False  # a part of a group may be spread more widely
     # A class can only say what holds for all of its instances; those that know better say so, in `__post_init__`.
     compares_with_table: ClassVar[bool] = True
