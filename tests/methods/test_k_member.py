@@ -23,6 +23,14 @@ def test_clusters_are_those_of_the_definition(rows: int, k: int, seed: int, miss
     assert found == Counter(frozenset((raw(row), 1) for row in cluster) for cluster in expected)
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_clusters_of_more_points_than_are_looked_at_at_once(missing: bool) -> None:
+    frame = people(600, 1, missing=missing)
+    expected = naive_clusters.k_member(naive_rows(frame), 2, JOBS)
+    found = found_groups(opened(frame), KMember(labels="tight"), [ic.KAnonymity(2)])
+    assert found == Counter(frozenset((raw(row), 1) for row in cluster) for cluster in expected)
+
+
 def test_a_cluster_grows_by_what_it_spans_and_not_from_its_start() -> None:
     # From 0: 10 joins first. Then 19 adds 9 to the span of 10, less than -11 would, though -11 is nearer to 0.
     frame = pl.DataFrame({"x": [-100, -99, -98, -11, 0, 10, 19, 1000, 1001, 1002, -12, -13], "flu": ["a"] * 12})

@@ -34,6 +34,14 @@ def test_clusters_are_those_of_the_definition(rows: int, k: int, seed: int, miss
     assert found == Counter(frozenset((raw(row), 1) for row in cluster) for cluster in expected)
 
 
+@pytest.mark.parametrize("missing", [False, True])
+def test_clusters_of_more_points_than_are_looked_at_at_once(missing: bool) -> None:
+    frame = people(600, 1, missing=missing)
+    expected = naive_clusters.mdav(naive_rows(frame), 60, JOBS)
+    found = found_groups(opened(frame), Microaggregation(labels="tight"), [ic.KAnonymity(60)])
+    assert found == Counter(frozenset((raw(row), 1) for row in cluster) for cluster in expected)
+
+
 def test_the_most_unusual_come_first() -> None:
     frame = pl.DataFrame({"x": [0, 1, 2, 3, 4, 5, 100], "flu": ["yes"] * 7})
     found = found_groups(opened(frame, ("x",)), Microaggregation(labels="tight"), [ic.KAnonymity(3)])

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.common.threads import threads
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
@@ -54,7 +55,10 @@ def box_clusters(
     levels = np.zeros((clusters, len(path_starts) - 1), dtype=np.int64)
     member, rows = np.full(clusters, -1, dtype=np.int64), np.zeros(clusters, dtype=np.int64)
     spreads = np.empty(clusters)
-    call("box_clusters", numbers, paths, path_starts, counts, cluster_of, low, high, levels, member, spreads, rows)
+    call(
+        "box_clusters", numbers, paths, path_starts, counts, cluster_of, low, high, levels, member, spreads, rows,
+        threads(),
+    )  # fmt: skip
     return low, high, levels, member, spreads, rows
 
 
@@ -65,7 +69,7 @@ def nearest_clusters(paths: Codes, path_starts: Ints, boxes: Boxes, failing: Int
     Return the clusters found and the losses.
     """
     nearest, losses = np.empty(len(failing), dtype=np.int64), np.empty(len(failing))
-    call("nearest_clusters", paths, path_starts, *boxes, failing, reach, nearest, losses)
+    call("nearest_clusters", paths, path_starts, *boxes, failing, reach, nearest, losses, threads())
     return nearest, losses
 
 

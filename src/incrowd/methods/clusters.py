@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Ints
+from incrowd.common.keys import number_keys
 from incrowd.common.progress import Progress, silent
 from incrowd.common.threads import do_together
 from incrowd.core.model import Model, satisfies_all
@@ -27,6 +28,7 @@ from incrowd.errors import RecipeError
 from incrowd.forms.stand_ins import group_means
 from incrowd.hierarchies.tree import MISSING, Tree
 from incrowd.kernels import clustering
+from incrowd.kernels.regions import bounds
 from incrowd.methods.grouping import Grouper
 from incrowd.methods.mondrian import Mondrian
 from incrowd.models.k_anonymity import KAnonymity
@@ -148,8 +150,8 @@ def recode_safe(
     """
     failing_at_first, every = 0, np.arange(len(tally))
     while True:
-        distinct, cluster_of = np.unique(cluster_of, return_inverse=True)
-        clusters = len(distinct)
+        cluster_of, members = number_keys(cluster_of, int(cluster_of.max()) + 1)
+        clusters = len(members)
         lows, highs = _runs(points, cluster_of, clusters, labels)
         seen = [*_as_read(points, lows, highs, labels)]
         sizes = [tree.size + 1 for tree in points.trees] * 2
@@ -181,14 +183,13 @@ def recode_safe(
 
 def _runs(points: Points, cluster_of: Ints, clusters: int, labels: Labels) -> tuple[Codes, Codes]:
     """Return the codes that each cluster shows: from the smallest to the largest of its own, or those of a node."""
-    order = np.argsort(cluster_of, kind="stable")
-    starts = np.searchsorted(cluster_of[order], np.arange(clusters))
-    codes = points.codes.take(order, axis=0)
-    lows = np.minimum.reduceat(codes, starts, axis=0)
-    highs = np.maximum.reduceat(codes, starts, axis=0) + np.int32(1)
+    lows, highs = bounds(points.codes, np.arange(len(points)), cluster_of, clusters)
+
+    def show_nodes(at: int) -> None:
+        lows[:, at], highs[:, at] = points.trees[at].common_nodes(lows[:, at], highs[:, at])
+
     if labels == "hierarchy":
-        for at, tree in enumerate(points.trees):
-            lows[:, at], highs[:, at] = tree.common_nodes(lows[:, at], highs[:, at])
+        do_together([partial(show_nodes, at) for at in range(len(points.trees))], steps=lows.size)
     return lows, highs
 
 
