@@ -150,7 +150,7 @@ def recode_safe(
     """
     failing_at_first, every = 0, np.arange(len(tally))
     while True:
-        cluster_of, members = number_keys(cluster_of, int(cluster_of.max()) + 1)
+        cluster_of, members = number_keys(cluster_of, int(cluster_of.max(initial=-1)) + 1)
         clusters = len(members)
         lows, highs = _runs(points, cluster_of, clusters, labels)
         seen = [*_as_read(points, lows, highs, labels)]
