@@ -478,22 +478,27 @@ static void nearest_clusters(
   };
   const auto loss_of = [&](i64 cluster) { return static_cast<f64>(rows[cluster]) * spreads[cluster]; };
   const i64 steps = 1 + std::min(2 * reach, rows.length);
-  in_parts(even_parts(failing.length, threads, [=](i64) { return steps; }), [&](i64, i64 begin, i64 end) {
-    for (i64 index = begin; index < end; ++index) {
+  const std::vector<i64> bounds = even_parts(failing.length, threads, [=](i64) { return steps; });
+  const i64 parts = static_cast<i64>(bounds.size()) - 1;
+  // Threads take turns: clusters next to each other take about as long, and those far apart may not.
+  in_parts(bounds, [&](i64 part, i64, i64) {
+    for (i64 index = part; index < failing.length; index += parts) {
       const i64 own = failing[index];
       const Box own_box = box_of(own);
-      nearest[index] = -1;
-      losses[index] = ANYTHING;
+      i64 best = -1;
+      f64 least = ANYTHING;
       const i64 first = std::max<i64>(own - reach, 0), last = std::min(own + reach + 1, rows.length);
       for (i64 other = first; other < last; ++other) {
         if (other == own) continue;
         const f64 before = loss_of(own) + loss_of(other), together = static_cast<f64>(rows[own] + rows[other]);
-        const f64 limit = (losses[index] + before) / together;
+        const f64 limit = (least + before) / together;
         if (std::max(spreads[own], spreads[other]) >= limit) continue;  // together they span no less than each alone
         const f64 spread = joint_spread(own_box, box_of(other), low.columns, columns, limit);
         const f64 loss = together * spread - before;
-        if (spread < limit && loss < losses[index]) nearest[index] = other, losses[index] = loss;
+        if (spread < limit && loss < least) best = other, least = loss;
       }
+      nearest[index] = best;
+      losses[index] = least;
     }
   });
 }
