@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ import incrowd as ic
 from incrowd.core.groups import Groups, Histogram
 from incrowd.core.model import stay_safe_joined
 from incrowd.hierarchies.flat import Exact
+from incrowd.hierarchies.value_sets import ValueSets
 
 People = Sequence[Sequence[int]]
 """The values of each person of a group."""
@@ -50,7 +52,8 @@ def drawn_pairs(most_values: Sequence[int], number: int) -> list[tuple[People, P
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_joined_groups_of_people_with_several_values_are_as_safe(model: ic.Model) -> None:
-    assert stay_safe_joined([model], {})
+    assert model.monotone
+    assert model.monotone_with_several_values
     every_value = isinstance(model, ic.DeltaDisclosure)  # which asks that each group has all values of the table
     pairs = drawn_pairs([3] if every_value else [3, 7, 30], 2000)
     apart = model.satisfied(counted([people for pair in pairs for people in pair])).reshape(-1, 2).all(axis=1)
@@ -66,4 +69,7 @@ def test_variances_may_fall() -> None:
     model = ic.MinimumVariance(variance=0.8)
     assert model.satisfied(counted([one, other])).all()
     assert not model.satisfied(counted([[*one, *other]])).any()
-    assert not model.monotone_with_several_values
+    several = replace(TREE, sets=ValueSets(np.array([0, 1]), np.array([1], dtype=np.int32)))
+    assert stay_safe_joined([model], {"s": TREE})
+    assert not stay_safe_joined([model], {"s": several})
+    assert stay_safe_joined([ic.KAnonymity(2)], {"s": several})
