@@ -13,7 +13,7 @@ import incrowd as ic
 from incrowd.errors import QueryError, SchemaError, TallyTooLarge, Unsatisfiable
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -92,6 +92,44 @@ def test_from_the_tally_alone(table: Any) -> None:
     assert alone.height == ROWS
     assert min(Counter(alone.select(QUASI).iter_rows()).values()) >= 10
     assert Counter(alone["occupation"].to_list()) == Counter(FRAME["occupation"].to_list())
+
+
+def counting_passes(spark: SparkSession, frame: DataFrame) -> tuple[DataFrame, Any]:
+    """Return a frame that counts how many of its rows are read."""
+    from incrowd.engines.spark.counting import arrow_only
+
+    read = spark.sparkContext.accumulator(0)
+
+    def passed(batches: Iterator[Any]) -> Iterator[Any]:
+        for batch in batches:
+            read.add(batch.num_rows)
+            yield batch
+
+    with arrow_only():
+        return frame.mapInArrow(passed, frame.schema), read
+
+
+@pytest.mark.parametrize("roles", [{}, {"person": "id"}])
+def test_a_tally_in_parts_is_counted_once_and_kept_no_longer_than_needed(
+    spark: SparkSession, table: Any, roles: dict[str, str]
+) -> None:
+    frame, read = counting_passes(spark, table().engine.source.given)
+    given = ic.read(frame, quasi=QUASI, sensitive=["occupation"], others="drop", **roles)
+    assert table().engine.source.given.count() == ROWS, "which is kept by the tests"
+    before = kept(spark)
+    with pytest.raises(TallyTooLarge):
+        ic.publish(given, ic.KAnonymity(10), sample=0.5)
+    assert read.value == ROWS
+    assert kept(spark) == before, "what is refused leaves nothing with the executors"
+    release = ic.publish(given, ic.KAnonymity(10))
+    assert read.value == 2 * ROWS
+    assert release.summary["rows"]["published"] == ROWS
+    assert kept(spark) == before + 1, "what is published is kept, and its tally is not"
+
+
+def kept(spark: SparkSession) -> int:
+    """Return how many frames executors keep."""
+    return int(spark.sparkContext._jsc.getPersistentRDDs().size())  # type: ignore[union-attr]
 
 
 def test_t_closeness_is_judged_against_the_whole_table(table: Any) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -289,6 +290,10 @@ class Engine(Named, Protocol):
     def distinct(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
         """Return the distinct tuples of some columns and how many rows have each, in one pass over the rows."""
         ...
+
+    def keeping_counts(self) -> AbstractContextManager[None]:
+        """Return what to count and publish inside of: a tally that is too large is then not counted again in parts."""
+        return nullcontext()
 
     def count(
         self, schema: Schema, population: Engine | None = None, *, values: bool = True, by_name: bool = False

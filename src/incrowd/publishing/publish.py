@@ -333,12 +333,13 @@ class _Job:
     def run(self) -> _Made:
         """Count the table and make the release of it; a table that is too large is left to its engine."""
         self._refuse_unknown_people()
-        try:
-            counted = self._count()
-        except TallyTooLarge as found:
-            if self.remembered is not None:
-                raise
-            return self._made_in_parts(found)
+        with self.table.engine.keeping_counts():
+            try:
+                counted = self._count()
+            except TallyTooLarge as found:
+                if self.remembered is not None:
+                    raise
+                return self._made_in_parts(found)
         most = self.table.engine.most_rows
         by_row = self.method.one_row_each or (self.form is not None and self.form.one_row_each)
         if most is not None and by_row and counted.tally.rows > most and self.remembered is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -34,6 +35,8 @@ DRIVER_TUPLES = 20_000_000
 PART_TUPLES = 1_000_000
 """As many tuples are in a part that an executor searches, at most, unless `spark.incrowd.partTuples` says otherwise."""
 
+_KEPT: ContextVar[list[DataFrame] | None] = ContextVar("_KEPT", default=None)
+
 
 def driver_tuples(session: SparkSession) -> int:
     """Return how many distinct tuples the driver is to hold."""
@@ -59,17 +62,42 @@ def grouped(source: SparkSource, columns: Sequence[str]) -> DataFrame:
 
 def distinct_tuples(source: SparkSource, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
     """Return the distinct tuples of some columns, and how many rows have each, unless that would be too many."""
+    kept = _KEPT.get()
     with running():
         # Kept on the executors for a moment: the driver looks at how many they are before it takes them.
-        counted, limit = grouped(source, columns).persist(), driver_tuples(source.session)
+        counted, limit, found = grouped(source, columns).persist(), driver_tuples(source.session), None
         try:
             tuples = counted.count()
             found = to_polars(counted) if tuples <= limit else None
         finally:
-            counted.unpersist()
+            if found is None and kept is not None:
+                kept.append(counted)
+            else:
+                counted.unpersist()
     if found is None:
         raise too_large(tuples, limit)
     return found.drop(COUNT).rename(dict(zip(found.columns, columns, strict=False))), found[COUNT].to_numpy()
+
+
+@contextmanager
+def keeping_large() -> Iterator[None]:
+    """Keep a tally that is too large on the executors, inside of this, for whoever asks for the same plan again.
+
+    Spark finds it by its plan: it need not be handed over.
+    """
+    token = _KEPT.set([])
+    try:
+        yield
+    finally:
+        let_go()
+        _KEPT.reset(token)
+
+
+def let_go() -> None:
+    """Let go of the tallies that were kept."""
+    kept = _KEPT.get()
+    while kept:
+        kept.pop().unpersist()
 
 
 def repeated_names(source: SparkSource, columns: Sequence[str]) -> dict[str, tuple[int, int]]:

@@ -6,6 +6,7 @@ This module is imported to learn what engines there are, so it imports Spark onl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -91,6 +92,12 @@ class SparkEngine(Engine):
         from incrowd.engines.spark.counting import distinct_tuples
 
         return distinct_tuples(self.source, columns)
+
+    def keeping_counts(self) -> AbstractContextManager[None]:
+        """Leave a tally that is too large with the executors."""
+        from incrowd.engines.spark.counting import keeping_large
+
+        return keeping_large()
 
     def owned(self, schema: Schema, *, found_again: bool) -> OwnedTuples:
         """Return people with their sets one by one, where there is a column of sets: an aggregate on Spark, too."""

@@ -30,7 +30,7 @@ from incrowd.core.schema import Schema
 from incrowd.engines.spark.arrow_batches import to_polars
 from incrowd.engines.spark.coarse import shown_by_all
 from incrowd.engines.spark.coding import CodedTally, code_on_spark
-from incrowd.engines.spark.counting import COUNT, arrow_only, grouped, part_tuples, running, too_large
+from incrowd.engines.spark.counting import COUNT, arrow_only, grouped, let_go, part_tuples, running, too_large
 from incrowd.engines.spark.dates import DatesOnSpark
 from incrowd.engines.spark.first_cuts import first_cuts
 from incrowd.engines.spark.form import GeneralizedOnSpark
@@ -115,6 +115,7 @@ class _Release:
         if named is not None:
             named.require_names(counted)
         tally = code_on_spark(source, counted, method.counted_as(schema))
+        let_go()  # tuples have codes from here on
         looks = any_looks_at_values(require) or method.looks_at_values
         people = tally if named is None else named.people(tally, values=looks)
         if _in_buckets(task):

@@ -18,7 +18,7 @@ from incrowd.core.people import without_name
 from incrowd.core.schema import Schema
 from incrowd.engines.spark.arrow_batches import texts_in_arrow, to_polars
 from incrowd.engines.spark.coding import CodedTally, OwnedCodes
-from incrowd.engines.spark.counting import COUNT, arrow_only
+from incrowd.engines.spark.counting import COUNT, arrow_only, grouped
 from incrowd.engines.spark.first_cuts import TUPLES
 from incrowd.hierarchies.texts import TextRules
 from incrowd.hierarchies.values import spelling_of
@@ -46,17 +46,22 @@ class NamedRows:
     @cached_property
     def rows(self) -> DataFrame:
         """The rows, each with its person's name as all of its spellings have it."""
+        return self._named(self.source.rows)
+
+    def _named(self, rows: DataFrame) -> DataFrame:
         columns = {
             ours: _one_name(F.col(self.source.number(name)), self.source.texts) if self._is_text(name)
             else F.col(self.source.number(name))
             for ours, name in zip(self.names, self.schema.person, strict=True)
         }  # fmt: skip
-        return self.source.rows.withColumns(columns)
+        return rows.withColumns(columns)
 
     def counted(self) -> DataFrame:
-        """Return the plan that counts the distinct tuples of each person."""
+        """Return the plan that counts the distinct tuples of each person, spellings of whose name are counted first."""
         numbers = [self.source.number(name) for name in self.schema.tallied]
-        return self.rows.groupBy(*numbers, *self.names).agg(F.count(F.lit(1)).alias(COUNT))
+        # The driver has asked for the same counts, and so the executors may still have them (`keeping_large`).
+        spelt = self._named(grouped(self.source, self.schema.found_again_by))
+        return spelt.groupBy(*numbers, *self.names).agg(F.sum(COUNT).alias(COUNT))
 
     def require_names(self, counted: DataFrame) -> None:
         """Refuse rows that do not tell whose they are."""
