@@ -81,6 +81,19 @@ class SpanLosses {
     return codes ? known_[first_[column] + low * codes + high] : groups_.column_loss(column, low, high, lowest_[column]);
   }
 
+  // Add what a column loses if it shows the codes of one group and those of another, for some others at once.
+  void add_joint(i64 column, i32 low, i32 high, const i32 *lows, const i32 *highs, i64 count, f64 *sums) const {
+    const i64 codes = codes_[column];
+    const f64 *known = known_.data() + first_[column];
+    if (codes) {
+      for (i64 at = 0; at < count; ++at) sums[at] += known[std::min(low, lows[at]) * codes + std::max(high, highs[at])];
+      return;
+    }
+    for (i64 at = 0; at < count; ++at) {
+      sums[at] += groups_.column_loss(column, std::min(low, lows[at]), std::max(high, highs[at]), lowest_[column]);
+    }
+  }
+
  private:
   static constexpr i64 FEW = 256;
   const Groups &groups_;
@@ -138,6 +151,7 @@ class Boxes {
       }
     }
     if (!order_.empty()) build(0, static_cast<i64>(order_.size()), helped);
+    put_side_by_side();
   }
 
   void search(Search &what) const {
@@ -151,6 +165,37 @@ class Boxes {
     i64 from, to, right;  // its groups' places in order_; its second half, the first being the next box, or 0
     i64 least_size, most_size;
   };
+
+  // What a search asks of a group.
+  struct Member {
+    i64 group, size, kind;
+    f64 loss;
+  };
+
+  static constexpr i64 CHUNK = 32;  // so many groups are looked at together
+
+  // Call each(first, count) for the groups of a box that is not cut.
+  template <class Each> static void in_chunks(const Box &box, Each each) {
+    for (i64 first = box.from; first < box.to; first += CHUNK) each(first, std::min(CHUNK, box.to - first));
+  }
+
+  // Put what searches ask of groups side by side: else they would wait for memory at every group.
+  void put_side_by_side() {
+    members_.reserve(order_.size());
+    for (const i64 group : order_) {
+      members_.push_back({group, groups_.sizes[group], safe_.kind_of[group], groups_.losses[group]});
+    }
+    bounds_.reserve(order_.size() * 2 * static_cast<std::size_t>(columns_));
+    for (const Box &box : boxes_) {
+      if (box.right) continue;
+      in_chunks(box, [&](i64 first, i64 count) {
+        for (i64 column = 0; column < columns_; ++column) {
+          for (i64 at = 0; at < count; ++at) bounds_.push_back(groups_.lows[order_[first + at]][column]);
+          for (i64 at = 0; at < count; ++at) bounds_.push_back(groups_.highs[order_[first + at]][column]);
+        }
+      });
+    }
+  }
 
   i64 build(i64 from, i64 to, const std::vector<u64> &helped) {
     const i64 here = static_cast<i64>(boxes_.size());
@@ -253,7 +298,7 @@ class Boxes {
   void visit(i64 here, Search &what) const {
     const Box &box = boxes_[here];
     if (!box.right) {
-      for (i64 place = box.from; place < box.to; ++place) consider(order_[place], what);
+      in_chunks(box, [&](i64 first, i64 count) { consider(first, count, what); });
       return;
     }
     i64 near = here + 1, far = box.right;
@@ -264,17 +309,18 @@ class Boxes {
     if (far_cost < INFINITE && far_cost - ROUNDING <= what.worst()) visit(far, what);
   }
 
-  void consider(i64 other, Search &what) const {
-    const i64 one = what.one;
-    if (other == one || !safe_.by_row[what.row][safe_.kind_of[other]]) return;
-    const i32 *own_lows = groups_.lows[one], *own_highs = groups_.highs[one];
-    const i32 *lows = groups_.lows[other], *highs = groups_.highs[other];
-    f64 joint = 0;
-    for (i64 column = 0; column < columns_; ++column) {
-      joint += span_loss_(column, std::min(own_lows[column], lows[column]), std::max(own_highs[column], highs[column]));
+  void consider(i64 first, i64 count, Search &what) const {
+    f64 joint[CHUNK] = {};
+    const i32 *own_lows = groups_.lows[what.one], *own_highs = groups_.highs[what.one];
+    const i32 *lows = bounds_.data() + first * 2 * columns_;
+    for (i64 column = 0; column < columns_; ++column, lows += 2 * count) {
+      span_loss_.add_joint(column, own_lows[column], own_highs[column], lows, lows + count, count, joint);
     }
-    if (joint == INFINITE) return;
-    what.add(other, cost(joint - groups_.losses[one], joint - groups_.losses[other], one, groups_.sizes[other]));
+    for (i64 at = 0; at < count; ++at) {
+      const Member &other = members_[first + at];
+      if (other.group == what.one || joint[at] == INFINITE || !safe_.by_row[what.row][other.kind]) continue;
+      what.add(other.group, cost(joint[at] - groups_.losses[what.one], joint[at] - other.loss, what.one, other.size));
+    }
   }
 
   const Groups &groups_;
@@ -286,6 +332,8 @@ class Boxes {
   std::vector<Box> boxes_;
   std::vector<i32> lows_, highs_;  // per box and column: the codes that its groups lie between
   std::vector<f64> least_, most_;  // per box and column: what its groups lose there
+  std::vector<Member> members_;    // in the order of order_
+  std::vector<i32> bounds_;        // per chunk of them and column: their lowest codes, and then their highest ones
   std::vector<u64> helped_;        // per box: one bit for each row of safe_ by which any of its groups is
 };
 
@@ -307,7 +355,7 @@ static void nearest(
     }
   }
   const SpanLosses span_loss(groups);
-  const i64 small = searching.length < WORTH_A_TREE ? sizes.length : 16;
+  const i64 small = searching.length < WORTH_A_TREE ? sizes.length : 32;
   const Boxes of_failing(groups, span_loss, std::move(failing), true, {kind_of, safe}, small);
   const Boxes of_others(groups, span_loss, std::move(others), false, {kind_of, safe}, small);
   const i64 wanted = found.columns;
