@@ -20,3 +20,10 @@ def deal_values(above: Ints, counts: Ints, words: Words) -> Ints:
     values = np.empty(len(above), dtype=np.int64)
     call("deal_values", above, np.ascontiguousarray(counts), words, values)
     return values
+
+
+def deal_listed(above: Ints, many: Ints, listed: Ints, words: Words) -> Ints:
+    """Return the same where the values are listed, line after line, and line a has `many[a]` of them."""
+    values = np.empty(len(above), dtype=np.int64)
+    call("deal_listed", above, np.ascontiguousarray(many), listed, words, values)
+    return values

@@ -79,6 +79,22 @@ def test_joined_cells_are_told_apart_again_by_their_own_counts() -> None:
     assert made.tolist() == noisy.tolist()
 
 
+def test_which_rows_of_a_joined_cell_get_which_value_is_chance() -> None:
+    """Two columns that have nothing in common but their wide cells: what was joined tells nothing of the other."""
+    noisy = np.full((4, 1), 1000)
+    columns = [
+        WideCells(Column(name, np.empty(0, dtype=np.int64), noisy, 1.0), np.array([0, 0, 1, 1])) for name in "ab"
+    ]
+    pair = np.array([[[1500.0], [500.0]], [[500.0], [1500.0]]]).reshape(2, 2, 1)
+    marginals = Marginals([pair.sum(axis=1), pair.sum(axis=0)], [pair])
+    (first, second), _ = generate(columns, [(0, 1)], marginals, np.array([4000.0]), randomness(5))
+    made = np.zeros((4, 4))
+    np.add.at(made, (first, second), 1)
+    assert made.sum(axis=0).tolist() == made.sum(axis=1).tolist() == [1000] * 4
+    expected = np.kron(pair[:, :, 0] / 4, np.ones((2, 2)))
+    assert np.abs(made - expected).max() < 5 * np.sqrt(expected.max())
+
+
 def test_nobody_is_no_rows() -> None:
     columns = [WideCells(Column("c", np.empty(0, dtype=np.int64), np.zeros((2, 1), dtype=np.int64), 1.0), np.arange(2))]
     (cells,), classes = generate(columns, [], Marginals([np.zeros((2, 1))], []), np.zeros(1), randomness(1))

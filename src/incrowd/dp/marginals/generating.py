@@ -12,11 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from incrowd.common.arrays import Floats, Ints
-from incrowd.common.randomness import permutation, words
+from incrowd.common.randomness import words
 from incrowd.dp.marginals.agreement import Marginals
 from incrowd.dp.marginals.cells import WideCells, share_out
 from incrowd.dp.marginals.spanning import Pair
-from incrowd.kernels.dealing import deal_values
+from incrowd.kernels.dealing import deal_listed, deal_values
 
 
 def deal(totals: Ints, weights: Floats, rng: np.random.Generator) -> Ints:
@@ -68,13 +68,9 @@ def _narrow(column: WideCells, wide: Ints, classes: Ints, class_count: int, rng:
     bounds = np.searchsorted(column.wide_of, np.arange(len(column) + 1))
     above = wide * class_count + classes
     totals = np.bincount(above, minlength=len(column) * class_count).reshape(len(column), class_count)
-    order = permutation(rng, len(above))
-    order = order[np.argsort(above[order], kind="stable")]
-    dealt = []
+    chance, dealt = words(rng, len(above)), []
     for place, rows in enumerate(totals):
         inside = np.arange(bounds[place], bounds[place + 1])
         weights = share_out(column.column.noisy[inside].astype(np.float64), rows.astype(np.float64))
         dealt.append(np.repeat(np.tile(inside, class_count), deal(rows, weights.T, rng).ravel()))
-    narrow = np.empty(len(above), dtype=np.int64)
-    narrow[order] = np.concatenate(dealt)
-    return narrow
+    return deal_listed(above, totals.ravel(), np.concatenate(dealt), chance)

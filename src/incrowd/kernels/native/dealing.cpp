@@ -11,30 +11,57 @@ static i64 below(u64 word, i64 bound) {
   return static_cast<i64>((upper + (lower >> 32)) >> 32);
 }
 
+// Values that wait for the rows of each line: `left[line]` of them from `first[line]` on.
+struct Waiting {
+  Scratch<i64> first, left;
+  Scratch<i32> values;
+};
+
+// Give each row one of the values that wait for its line, by a random word.
+static void deal(Vector<const i64> above, Waiting &waiting, Vector<const u64> words, Vector<i64> dealt) {
+  for (i64 row = 0; row < above.length; ++row) {
+    const i64 line = above[row];
+    i64 &left = waiting.left[line];
+    if (left < 1) throw Mismatch("a row has no value left");
+    i32 *mine = waiting.values.begin() + waiting.first[line];
+    const i64 drawn = below(words[row], left);
+    dealt[row] = mine[drawn];
+    mine[drawn] = mine[--left];
+  }
+}
+
 // Rows with the same `above` share out its values: `counts[above]` says how many of each. `words` are random.
 static void deal_values(
     Vector<const i64> above, Matrix<const i64> counts, Vector<const u64> words, Vector<i64> values) {
-  Scratch<i64> first(counts.rows), left(counts.rows);
-  Scratch<i32> waiting(above.length);
+  Waiting waiting{Scratch<i64>(counts.rows), Scratch<i64>(counts.rows), Scratch<i32>(above.length)};
   i64 used = 0;
   for (i64 line = 0; line < counts.rows; ++line) {
-    first[line] = used;
+    waiting.first[line] = used;
     for (i64 value = 0; value < counts.columns; ++value) {
       for (i64 many = counts[line][value]; many > 0 && used < above.length; --many) {
-        waiting[used++] = static_cast<i32>(value);
+        waiting.values[used++] = static_cast<i32>(value);
       }
     }
-    left[line] = used - first[line];
+    waiting.left[line] = used - waiting.first[line];
   }
-  for (i64 row = 0; row < above.length; ++row) {
-    const i64 line = above[row];
-    if (left[line] < 1) throw Mismatch("a row has no value left");
-    i32 *mine = waiting.begin() + first[line];
-    const i64 drawn = below(words[row], left[line]);
-    values[row] = mine[drawn];
-    mine[drawn] = mine[--left[line]];
-  }
+  deal(above, waiting, words, values);
 }
 EXPORT(deal_values)
+
+// The same where the values of each line are listed, `many[line]` of them, line after line.
+static void deal_listed(
+    Vector<const i64> above, Vector<const i64> many, Vector<const i64> listed, Vector<const u64> words, Vector<i64> values) {
+  Waiting waiting{Scratch<i64>(many.length), Scratch<i64>(many.length), Scratch<i32>(listed.length)};
+  i64 used = 0;
+  for (i64 line = 0; line < many.length; ++line) {
+    waiting.first[line] = used;
+    waiting.left[line] = many[line];
+    used += many[line];
+  }
+  if (used != listed.length) throw Mismatch("there are not as many values as there should be");
+  for (i64 place = 0; place < listed.length; ++place) waiting.values[place] = static_cast<i32>(listed[place]);
+  deal(above, waiting, words, values);
+}
+EXPORT(deal_listed)
 
 }  // namespace dealing
