@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Bools, Codes, Floats, Ints, side_by_side
+from incrowd.common.threads import do_together
 from incrowd.core.groups import Groups, Histogram, Regions
 from incrowd.core.model import Model, histograms
 from incrowd.core.recoding import WITHHELD
@@ -151,8 +152,11 @@ class Climbers:
         self._counts = counts
 
     def _pick(self, members: Ints) -> None:
-        self._codes, self._levels = (array.take(members, axis=0) for array in (self._codes, self._levels))
-        self._nodes, self._values = (array.take(members, axis=0) for array in (self._nodes, self._values))
+        tables = (self._codes, self._levels, self._nodes, self._values)
+        taken: list[Codes] = do_together(
+            [partial(np.take, array, members, axis=0) for array in tables], steps=len(tables) * len(members)
+        )
+        self._codes, self._levels, self._nodes, self._values = taken
         self._counts = self._counts[members]
 
     def groups(self) -> Judged:

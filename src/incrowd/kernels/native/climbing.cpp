@@ -33,17 +33,14 @@ static i64 number_rows(Matrix<const i32> one, Matrix<const i32> other, Vector<i6
            std::equal(other[row], other[row] + other.columns, other[before]);
   };
   const Slots places(one.rows);
-  Scratch<i64> slots(places.number(), -1), first_of(one.rows);
+  Scratch<i64> slots(places.number(), -1);  // the first row of each kind
   i64 distinct = 0;
   for (i64 row = 0; row < one.rows; ++row) {
     if (row + AHEAD < one.rows) __builtin_prefetch(&slots[places.first(static_cast<i64>(hashes[row + AHEAD]))]);
     i64 slot = places.first(static_cast<i64>(hashes[row]));
-    while (slots[slot] >= 0 && !same(row, first_of[slots[slot]])) slot = places.next(slot);
-    if (slots[slot] < 0) {
-      first_of[distinct] = row;
-      slots[slot] = distinct++;
-    }
-    numbers[row] = slots[slot];
+    while (slots[slot] >= 0 && !same(row, slots[slot])) slot = places.next(slot);
+    if (slots[slot] < 0) slots[slot] = row;
+    numbers[row] = slots[slot] == row ? distinct++ : numbers[slots[slot]];
   }
   return distinct;
 }
