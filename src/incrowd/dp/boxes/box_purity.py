@@ -17,8 +17,8 @@ from incrowd.dp.boxes.box_cuts import Run, Specialization
 from incrowd.dp.boxes.coded_rows import People
 from incrowd.dp.boxes.utilities import MOST_ROWS
 from incrowd.errors import SchemaError
+from incrowd.kernels.partition import sort_by_piece
 from incrowd.kernels.purity import gains_of_pieces, gains_of_points
-from incrowd.kernels.slicing_index import sort_by_key
 
 
 class BoxPurity:
@@ -71,10 +71,11 @@ class BoxPurity:
         for piece, (low, high) in enumerate(children):
             piece_of[low:high] = piece
         wide = self._box_of * len(children) + piece_of.take(codes)
-        order = sort_by_key(np.arange(len(wide)), wide, (len(self._starts) - 1) * len(children))
-        opens = np.diff(wide.take(order), prepend=-1) > 0
-        self._box_of = np.cumsum(opens) - 1
-        self._starts = np.append(np.flatnonzero(opens), len(order))
+        order, starts = sort_by_piece(np.arange(len(wide)), wide, (len(self._starts) - 1) * len(children))
+        sizes = np.diff(starts)
+        sizes = sizes[sizes > 0]
+        self._box_of = np.repeat(np.arange(len(sizes)), sizes)
+        self._starts = np.concatenate([[0], np.cumsum(sizes)])
         columns = [*self._codes, self._classes, self._counts]
         *taken, self._classes, self._counts = do_together(
             [partial(np.take, column, order) for column in columns], steps=len(columns) * len(order)

@@ -1,6 +1,6 @@
 // Find where to cut boxes of tuples, and deal the tuples out to the pieces. See `partition.py` for what things mean.
 #include "partition.hpp"
-#include "threads.hpp"
+#include "sorting.hpp"
 
 namespace partition {
 
@@ -191,25 +191,10 @@ static std::tuple<i64, i64> deal_out(
 }
 EXPORT(deal_out)
 
-// Each thread counts the pieces of its own places, and then knows where in each piece these go.
 static void sort_by_piece(
     Vector<const i64> order, Vector<const i64> piece_of, Vector<i64> result, Vector<i64> starts, i64 threads) {
-  const i64 pieces = starts.length - 1;
-  const i64 most = order.length / std::max<i64>(pieces, 1) + 1;  // of many small pieces, counts are as long as places
-  const std::vector<i64> bounds = even_parts(order.length, std::min(threads, most));
-  const i64 parts = static_cast<i64>(bounds.size()) - 1;
-  Scratch<i64> next(parts * pieces, 0);
-  in_parts(bounds, [&](i64 part, i64 from, i64 to) {
-    for (i64 place = from; place < to; ++place) ++next[part * pieces + piece_of[place]];
-  });
-  for (i64 piece = 0; piece < pieces; ++piece) {
-    i64 before = starts[piece];
-    for (i64 part = 0; part < parts; ++part) before += std::exchange(next[part * pieces + piece], before);
-    starts[piece + 1] = before;
-  }
-  in_parts(bounds, [&](i64 part, i64 from, i64 to) {
-    for (i64 place = from; place < to; ++place) result[next[part * pieces + piece_of[place]]++] = order[place];
-  });
+  const auto piece_at = [&](i64 place) { return piece_of[place]; };
+  sort_by(order, starts.length - 1, threads, piece_at, [&](i64 piece, i64 end) { starts[piece + 1] = end; }, result);
 }
 EXPORT(sort_by_piece)
 

@@ -1,44 +1,19 @@
 // List the values of buckets, and arrange people as a trie. See `slicing_index.py` for what things mean.
 #include <algorithm>
 
-#include "threads.hpp"
+#include "sorting.hpp"
 
 namespace slicing {
 
-// Every part of the list counts its own keys; what has the same key is then put where the parts before it end.
-template <class Key>
-void sort_by(Vector<const i64> order, Vector<const Key> keys, i64 size, Vector<i64> result, i64 threads) {
-  const i64 worth = std::max<i64>(1, order.length / (size + 1));  // adding up the counts must not take longer than these
-  const std::vector<i64> bounds = even_parts(order.length, std::min(threads, worth));
-  const i64 parts = static_cast<i64>(bounds.size()) - 1;
-  Scratch<i64> next(parts * size, 0);
-  in_parts(bounds, [&](i64 part, i64 first, i64 last) {
-    i64 *own = next.begin() + part * size;
-    for (i64 place = first; place < last; ++place) ++own[keys[order[place]]];
-  });
-  i64 before = 0;
-  for (i64 key = 0; key < size; ++key) {
-    for (i64 part = 0; part < parts; ++part) {
-      const i64 counted = next[part * size + key];
-      next[part * size + key] = before;
-      before += counted;
-    }
-  }
-  in_parts(bounds, [&](i64 part, i64 first, i64 last) {
-    i64 *own = next.begin() + part * size;
-    for (i64 place = first; place < last; ++place) result[own[keys[order[place]]]++] = order[place];
-  });
-}
-
 static void sort_by_short_key(
     Vector<const i64> order, Vector<const i32> keys, i64 size, Vector<i64> result, i64 threads) {
-  sort_by(order, keys, size, result, threads);
+  sort_by(order, size, threads, [&](i64 place) { return keys[order[place]]; }, [](i64, i64) {}, result);
 }
 EXPORT(sort_by_short_key)
 
 static void sort_by_long_key(
     Vector<const i64> order, Vector<const i64> keys, i64 size, Vector<i64> result, i64 threads) {
-  sort_by(order, keys, size, result, threads);
+  sort_by(order, size, threads, [&](i64 place) { return keys[order[place]]; }, [](i64, i64) {}, result);
 }
 EXPORT(sort_by_long_key)
 
