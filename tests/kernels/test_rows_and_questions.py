@@ -9,29 +9,33 @@ import pytest
 
 from incrowd.common.arrays import Ints, Words
 from incrowd.common.threads import using
+from incrowd.kernels import questions
 from incrowd.kernels.dealing import deal_listed, deal_values
-from incrowd.kernels.questions import count_questions
 
 
 @pytest.mark.parametrize(("number", "threads", "rows"), [(0, 1, 9), (1, 1, 0), (64, 1, 200), (65, 2, 40_000)])
-def test_questions_count_the_rows_that_satisfy_all_their_conditions(number: int, threads: int, rows: int) -> None:
+@pytest.mark.parametrize("most", [questions._MOST_CELLS, 0])
+def test_questions_count_the_rows_that_satisfy_all_their_conditions(
+    number: int, threads: int, rows: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(questions, "_MOST_CELLS", most)
     rng = np.random.default_rng(number)
     sizes = (3, 5, 2)
     lines = np.stack([rng.integers(0, size, 200) for size in sizes[:-1]], axis=1).astype(np.int32)
     line_of, classes = rng.integers(0, 200, rows), rng.integers(0, sizes[-1], rows)
     codes = np.column_stack([lines[line_of], classes])
     counts = rng.integers(0, 2**40, rows)
-    questions = [
+    asked = [
         {int(column): rng.random(sizes[column]) < 0.5 for column in rng.permutation(3)[: rng.integers(0, 4)]}
         for _ in range(number)
     ]
     with using(threads):
-        found = count_questions(lines, line_of, classes, counts, sizes, questions)
+        found = questions.count_questions(lines, line_of, classes, counts, sizes, asked)
     satisfied = [
         np.logical_and.reduce([matches[codes[:, column]] for column, matches in question.items()])
         if question
         else np.ones(rows, dtype=bool)
-        for question in questions
+        for question in asked
     ]
     assert found.tolist() == [int(counts[which].sum()) for which in satisfied]
 

@@ -128,7 +128,8 @@ class MeasuredBoxes:
             _ = self._flat  # before threads ask for it, each for itself
             steps = len(questions) * len(boxes.parents)
             return np.array(do_together([partial(self.parts, asked) for asked in questions], steps=steps))
-        counts = self.rows_asked(boxes.lows, *self._rows_of_model, questions)
+        box, kind = np.nonzero(boxes.noisy)
+        counts = self.rows_asked(boxes.lows, box, kind, boxes.noisy[box, kind], questions)
         return np.array([self._parts_of_model(float(one), asked) for one, asked in zip(counts, questions, strict=True)])
 
     def rows_asked(
@@ -143,12 +144,6 @@ class MeasuredBoxes:
         ]
         sizes = [*(self.trees[name].size for name in self.columns), len(self.class_codes)]
         return count_questions(codes, line_of, classes, counts, sizes, asked)
-
-    @cached_property
-    def _rows_of_model(self) -> tuple[Ints, Ints, Ints]:
-        """The boxes and classes that there are rows of, and how many."""
-        box, kind = np.nonzero(self.tree.noisy)
-        return box, kind, self.tree.noisy[box, kind]
 
     @cached_property
     def _single_values(self) -> bool:

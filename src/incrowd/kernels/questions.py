@@ -15,7 +15,10 @@ from incrowd.kernels.native.calling import call
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from incrowd.common.arrays import Bools, Codes, Ints
+    from incrowd.common.arrays import Bools, Codes, Ints, Words
+
+_MOST_CELLS = 1 << 28
+"""Codes times questions that are looked at in one pass over the rows, at a byte each."""
 
 
 def count_questions(
@@ -27,15 +30,23 @@ def count_questions(
     `codes` are lines × columns. Of line `line_of[i]` there are `counts[i]` rows with class `classes[i]`, which is one
     column more. Codes and classes are below the column's size.
     """
-    words = max(-(-len(questions) // 64), 1)
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    satisfied = np.zeros((int(starts[-1]), words * 64), dtype=bool)
-    satisfied[:, : len(questions)] = True
-    for number, question in enumerate(questions):
-        for column, matches in question.items():
-            satisfied[starts[column] : starts[column + 1], number] = matches
-    packed = np.packbits(satisfied, axis=1, bitorder="little").view("<u8").astype(np.uint64)
-    found = np.zeros(words * 64, dtype=np.int64)
     rows = [np.ascontiguousarray(each) for each in (codes, line_of, classes, counts)]
-    call("count_questions", *rows, packed, starts[:-1].copy(), found, threads())
-    return found[: len(questions)]
+    most = max(_MOST_CELLS // max(int(starts[-1]), 1) // 64, 1) * 64
+    found = np.zeros(len(questions), dtype=np.int64)
+    for first in range(0, len(questions), most):
+        asked = questions[first : first + most]
+        answers = np.zeros(-(-len(asked) // 64) * 64, dtype=np.int64)
+        call("count_questions", *rows, _packed(asked, starts, len(answers)), starts[:-1].copy(), answers, threads())
+        found[first : first + most] = answers[: len(asked)]
+    return found
+
+
+def _packed(questions: Sequence[Mapping[int, Bools]], starts: Ints, number: int) -> Words:
+    """Return which of so many questions each code of all columns is in, in bits of words."""
+    satisfied = np.zeros((int(starts[-1]), number), dtype=bool)
+    satisfied[:, : len(questions)] = True
+    for place, question in enumerate(questions):
+        for column, matches in question.items():
+            satisfied[starts[column] : starts[column + 1], place] = matches
+    return np.packbits(satisfied, axis=1, bitorder="little").view("<u8").astype(np.uint64)

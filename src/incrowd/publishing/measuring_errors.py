@@ -91,18 +91,14 @@ def measure_errors(
         epsilon = epsilon / 2
         singles = _count_values(measured, people, epsilon, rng)
     draw, everybody = _Questions(measured, singles, rng), np.arange(len(people.counts))
-    spread: list[_Asked] = []
-    whole: list[_Asked] = []
-    for conditions in range(1, KINDS + 1):
-        most = min(conditions, len(measured.schema.tallied))
-        asked = [draw.question(most) for _ in range(number)]
-        parts = measured.parts_of(asked)
-        true = measured.rows_asked(people.codes, everybody, people.classes, people.counts, asked)
-        found = _Asked(asked, np.abs(parts[:, 0] - true), np.sqrt(parts[:, 1] + parts[:, 2] ** 2))
-        matters = parts[:, 2] > 0
-        spread.append(found.some(matters))
-        whole.append(found.some(~matters & (parts[:, 1] > 0)))
-    return _factors(measured, spread, _Asked.all(whole), epsilon, rng)
+    kinds = np.repeat(np.arange(KINDS), number)
+    asked = [draw.question(min(kind + 1, len(measured.schema.tallied))) for kind in kinds.tolist()]
+    parts = measured.parts_of(asked)
+    true = measured.rows_asked(people.codes, everybody, people.classes, people.counts, asked)
+    found = _Asked(asked, np.abs(parts[:, 0] - true), np.sqrt(parts[:, 1] + parts[:, 2] ** 2))
+    matters = parts[:, 2] > 0
+    spread = [found.some(matters & (kinds == kind)) for kind in range(KINDS)]
+    return _factors(measured, spread, found.some(~matters & (parts[:, 1] > 0)), epsilon, rng)
 
 
 def _factors(
