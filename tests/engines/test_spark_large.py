@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.errors import QueryError, SchemaError, TallyTooLarge, Unsatisfiable
+from incrowd.errors import QueryError, SchemaError, SourceError, TallyTooLarge, Unsatisfiable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -125,6 +125,25 @@ def test_a_tally_in_parts_is_counted_once_and_kept_no_longer_than_needed(
     assert read.value == 2 * ROWS
     assert release.summary["rows"]["published"] == ROWS
     assert kept(spark) == before + 1, "what is published is kept, and its tally is not"
+
+
+def test_why_spark_died_is_told_where_nothing_can_be_let_go(spark: SparkSession) -> None:
+    from incrowd.engines.spark import counting
+
+    class Gone:
+        def unpersist(self) -> None:
+            raise ConnectionRefusedError
+
+    def dies() -> None:
+        with counting.keeping_large():
+            found = counting._KEPT.get()
+            assert found is not None
+            found.append(Gone())  # type: ignore[arg-type]
+            raise SourceError("it died")
+
+    with pytest.raises(SourceError, match="it died"):
+        dies()
+    assert counting._KEPT.get() is None
 
 
 def kept(spark: SparkSession) -> int:

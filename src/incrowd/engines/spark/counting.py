@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -89,7 +89,8 @@ def keeping_large() -> Iterator[None]:
     try:
         yield
     finally:
-        let_go()
+        with suppress(Exception):  # where Spark has died, nothing is kept, and why it died is what to tell
+            let_go()
         _KEPT.reset(token)
 
 
