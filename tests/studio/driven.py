@@ -242,8 +242,15 @@ class Page:
     def click(self, role: str, name: str) -> None:
         """Click on something, once it can be."""
         self.until(lambda: not self.property(self.node(role, name), "disabled"), f"{role} “{name}” can be pressed")
-        self.until(lambda: self._is_seen_at(*self.middle(node := self.node(role, name)), node), f"“{name}” is in view")
-        x, y = self.middle(self.node(role, name))
+        x, y = 0.0, 0.0
+
+        def is_seen() -> bool:
+            nonlocal x, y
+            node = self.node(role, name)
+            x, y = self.middle(node)
+            return self._is_seen_at(x, y, node)
+
+        self.until(is_seen, f"“{name}” is in view")
         self.mouse("mousePressed", x, y)
         self.mouse("mouseReleased", x, y)
 
@@ -292,7 +299,10 @@ class Page:
     def middle(self, node: int) -> tuple[float, float]:
         """Return the middle of something, which is brought into view."""
         self.send("DOM.scrollIntoViewIfNeeded", backendNodeId=node)
-        quad = self.send("DOM.getContentQuads", backendNodeId=node)["quads"][0]
+        quads = self.send("DOM.getContentQuads", backendNodeId=node)["quads"]
+        if not quads:  # it is in the page, and not yet drawn, or no longer
+            raise RuntimeError("it has no place")
+        quad = quads[0]
         return sum(quad[0::2]) / 4, sum(quad[1::2]) / 4
 
     def property(self, node: int, name: str) -> Any:
