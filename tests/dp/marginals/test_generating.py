@@ -85,7 +85,7 @@ def test_which_rows_of_a_joined_cell_get_which_value_is_chance() -> None:
     columns = [
         WideCells(Column(name, np.empty(0, dtype=np.int64), noisy, 1.0), np.array([0, 0, 1, 1])) for name in "ab"
     ]
-    pair = np.array([[[1500.0], [500.0]], [[500.0], [1500.0]]]).reshape(2, 2, 1)
+    pair = np.array([[[1500.0], [500.0]], [[500.0], [1500.0]]])
     marginals = Marginals([pair.sum(axis=1), pair.sum(axis=0)], [pair])
     (first, second), _ = generate(columns, [(0, 1)], marginals, np.array([4000.0]), randomness(5))
     made = np.zeros((4, 4))
