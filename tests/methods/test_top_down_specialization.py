@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from math import log2
+from collections.abc import Sequence
+from math import log, log2
 from typing import Any
 
 import numpy as np
@@ -10,28 +11,57 @@ import pytest
 
 import incrowd as ic
 from incrowd.errors import RecipeError, SchemaError, Unsatisfiable
+from incrowd.methods import steps_down
 from incrowd.methods.bottom_up_generalization import BottomUpGeneralization
 from incrowd.methods.taxonomy import Taxonomy, least_elsewhere
 from incrowd.methods.top_down_specialization import TopDownSpecialization
 from tests.methods import naive_cuts
-from tests.methods.cuts_cases import COLUMNS, naive_columns, opened, people, shown
+from tests.methods.cuts_cases import (
+    COLUMNS,
+    LARGER_TREES,
+    naive_columns,
+    opened,
+    people,
+    people_of_larger_trees,
+    shown,
+)
 from tests.methods.naive_groups import members
 
 METHODS = [TopDownSpecialization, BottomUpGeneralization]
 
 
-@pytest.mark.parametrize("diverse", [False, True])
+@pytest.mark.parametrize("beside", [None, ic.DistinctLDiversity(2), ic.DeltaDisclosure(0.7, absent="ignored")])
 @pytest.mark.parametrize(("rows", "k"), [(40, 2), (60, 4), (12, 3)])
 @pytest.mark.parametrize("seed", range(3))
-def test_cuts_are_those_of_the_definition(rows: int, k: int, seed: int, diverse: bool) -> None:
+def test_cuts_are_those_of_the_definition(
+    rows: int, k: int, seed: int, beside: ic.Model | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps_down, "_PASSES", seed)  # sorted at once, or after some steps
     frame = people(rows, seed)
-    models = [ic.KAnonymity(k), *([ic.DistinctLDiversity(2)] if diverse else [])]
-    release = ic.publish(opened(frame), models, method=TopDownSpecialization("income"))
     naive_rows, columns = naive_columns(frame)
-    cuts = naive_cuts.specialize(
-        naive_rows, columns, lambda group: len(group) >= k and (not diverse or len({row[-1] for row in group}) > 1)
-    )
+
+    def safe(group: Sequence[naive_cuts.Row]) -> bool:
+        classes = Counter(row[-1] for row in group)
+        if isinstance(beside, ic.DeltaDisclosure):  # what is unsafe now may be safe after other steps
+            everybody = Counter(row[-1] for row in naive_rows)
+            shares = [classes[one] / len(group) * rows / number for one, number in everybody.items()]
+            return len(group) >= k and all(abs(log(share)) < 0.7 for share in shares if share)
+        return len(group) >= k and (beside is None or len(classes) > 1)
+
+    models = [ic.KAnonymity(k), *([beside] if beside else [])]
+    release = ic.publish(opened(frame), models, method=TopDownSpecialization("income"))
+    cuts = naive_cuts.specialize(naive_rows, columns, safe)
     assert sorted(release.to_polars().select(*COLUMNS, "income").iter_rows()) == shown(naive_rows, columns, cuts)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_where_nothing_tells_anything_the_smallest_group_decides_and_then_what_is_narrowed(seed: int) -> None:
+    frame = people_of_larger_trees(120, seed, 1.0).with_columns(income=pl.lit("rich"))
+    table = opened(frame, tuple(LARGER_TREES), LARGER_TREES)
+    release = ic.publish(table, ic.KAnonymity(3), method=TopDownSpecialization("income"))
+    naive_rows, columns = naive_columns(frame, LARGER_TREES)
+    cuts = naive_cuts.specialize(naive_rows, columns, lambda group: len(group) >= 3)
+    assert sorted(release.to_polars().select(*LARGER_TREES, "income").iter_rows()) == shown(naive_rows, columns, cuts)
 
 
 def test_gain_and_parents_by_hand() -> None:
@@ -56,6 +86,24 @@ def test_gain_and_parents_by_hand() -> None:
     # "none" has nobody, yet counts as one of five names: * spans 4 of 4 steps, an office or art 1 of 4.
     assert taxonomy.costs[root] == pytest.approx(8 - 4 / 4 - 4 / 4)
     assert taxonomy.costs[office] == pytest.approx(4 / 4)
+
+
+def test_of_equal_steps_the_one_that_narrows_most_rows_is_first() -> None:
+    jobs = ["lawyer", "clerk"] * 2 + ["dancer", "writer"] * 3
+    table = opened(pl.DataFrame({"job": jobs, "income": ["rich"] * len(jobs)}), ("job",))
+    tally = table.engine.count(table.schema).tally
+    column = steps_down.ColumnSteps(
+        0, Taxonomy(tally, "job", np.zeros(len(tally), dtype=np.int64), 1), tally.column("job")
+    )
+    column.specialize(len(column.taxonomy) - 1)
+    office, art = (int(column.cut[tally.trees["job"].values.to_list().index(job)]) for job in ("clerk", "writer"))
+    assert len(column.tuples_under(art)) == 2
+    column.learn(np.array([office, art]), np.array([2, 2]), np.array([True, True]))
+    assert column.best(3) == (0.0, -1, column.taxonomy.costs[art], 0, -art)
+    column.close(np.array([art]))
+    assert column.best(3) == (0.0, -1, column.taxonomy.costs[office], 0, -office)
+    column.specialize(office)
+    assert column.best(3) is None
 
 
 def test_the_score_weighs_gain_against_anonymity() -> None:

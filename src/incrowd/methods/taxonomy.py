@@ -72,11 +72,6 @@ class Taxonomy:
         values = self.at_level[0]
         return values if node is None else np.where(values >= 0, node, values)
 
-    def below(self, cut: Ints) -> Ints:
-        """Return, for every code, the child of the cut's node that it is under; a value is its own."""
-        level = np.maximum(self.levels[cut] - 1, 0)
-        return np.where(self.levels[cut] > 0, self.at_level[level, np.arange(len(cut))], cut)
-
     def above(self, cut: Ints) -> Ints:
         """Return, for every code, the parent of the cut's node if all the parent's children are in the cut."""
         parents = self.parents[cut]

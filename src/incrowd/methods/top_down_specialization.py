@@ -4,8 +4,8 @@ Every column has one cut through its hierarchy. A step replaces one node of one 
 steps that keep every model, it is the one with the best score, information gain / (anonymity loss + 1). The gain is
 about a class attribute, the loss is how much smaller the smallest group becomes. After a step, only tuples of groups
 that it has split are grouped again, for every column. Cost: levels × columns² × distinct tuples, and where models are
-not monotone steps × columns × distinct tuples. Each step also looks once at all tuples of one column and at the sizes
-of all groups; there is at most one step per node of the hierarchies.
+not monotone steps × columns × distinct tuples. There is at most one step per node of the hierarchies, and each also
+looks at the scores of all nodes (`steps_down.py`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from incrowd.common.arrays import Bools, Codes, Ints
+from incrowd.common.arrays import Ints
 from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
 from incrowd.common.threads import do_together
@@ -29,7 +29,8 @@ from incrowd.core.tally import Tally
 from incrowd.methods.class_column import classes_of, require_target
 from incrowd.methods.deadline import Deadline
 from incrowd.methods.grouping import Grouper
-from incrowd.methods.taxonomy import Cuts, Taxonomy, group_values, least_elsewhere, least_within, nobody, number_groups
+from incrowd.methods.steps_down import ColumnSteps
+from incrowd.methods.taxonomy import Cuts, group_values, number_groups
 
 
 @dataclass(frozen=True)
@@ -75,75 +76,16 @@ class TopDownSpecialization(Method):
         return space.recode(search.cuts)
 
 
-_Step = tuple[float, int, float, int, int]
-"""What a step is ranked by, more is better; and minus its column and the node that it specializes."""
-
-
-class _Column:
-    """One column's cut, and what is known of the steps from it."""
-
-    def __init__(self, place: int, taxonomy: Taxonomy, codes: Codes) -> None:
-        self.place, self.taxonomy, self.codes = place, taxonomy, codes
-        self.cut = taxonomy.cut_at(len(taxonomy) - 1)
-        self.shown = np.full(1, len(taxonomy) - 1)
-        """The node of each group."""
-        self.closed = taxonomy.levels == 0
-        """Nodes that have no children, or are not to be specialized any more."""
-        self.forget()
-
-    def forget(self) -> None:
-        """Know nothing of any step."""
-        self.unsafe = np.zeros(len(self.taxonomy), dtype=bool)
-        self.least = nobody(len(self.taxonomy))
-        """The size of the smallest part of a group, if a node is specialized."""
-
-    def open(self) -> Bools:
-        """Return whether the node of each code may be specialized."""
-        return np.asarray((self.cut >= 0) & ~self.closed[self.cut])
-
-    def below(self) -> Ints:
-        """Return the node of each code, if all that may be specialized were."""
-        return np.where(self.open(), self.taxonomy.below(self.cut), self.cut)
-
-    def specialized(self, node: int) -> Ints:
-        """Return the node of each code, if one were specialized."""
-        return np.where(self.cut == node, self.taxonomy.below(self.cut), self.cut)
-
-    def candidates(self) -> Ints:
-        """Return the nodes that may be specialized, as far as is known."""
-        nodes = np.unique(self.cut[self.open()])
-        return np.asarray(nodes[~self.unsafe[nodes]])
-
-    def learn(self, nodes: Ints, sizes: Ints, unsafe: Ints, *, for_good: bool) -> None:
-        """Note the sizes of groups' parts, if the nodes of these groups are specialized, and which ones cannot be."""
-        self.least = np.minimum(self.least, least_within(sizes, nodes, len(self.taxonomy)))
-        self.unsafe[unsafe] = True
-        if for_good:
-            self.closed |= self.unsafe
-
-    def best(self, sizes: Ints, smallest: int) -> _Step | None:
-        """Return the best safe step, where groups have these sizes."""
-        candidates = self.candidates()
-        if not candidates.size:
-            return None
-        elsewhere = least_elsewhere(sizes, self.shown, len(self.taxonomy))
-        losses = smallest - np.minimum(self.least, elsewhere)[candidates]
-        scores = self.taxonomy.gains[candidates] / (losses + 1)
-        costs = self.taxonomy.costs[candidates]
-        best = np.lexsort((candidates, -costs, losses, -scores))[0]
-        return float(scores[best]), -int(losses[best]), float(costs[best]), -self.place, -int(candidates[best])
-
-
 class _Search:
     """The cuts so far, and the groups that they make."""
 
     def __init__(self, space: Cuts, grouper: Grouper, require: Sequence[Model]) -> None:
         self._grouper, self._require = grouper, require
         self._columns = [
-            _Column(place, *each) for place, each in enumerate(zip(space.taxonomies, space.codes, strict=True))
+            ColumnSteps(place, *each) for place, each in enumerate(zip(space.taxonomies, space.codes, strict=True))
         ]
-        self._sizes = grouper.whole().sizes
-        self._group_of = np.zeros(len(space), dtype=np.int64)
+        self._smallest = int(grouper.whole().sizes.min())
+        self._group_of, self._groups = np.zeros(len(space), dtype=np.int64), 1
         # Where joining safe groups is always safe, a step that is unsafe now is so for good: groups only get smaller.
         self._for_good = stay_safe_joined(require, grouper.trees)
 
@@ -154,15 +96,14 @@ class _Search:
 
     def specialize(self, deadline: Deadline, progress: Progress) -> None:
         """Take the best safe step as long as there is one, and time."""
-        steps, taken = sum(int((~column.closed).sum()) for column in self._columns), 0
+        steps, taken = sum(int((column.taxonomy.levels > 0).sum()) for column in self._columns), 0
         tuples = np.arange(len(self._group_of))
         while not deadline.passed():
             do_together(
                 [partial(self._look, column, tuples) for column in self._columns],
                 steps=len(tuples) * len(self._columns),
             )
-            smallest = int(self._sizes.min())
-            tried = [column.best(self._sizes, smallest) for column in self._columns]
+            tried = [column.best(self._smallest) for column in self._columns]
             best = max((step for step in tried if step), default=None)
             if best is None:
                 return
@@ -171,45 +112,39 @@ class _Search:
             taken += 1
             progress("specializing", taken / steps)
 
-    def _look(self, column: _Column, tuples: Ints) -> None:
+    def _look(self, column: ColumnSteps, tuples: Ints) -> None:
         """See how small groups become by each step of a column, and whether they are safe.
 
         All nodes are tried in one pass, since a tuple is under one of them only. Where what is unsafe is so for good,
         these are the tuples whose groups have changed: their parts are smaller than before, and others are the same.
         """
+        codes = column.codes[tuples]
+        nodes = column.cut[codes]
         if self._for_good:
-            tuples = tuples[column.open()[column.codes[tuples]]]
+            may = column.open[nodes]
+            tuples, codes, nodes = tuples[may], codes[may], nodes[may]
         else:
             column.forget()
         if not len(tuples):
             return
-        part_of, parts = self._split(column, column.below(), tuples)
+        part_of, parts = self._split(column, column.below(codes, nodes), tuples)
         judged = self._grouper.groups(part_of, parts, tuples)
-        nodes = group_values(part_of, parts, column.cut[column.codes[tuples]])
-        unsafe = np.unique(nodes[~satisfies_all(self._require, judged)])
-        column.learn(nodes, judged.sizes, unsafe, for_good=self._for_good)
+        safe = satisfies_all(self._require, judged)
+        unsafe = column.learn(group_values(part_of, parts, nodes), judged.sizes, safe)
+        if self._for_good:
+            column.close(unsafe)
 
-    def _split(self, column: _Column, cut: Ints, tuples: Ints) -> tuple[Ints, int]:
-        """Split groups by another cut of a column; return the part of each tuple, and how many there are."""
-        return number_groups(self._group_of[tuples] * len(column.taxonomy) + cut[column.codes[tuples]])
+    def _split(self, column: ColumnSteps, shown: Ints, tuples: Ints) -> tuple[Ints, int]:
+        """Split groups by what a column shows; return the part of each tuple, and how many there are."""
+        return number_groups(self._group_of[tuples] * len(column.taxonomy) + shown)
 
-    def _take(self, column: _Column, node: int) -> Ints:
+    def _take(self, column: ColumnSteps, node: int) -> Ints:
         """Specialize a node; return the tuples whose groups have changed."""
-        tuples = np.flatnonzero((column.cut == node)[column.codes])
-        column.cut = column.specialized(node)
-        column.closed[node] = True
-        part_of, parts = self._split(column, column.cut, tuples)
-        group_of_part = group_values(part_of, parts, self._group_of[tuples])
-        # A group's first part has its number from now on; the others have new ones.
-        others = np.ones(parts, dtype=bool)
-        others[np.unique(group_of_part, return_index=True)[1]] = False
-        origins, groups = group_of_part[others], len(self._sizes)
-        numbers = group_of_part.copy()
-        numbers[others] = groups + np.arange(len(origins))
-        for each in self._columns:
-            each.shown = np.concatenate([each.shown, each.shown[origins]])
-        column.shown[numbers] = group_values(part_of, parts, column.cut[column.codes[tuples]])
-        self._sizes = np.concatenate([self._sizes, np.zeros(len(origins), dtype=np.int64)])
-        self._sizes[numbers] = self._grouper.sizes(part_of, parts, tuples)
-        self._group_of[tuples] = numbers[part_of]
+        tuples = column.tuples_under(node)
+        column.specialize(node)
+        part_of, parts = self._split(column, column.cut[column.codes[tuples]], tuples)
+        # Groups only get smaller: who was not split has more rows than the smallest, or is it.
+        self._smallest = min(self._smallest, int(self._grouper.sizes(part_of, parts, tuples).min()))
+        self._group_of[tuples] = self._groups + part_of
+        self._groups += parts
         return tuples
