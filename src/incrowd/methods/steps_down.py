@@ -34,7 +34,6 @@ class ColumnSteps:
         """The nodes of the cut that may be specialized, now or later."""
         self.open[root] = taxonomy.levels[root] > 0
         self._place, self._passes, self._smallest = place, 0, NOBODY
-        self._lows, self._highs = taxonomy.runs(np.arange(len(taxonomy)))
         self.forget()
 
     def forget(self) -> None:
@@ -45,12 +44,12 @@ class ColumnSteps:
 
     def tuples_under(self, node: int) -> Ints:
         """Return the tuples that show a node."""
-        low, high = self._lows[node], self._highs[node]
+        under = self.taxonomy.under(node)
         self._passes += 1
         if self._passes <= _PASSES:
-            return np.flatnonzero((low <= self.codes) & (self.codes < high))
+            return np.flatnonzero((under.start <= self.codes) & (self.codes < under.stop))
         order, starts = self._by_code
-        return order[starts[low] : starts[high]].astype(np.int64)
+        return order[starts[under.start] : starts[under.stop]].astype(np.int64)
 
     @cached_property
     def _by_code(self) -> tuple[Codes, Ints]:
@@ -67,7 +66,7 @@ class ColumnSteps:
 
     def specialize(self, node: int) -> None:
         """Show a node's children in its place."""
-        under = slice(self._lows[node], self._highs[node])
+        under = self.taxonomy.under(node)
         self.cut[under] = self.taxonomy.at_level[self.taxonomy.levels[node] - 1, under]
         children = self.cut[under][self.cut[under] >= 0]
         self.open[children] = self.taxonomy.levels[children] > 0

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from incrowd.common.arrays import Floats, Ints
+from incrowd.common.arrays import Ints
 from incrowd.methods.taxonomy import Taxonomy
 
 Step = tuple[bool, float, float, int, int]
@@ -25,31 +25,37 @@ class ColumnCut:
     cut: Ints
     above: Ints
     nodes: Ints
-    """The nodes that steps lead to."""
-    losses: Floats
-    costs: Floats
+    """The nodes that steps lead to, in order."""
 
     @classmethod
     def of(cls, place: int, taxonomy: Taxonomy, cut: Ints) -> ColumnCut:
         """Look up from a cut."""
         above = taxonomy.above(cut)
-        nodes = np.unique(above[above != cut])
-        return cls(place, taxonomy, cut, above, nodes, taxonomy.gains[nodes], taxonomy.costs[nodes])
+        return cls(place, taxonomy, cut, above, np.unique(above[above != cut]))
 
     def after(self, node: int) -> ColumnCut:
-        """Go up to one node."""
-        return self.of(self.place, self.taxonomy, np.where(self.above == node, node, self.cut))
+        """Go up to one node: nothing changes but what is under its parent."""
+        parent = int(self.taxonomy.parents[node])
+        cut, above, nodes = self.cut.copy(), self.above.copy(), self.nodes[self.nodes != node]
+        cut[self.above == node] = node
+        beside = cut[self.taxonomy.under(parent)]
+        if parent != node and (self.taxonomy.parents[beside[beside >= 0]] == parent).all():
+            above[self.taxonomy.under(parent)] = np.where(beside >= 0, parent, beside)
+            nodes = np.insert(nodes, np.searchsorted(nodes, parent), parent)
+        return ColumnCut(self.place, self.taxonomy, cut, above, nodes)
 
     def best(self, larger: Ints) -> Step:
         """Return the best step, if the smallest group becomes so much larger by each."""
-        ratios = self.losses / np.maximum(larger, 1)
-        best = np.lexsort((self.nodes, self.costs, ratios, larger == 0))[0]
-        return bool(larger[best] == 0), float(ratios[best]), float(self.costs[best]), self.place, int(self.nodes[best])
+        losses, costs = self.taxonomy.gains[self.nodes], self.taxonomy.costs[self.nodes]
+        ratios = losses / np.maximum(larger, 1)
+        best = np.lexsort((self.nodes, costs, ratios, larger == 0))[0]
+        return bool(larger[best] == 0), float(ratios[best]), float(costs[best]), self.place, int(self.nodes[best])
 
     @cached_property
     def if_nothing_gains(self) -> Step:
         """The best step where none makes the smallest group larger; asked for again and again."""
-        return self.best(np.zeros(len(self.nodes), dtype=np.int64))
+        node = int(self.nodes[np.argmin(self.taxonomy.by_loss[self.nodes])])
+        return True, float(self.taxonomy.gains[node]), float(self.taxonomy.costs[node]), self.place, node
 
 
 @dataclass(frozen=True, eq=False)

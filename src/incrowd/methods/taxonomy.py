@@ -9,7 +9,7 @@ since it does not depend on the other columns. Cost: levels × values per column
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,14 +58,30 @@ class Taxonomy:
 
     def runs(self, nodes: Ints) -> tuple[Codes, Codes]:
         """Return the run of codes that each node shows; the root leaves missing out where nobody misses a value."""
+        lows, highs = self._runs
+        return lows[nodes], highs[nodes]
+
+    @cached_property
+    def _runs(self) -> tuple[Codes, Codes]:
         member = np.zeros(len(self), dtype=np.int64)
         level, code = np.nonzero(self.at_level >= 0)
         member[self.at_level[level, code]] = code
-        lows = self.tree.starts[self.levels[nodes], member[nodes]]
-        highs = self.tree.ends[self.levels[nodes], member[nodes]]
+        lows, highs = (bounds[self.levels, member] for bounds in (self.tree.starts, self.tree.ends))
         if not self.occupied[MISSING]:
             lows = np.where((lows == MISSING) & (highs > 1), 1, lows)
         return lows.astype(np.int32), highs
+
+    def under(self, node: int) -> slice:
+        """Return the codes that are under a node; some of them may be nobody's."""
+        lows, highs = self._runs
+        return slice(int(lows[node]), int(highs[node]))
+
+    @cached_property
+    def by_loss(self) -> Ints:
+        """The place of each node, where what gains least is first, and of these what costs least."""
+        places = np.empty(len(self), dtype=np.int64)
+        places[np.lexsort((self.costs, self.gains))] = np.arange(len(self))
+        return places
 
     def cut_at(self, node: int | None) -> Ints:
         """Return the cut of the root alone or, without a node, of all values: each code's node."""
