@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+from incrowd.common.arrays import Words
 from incrowd.common.randomness import below, happens, is_secure, permutation, randomness, sample_counts, words
 from tests.goodness import SIGNIFICANT, fit
 
@@ -24,10 +26,14 @@ class Scripted(np.random.Generator):
         super().__init__(np.random.PCG64(0))
         self.script = list(script)
 
-    def integers(self, low, high=None, size=None, dtype=np.int64, endpoint=False):  # type: ignore[no-untyped-def]
+    @property
+    def bit_generator(self) -> Any:
+        return self
+
+    def random_raw(self, size: int) -> Words:
         taken, self.script = self.script[:size], self.script[size:]
         assert len(taken) == size, "the script is too short"
-        return np.array(taken, dtype=dtype)
+        return np.array(taken, dtype=np.uint64)
 
 
 def pieces(*parts: int, bits: int) -> list[int]:

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Words
 
+Piece = np.uint16 | np.uint32 | np.uint64
 _WORD = 2**64
+_BITS: dict[type[Piece], int] = {np.uint16: 16, np.uint32: 32, np.uint64: 64}
 _WORDS_AT_ONCE = 1 << 20
 """Chance for millions of rows is drawn in pieces of this size, so that it never fills the memory."""
 
@@ -41,7 +43,7 @@ def words(rng: np.random.Generator, number: int) -> Words:
     """Return independent, evenly distributed 64-bit words."""
     if is_secure(rng):
         return np.frombuffer(os.urandom(8 * number), dtype=np.uint64)
-    return rng.integers(0, _WORD, size=number, dtype=np.uint64, endpoint=False)
+    return np.asarray(rng.bit_generator.random_raw(number))
 
 
 def permutation(rng: np.random.Generator, number: int) -> NDArray[np.int64]:
@@ -84,25 +86,28 @@ def below(rng: np.random.Generator, bound: int, number: int) -> NDArray[np.int64
     if bound == 1:
         return np.zeros(number, dtype=np.int64)
     pieces = pieces_for(bound)
-    bits = np.iinfo(pieces).bits
-    excess = 2**bits % bound
+    different = 2 ** _BITS[pieces]
+    excess = different % bound
     drawn = _pieces(rng, pieces, number)
     if excess:
-        refused = np.flatnonzero(drawn >= pieces(2**bits - excess))
+        most = pieces(different - excess - 1)
+        refused = np.flatnonzero(drawn > most)
+        if refused.size:
+            drawn = drawn.copy()  # what the system gives cannot be written to
         while refused.size:
             drawn[refused] = _pieces(rng, pieces, refused.size)
-            refused = refused[drawn[refused] >= pieces(2**bits - excess)]
+            refused = refused[drawn[refused] > most]
     return (drawn % pieces(bound)).astype(np.int64)
 
 
-def pieces_for(bound: int) -> type[np.uint16 | np.uint32 | np.uint64]:
+def pieces_for(bound: int) -> type[Piece]:
     """Return pieces of words that are large enough for draws below a bound, at most one in 256 of them in vain."""
     return np.uint16 if bound <= 2**8 else np.uint32 if bound <= 2**24 else np.uint64
 
 
-def _pieces(rng: np.random.Generator, pieces: type[np.uint16 | np.uint32 | np.uint64], number: int) -> NDArray[Any]:
-    per_word = 64 // np.iinfo(pieces).bits
-    return words(rng, -(-number // per_word)).view(pieces)[:number].copy()
+def _pieces(rng: np.random.Generator, pieces: type[Piece], number: int) -> NDArray[Any]:
+    per_word = 64 // _BITS[pieces]
+    return words(rng, -(-number // per_word)).view(pieces)[:number]
 
 
 def sample_counts(rng: np.random.Generator, rate: Fraction, counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -11,6 +11,7 @@ import ctypes
 import struct
 from array import array
 from functools import cache
+from itertools import chain
 from threading import Lock
 from typing import Any
 
@@ -21,7 +22,7 @@ from incrowd.kernels.native import building
 _INTEGER, _REAL = 1, 2
 _NAMES = ("bool", "int32", "int64", "uint64", "float64", "uint16", "uint32")
 _ELEMENTS = dict(enumerate(map(np.dtype, _NAMES), start=3))
-_TYPES = {element.str: number for number, element in _ELEMENTS.items()}
+_TYPES = {element: number for number, element in _ELEMENTS.items()}
 _WORDS = 6
 """Whole numbers that describe one argument or result: `Passed` in `arguments.hpp`."""
 _MOST_RESULTS = 8
@@ -30,9 +31,7 @@ _loading = Lock()
 
 def call(name: str, *arguments: Any) -> Any:
     """Run a loop; return what it returns: nothing, one thing, or a tuple of things."""
-    passed = array("q")
-    for argument in arguments:
-        passed.extend(_described(argument))
+    passed = array("q", list(chain.from_iterable(map(_described, arguments))))
     results = array("q", bytes(8 * _WORDS * _MOST_RESULTS))
     number = _loop(name)(passed.buffer_info()[0], len(arguments), results.buffer_info()[0])
     if number < 0:
@@ -46,7 +45,7 @@ def _described(argument: Any) -> tuple[int, int, int, int, int, int]:
         if not argument.flags.c_contiguous or argument.ndim > 3:
             raise TypeError(f"an array of shape {argument.shape} is not in C order")
         shape = (*argument.shape, 0, 0, 0)
-        return (_TYPES[argument.dtype.str], argument.ctypes.data, argument.ndim, shape[0], shape[1], shape[2])
+        return (_TYPES[argument.dtype], argument.ctypes.data, argument.ndim, shape[0], shape[1], shape[2])
     if isinstance(argument, float):
         return (_REAL, struct.unpack("q", struct.pack("d", argument))[0], 0, 0, 0, 0)
     return (_INTEGER, int(argument), 0, 0, 0, 0)
