@@ -1,16 +1,18 @@
-"""Rows that satisfy questions, and values that are dealt to rows, against a loop over them."""
+"""Rows that satisfy questions, what these weigh, tables that are raked, and values that are dealt to rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 
 import numpy as np
 import pytest
 
-from incrowd.common.arrays import Ints, Words
+from incrowd.common.arrays import Floats, Ints, Words
 from incrowd.common.threads import using
 from incrowd.kernels import questions
 from incrowd.kernels.dealing import deal_listed, deal_values
+from incrowd.kernels.raking import rake
 
 
 @pytest.mark.parametrize(("number", "threads", "rows"), [(0, 1, 9), (1, 1, 0), (64, 1, 200), (65, 2, 40_000)])
@@ -38,6 +40,59 @@ def test_questions_count_the_rows_that_satisfy_all_their_conditions(
         for question in asked
     ]
     assert found.tolist() == [int(counts[which].sum()) for which in satisfied]
+
+
+@pytest.mark.parametrize("number", [0, 1, 40, 300])
+def test_questions_weigh_where_the_heaviest_code_becomes_heavier_by_least(number: int) -> None:
+    rng = np.random.default_rng(number)
+    sizes = {"a": 3, "b": 8, "c": 2, "d": 30}
+    asked = [
+        {
+            str(name): rng.random(sizes[name]) < rng.random()
+            for name in rng.permutation(list(sizes))[: rng.integers(1, 4)]
+        }
+        for _ in range(number)
+    ]
+    weights = rng.choice([0.25, 0.5, rng.random()], number)
+    sums: dict[str, Floats] = {}
+    for question, weight in zip(asked, weights, strict=True):
+        more = {}
+        for name, matches in question.items():
+            before = sums.setdefault(name, np.zeros(sizes[name]))
+            more[name] = (before + weight * matches).max() - before.max()
+        sums[min(more, key=lambda name: more[name])] += weight * question[min(more, key=lambda name: more[name])]
+    found = questions.Conditions(asked).heaviest(weights)
+    np.testing.assert_allclose(found, [each.max() for each in sums.values()], rtol=1e-12)
+    rows = [{name: rng.integers(0, size) for name, size in sizes.items()} for _ in range(50)]
+    for row in rows:
+        satisfied = [all(matches[row[name]] for name, matches in question.items()) for question in asked]
+        assert weights[satisfied].sum() <= found.sum() * (1 + 1e-12)
+
+
+def test_a_question_without_a_condition_weighs_on_nothing() -> None:
+    with pytest.raises(RuntimeError, match="without a condition"):
+        questions.Conditions([{}]).heaviest(np.ones(1))
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (3, 2, 2), (2, 4, 3, 2)])
+def test_a_raked_table_has_the_sums_that_are_wanted(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(len(shape))
+    true, table = rng.random(shape), rng.random(shape)
+    before, pairs = table.copy(), list(combinations(range(len(shape)), 2))
+    wanted = [true.sum(axis=tuple(axis for axis in range(len(shape)) if axis not in pair)) for pair in pairs]
+    raked = rake(table, pairs, wanted, 400, 1e-9)
+    for pair, known in zip(pairs, wanted, strict=True):
+        found = raked.sum(axis=tuple(axis for axis in range(len(shape)) if axis not in pair))
+        np.testing.assert_allclose(found, known, rtol=1e-6)
+    assert (table == before).all()
+    once = table
+    for (one, other), known in zip(pairs, wanted, strict=True):
+        rest = tuple(axis for axis in range(len(shape)) if axis not in (one, other))
+        once = once * np.expand_dims(known, rest) / once.sum(axis=rest, keepdims=True)
+    np.testing.assert_allclose(rake(table, pairs, wanted, 1, 1e-9), once, rtol=1e-12)
+    np.testing.assert_allclose(rake(0 * table, pairs, wanted, 1, 1e-9), 0)  # none, and not no number
+    with pytest.raises(RuntimeError, match="not as many numbers"):
+        rake(table, pairs, [wanted[0][1:], *wanted[1:]], 1, 1e-9)
 
 
 COUNTS = np.array([[2, 1, 0], [0, 3, 3]])

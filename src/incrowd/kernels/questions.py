@@ -15,7 +15,7 @@ from incrowd.kernels.native.calling import call
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from incrowd.common.arrays import Bools, Codes, Ints, Words
+    from incrowd.common.arrays import Bools, Codes, Floats, Ints, Words
 
 _MOST_CELLS = 1 << 28
 """Codes times questions that are looked at in one pass over the rows, at a byte each."""
@@ -40,6 +40,32 @@ def count_questions(
         call("count_questions", *rows, _packed(asked, starts, len(answers)), starts[:-1].copy(), answers, threads())
         found[first : first + most] = answers[: len(asked)]
     return found
+
+
+class Conditions:
+    """The conditions of many questions side by side, to weigh the same questions several times."""
+
+    def __init__(self, questions: Sequence[Mapping[str, Bools]]) -> None:
+        numbers: dict[str, int] = {}
+        conditions = [(numbers.setdefault(name, len(numbers)), each) for one in questions for name, each in one.items()]
+        sizes = dict(conditions)
+        self._sizes = np.array([len(sizes[number]) for number in range(len(numbers))], dtype=np.int64)
+        self._satisfied = np.concatenate([np.zeros(0, dtype=bool), *(each for _, each in conditions)])
+        self._column_of = np.array([number for number, _ in conditions], dtype=np.int64)
+        self._places = np.cumsum(self._sizes[self._column_of]) - self._sizes[self._column_of]
+        self._firsts = np.cumsum([0, *map(len, questions)], dtype=np.int64)
+
+    def heaviest(self, weights: Floats) -> Floats:
+        """Let each question weigh on the codes of one of its columns; return the weight of each column's heaviest code.
+
+        One after the other, questions weigh on the column whose heaviest code becomes heavier by least, and of several
+        on their first. A row satisfies no question but by all of its codes: what it satisfies together weighs no more
+        than the heaviest codes of all columns.
+        """
+        found = np.zeros(len(self._sizes))
+        given = self._satisfied, self._places, self._column_of, self._firsts, np.ascontiguousarray(weights)
+        call("weigh_questions", *given, self._sizes, found)
+        return found
 
 
 def _packed(questions: Sequence[Mapping[int, Bools]], starts: Ints, number: int) -> Words:

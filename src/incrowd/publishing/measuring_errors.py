@@ -16,7 +16,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from incrowd.dp.boxes.consistency import agreeing_with_total
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance
 from incrowd.forms.error_factors import KINDS, REACH, ErrorFactors
 from incrowd.forms.measured_boxes import MeasuredBoxes
+from incrowd.kernels.questions import Conditions
 
 _QUESTIONS = 280
 """So many for each number of conditions."""
@@ -62,6 +63,11 @@ class _Asked:
     questions: Sequence[Question]
     errors: Floats
     scales: Floats
+
+    @cached_property
+    def conditions(self) -> Conditions:
+        """The conditions of all questions."""
+        return Conditions(self.questions)
 
     def some(self, which: Bools) -> _Asked:
         places = np.flatnonzero(which)
@@ -171,21 +177,7 @@ def _largest_change(asked: _Asked, offset: float) -> float:
     if not len(asked.scales):
         return 0.0
     weights = 1 / (asked.scales**2 + offset**2)
-    sums: dict[str, Floats] = {}
-    tops: dict[str, float] = {}
-    for question, weight in zip(asked.questions, weights.tolist(), strict=True):
-        least, chosen = math.inf, ""
-        for name, matches in question.items():
-            if name not in sums:
-                sums[name], tops[name] = np.zeros(len(matches)), 0.0
-            # The largest sum afterwards: one that the question is about, or the one that was the largest before.
-            among = float(np.maximum.reduce(sums[name], where=matches, initial=-math.inf))
-            more = max(among + weight, tops[name]) - tops[name]
-            if more < least:
-                least, chosen = more, name
-        sums[chosen][question[chosen]] += weight
-        tops[chosen] = float(np.maximum.reduce(sums[chosen]))
-    return math.sqrt(sum(tops.values()) / len(weights))
+    return math.sqrt(sum(asked.conditions.heaviest(weights).tolist()) / len(weights))
 
 
 def _told(asked: _Asked, offset: float, epsilon: Fraction, rng: np.random.Generator) -> tuple[float, float]:

@@ -24,6 +24,7 @@ from incrowd.dp.boxes.consistency import non_negative, pooled_variances, rows_of
 from incrowd.dp.boxes.margins import Margins, Pair, Single, all_pairs
 from incrowd.dp.boxes.noisy_tree import NoisyTree
 from incrowd.dp.marginals.told_variance import WideNoise
+from incrowd.kernels.raking import rake
 
 _ROUNDS = 12
 _PAIR_ROUNDS = 15
@@ -164,14 +165,10 @@ class Spreading:
         several = len(axes)
         if several > 1:
             axes += self._linking(axes)
-        table = self._table(axes)
-        corrections = []
-        for pair, wanted in self._corrections(axes):
-            rest = tuple(axis for axis in range(table.ndim) if axis not in pair)
-            corrections.append((rest, np.expand_dims(wanted, rest)))
-        for _ in range(_PAIR_ROUNDS if len(corrections) > 1 else 1):
-            for rest, wanted in corrections:
-                table = table * (wanted / np.maximum(np.add.reduce(table, axis=rest, keepdims=True), _TINY))
+        table, corrections = self._table(axes), dict(self._corrections(axes))
+        if corrections:
+            rounds = _PAIR_ROUNDS if len(corrections) > 1 else 1
+            table = rake(table, list(corrections), list(corrections.values()), rounds, _TINY)
         return float(table[(0,) * several].sum())
 
     def _asked_axis(self, column: int, matches: Bools) -> _Axis:

@@ -10,6 +10,7 @@ Cost: questions × cells.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,8 +38,7 @@ class WideNoise:
         What a wide cell has is known better than what its cells have: these are moved to it by equal amounts. In the
         same way, wide cells are moved to all rows, by their variance.
         """
-        joined = np.bincount(self.wide_of, minlength=len(self.variances))
-        starts = np.searchsorted(self.wide_of, np.arange(len(joined)))
+        joined, starts = self._cells
         inside = np.add.reduceat(asked, starts, axis=1)
         of_cells = variance * (inside * (1 - inside / joined)).sum(axis=1)
         share = inside / joined
@@ -49,9 +49,15 @@ class WideNoise:
         """Return a column's own counts, cells × classes, moved to the best mean."""
         if self.counts is None:
             return noisy.astype(np.float64)
-        joined = np.bincount(self.wide_of, minlength=len(self.variances))
-        sums = np.add.reduceat(noisy, np.searchsorted(self.wide_of, np.arange(len(joined))), axis=0)
+        joined, starts = self._cells
+        sums = np.add.reduceat(noisy, starts, axis=0)
         return np.asarray(noisy + ((self.counts - sums) / joined[:, None])[self.wide_of])
+
+    @cached_property
+    def _cells(self) -> tuple[Ints, Ints]:
+        """How many cells each wide one has, and the first of them."""
+        joined = np.bincount(self.wide_of, minlength=len(self.variances))
+        return joined, np.searchsorted(self.wide_of, np.arange(len(joined)))
 
 
 @dataclass(frozen=True)

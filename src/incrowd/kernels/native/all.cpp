@@ -29,6 +29,7 @@ INCROWD_VISIBLE void incrowd_free(void *made) { std::free(made); }
 #include "potentials.cpp"
 #include "purity.cpp"
 #include "questions.cpp"
+#include "raking.cpp"
 #include "rank_swapping.cpp"
 #include "regions.cpp"
 #include "releases_together.cpp"
