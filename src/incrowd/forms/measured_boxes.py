@@ -67,7 +67,7 @@ class MeasuredBoxes:
         columns |= dict(zip(sorted(schema.quasi), tree.column_noise, strict=False))
         known = tree.column_noise if tree.margins is None else tree.margins.singles
         variances = [one.variance for one in known]
-        rows = float(tree.estimates[tree.leaves].sum())
+        rows = float(tree.of_leaves.sum())
         dependence = usual_dependence(variances, rows, tree.dependence) if variances else 0.0
         errors = ErrorFactors(
             columns={name: one.variance for name, one in columns.items()},
@@ -112,8 +112,9 @@ class MeasuredBoxes:
         if self._flat is not None and self._flat.pays(by_column):
             return self._flat.parts(by_column, self._classes(asked))
         shares, classes = self._shares(asked)
-        leaves = self._leaves[shares[self._leaves] > 0]
-        parts, counts = shares[leaves], self.tree.estimates[leaves][:, classes].sum(axis=1)
+        inside = np.flatnonzero(shares[self._leaves] > 0)
+        parts = shares[self._leaves[inside]]
+        counts = self.tree.of_leaves[np.ix_(inside, classes)].sum(axis=1).astype(np.float64)
         center = added_up(parts, counts)
         if self.from_model:
             return self._parts_of_model(center, asked)
@@ -326,8 +327,8 @@ class MeasuredBoxes:
     @cached_property
     def _sums_of_leaves(self) -> tuple[Floats, Floats]:
         """About how many rows each box without children has, and each class in all of them."""
-        estimates = self.tree.estimates[self._leaves]
-        return estimates.sum(axis=1), estimates.sum(axis=0)
+        best = self.tree.of_leaves
+        return best.sum(axis=1).astype(np.float64), best.sum(axis=0).astype(np.float64)
 
     def error(self, query: Query) -> float:
         """Return the standard deviation that noise alone gives to an answer, at most.

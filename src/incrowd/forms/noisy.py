@@ -75,9 +75,10 @@ class NoisyCounts(Form):
         `measured` answers questions; without it, what is known of the tree.
         """
         some = leaf_counts.sum(axis=1) > 0
-        leaves, leaf_counts = tree.leaves[some], leaf_counts[some]
-        box, kind = np.nonzero(leaf_counts > 0)
-        counts = leaf_counts[box, kind]
+        leaves = tree.leaves[some]
+        leaf, kind = np.nonzero(leaf_counts > 0)  # boxes times classes may be very many: they are not copied
+        leaf, kind = leaf[some[leaf]], kind[some[leaf]]
+        counts, box = leaf_counts[leaf, kind], (np.cumsum(some) - 1)[leaf]
         # The lines are tuples of a table that nobody was in: class codes, and the box they are in.
         columns = tuple(sorted(schema.quasi))
         recoding = Recoding(np.arange(len(box)), counts, box, columns, tree.lows[leaves], tree.highs[leaves], "region")

@@ -52,7 +52,7 @@ def as_boxes(
     box_of, first = group_columns(made, [len(cut.runs) for cut in cuts], len(classes))
     steps = len(first) * len(made)
     counts = np.bincount(box_of * class_count + classes, minlength=len(first) * class_count)
-    counts = counts.astype(np.int64).reshape(len(first), class_count)
+    counts = counts.astype(np.int64, copy=False).reshape(len(first), class_count)
     ends = [np.array(cut.runs, dtype=np.int32).T for cut in cuts]
     found = do_together([partial(_at, own, cells, first) for own, cells in zip(ends, made, strict=True)], steps=steps)
     lows, highs = (side_by_side([each[end] for each in found], len(first)) for end in (0, 1))

@@ -57,6 +57,13 @@ class NoisyTree:
         return self.noisy.astype(np.float64) if self.agreed is None else self.agreed
 
     @property
+    def of_leaves(self) -> Ints | Floats:
+        """The same of boxes without children; not copied where no box is inside of another, which may be very many."""
+        best = self.noisy if self.agreed is None else self.agreed
+        leaves = self.leaves
+        return best if len(leaves) == len(best) else best[leaves]
+
+    @property
     def leaves(self) -> Ints:
         """Boxes without children."""
         has_children = np.zeros(len(self.parents), dtype=bool)
