@@ -107,10 +107,15 @@ def one(way: str, path: Path, columns: int) -> dict[str, Any]:
     frame.group_by(frame.columns).len()
     with tempfile.TemporaryDirectory() as place:
         frame.write_csv(Path(place) / "floor.csv")
-    found: dict[str, Any] = {"floor": time.perf_counter() - start}
+    floor = time.perf_counter() - start
     del frame
+    return {"floor": floor} | publish_again(way, open_table(path, columns))
+
+
+def publish_again(way: str, table: ic.Table) -> dict[str, Any]:
+    """Publish a table in one way, three times; return the seconds, and the most memory that it took."""
+    found: dict[str, Any] = {}
     make, models, more = WAYS[way]
-    table = open_table(path, columns)
     method = make(tuple(table.schema.quasi))
     for name, threads in (("cold", None), ("warm", None), ("one thread", 1)):
         if name == "warm" and found["cold"][0] > 60:
@@ -127,7 +132,12 @@ def one(way: str, path: Path, columns: int) -> dict[str, Any]:
 
 def measured(way: str, path: Path, columns: int, limit: float) -> dict[str, Any]:
     """Measure one way in a process of its own, for so many seconds at most."""
-    command = [sys.executable, "-m", "benchmarks.matrix", "--one", way, str(path), str(columns)]
+    return in_a_process(["-m", "benchmarks.matrix", "--one", way, str(path), str(columns)], limit)
+
+
+def in_a_process(arguments: list[str], limit: float) -> dict[str, Any]:
+    """Run a part of a benchmark in a process of its own; return what it prints last."""
+    command = [sys.executable, *arguments]
     environment = {**os.environ, "PYTHONWARNINGS": "ignore"}
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=limit, check=False)
