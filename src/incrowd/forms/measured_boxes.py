@@ -112,9 +112,8 @@ class MeasuredBoxes:
         if self._flat is not None and self._flat.pays(by_column):
             return self._flat.parts(by_column, self._classes(asked))
         shares, classes = self._shares(asked)
-        inside = np.flatnonzero(shares[self._leaves] > 0)
-        parts = shares[self._leaves[inside]]
-        counts = self.tree.of_leaves[np.ix_(inside, classes)].sum(axis=1).astype(np.float64)
+        leaves = self._leaves[shares[self._leaves] > 0]
+        parts, counts = shares[leaves], self.tree.best[np.ix_(leaves, classes)].sum(axis=1).astype(np.float64)
         center = added_up(parts, counts)
         if self.from_model:
             return self._parts_of_model(center, asked)

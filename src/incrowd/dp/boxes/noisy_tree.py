@@ -52,16 +52,20 @@ class NoisyTree:
     by_class: bool = False
 
     @property
+    def best(self) -> Ints | Floats:
+        """The best unbiased estimate of each box and class, never a copy: these may be very many."""
+        return self.noisy if self.agreed is None else self.agreed
+
+    @property
     def estimates(self) -> Floats:
-        """The best unbiased estimate of each box and class."""
-        return self.noisy.astype(np.float64) if self.agreed is None else self.agreed
+        """The same as numbers that need not be whole."""
+        return self.best.astype(np.float64, copy=False)
 
     @property
     def of_leaves(self) -> Ints | Floats:
-        """The same of boxes without children; not copied where no box is inside of another, which may be very many."""
-        best = self.noisy if self.agreed is None else self.agreed
+        """The best estimates of boxes without children; a copy only where some boxes are inside of others."""
         leaves = self.leaves
-        return best if len(leaves) == len(best) else best[leaves]
+        return self.best if len(leaves) == len(self.best) else self.best[leaves]
 
     @property
     def leaves(self) -> Ints:
