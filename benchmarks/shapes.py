@@ -80,8 +80,9 @@ def cells(
 ) -> list[str]:
     """Return a line of the table."""
     if "cold" not in found:
-        said = found.get("refused") or found.get("failed") or f"more than {found['called off']:.0f} s"
-        return ["", "", "", str(said)[:70]]
+        if "called off" in found:
+            return ["", "", "", f"more than {found['called off']:.0f} s"]
+        return ["", "", "", found.get("refused") or f"failed: {found['failed']}"]
     seconds = found.get("warm", found["cold"])[0]
     ratio = f"{seconds / plain.get('warm', plain['cold'])[0]:.1f}" if "cold" in plain else ""
     exponent = ""

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import polars as pl
 import pytest
 
 import incrowd as ic
 from incrowd.common.arrays import Bools, Ints
+from incrowd.core.model import satisfies_all
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally, code_table
 from incrowd.hierarchies.categories import Categories
 from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.intervals import Intervals
 from incrowd.kernels import joining
+from incrowd.methods import leftover_groups, leftover_partners
 from incrowd.methods.lattice import Lattice, LevelLimits
 from incrowd.methods.leftover_groups import LocalGroups
-from incrowd.methods.leftover_partners import Partners
+from incrowd.methods.leftover_partners import Partners, _JudgedKinds
 
 AREAS = {
     f"land {land}": {f"{land}{town}": [f"{land}{town}{part}" for part in "xyz"] for town in "abc"} for land in "pq"
@@ -124,6 +129,38 @@ def test_joined_groups_hold_what_their_rows_do() -> None:
     assert groups.losses == pytest.approx(again.losses)
     assert groups.failing.tolist() == again.failing.tolist()
     assert groups.kinds()[2].tolist() == again.kinds()[2].tolist()
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 100])
+def test_pairs_that_are_judged_a_few_at_a_time_are_judged_alike(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    groups = grouped(300, 8)
+    chance = np.random.default_rng(at_once)
+    ones, others = chance.integers(0, len(groups), (2, 200))
+    expected = groups.judge_pairs(ones, others)
+    kinds = groups.kinds()
+    of_kinds = _JudgedKinds().judge(groups, np.arange(len(kinds[1])), kinds[1], kinds[2])
+    monkeypatch.setattr(leftover_groups, "_VALUES_AT_ONCE", at_once)
+    monkeypatch.setattr(leftover_partners, "_PAIRS_AT_ONCE", at_once)
+    assert groups.judge_pairs(ones, others).tolist() == expected.tolist()
+    assert groups.judge_pairs(ones[:0], others[:0]).tolist() == []
+    assert (_JudgedKinds().judge(groups, np.arange(len(kinds[1])), kinds[1], kinds[2]) == of_kinds).all()
+    together = [
+        groups.judge_unions(np.array(pair), np.zeros(1, dtype=np.int64))[0] for pair in zip(ones, others, strict=True)
+    ]
+    assert expected.tolist() == together
+    assert 0 < expected.sum() < len(expected)
+
+
+def test_groups_that_were_judged_are_let_go_at_once() -> None:
+    groups = grouped(60, 9).as_groups()
+    satisfies_all([*MODELS, ic.TCloseness(0.2), ic.DeltaDisclosure(1)], groups)
+    known = weakref.ref(groups)
+    gc.disable()
+    try:
+        del groups
+        assert known() is None
+    finally:
+        gc.enable()
 
 
 def lost_together(groups: LocalGroups, members: list[int]) -> float:

@@ -259,18 +259,20 @@ class Groups:
         """
         if name not in self._recorded:
             self._recorded[name] = self._without_missing(name)
-        return self._recorded[name]
+        found = self._recorded[name]
+        return self if found is None else found
 
     @cached_property
-    def _recorded(self) -> dict[str, Groups]:
+    def _recorded(self) -> dict[str, Groups | None]:
+        """None where nobody is left out: groups that hold themselves would not be let go at once."""
         return {}
 
-    def _without_missing(self, name: str) -> Groups:
+    def _without_missing(self, name: str) -> Groups | None:
         found = self.sensitive[name]
         whole = self.whole.get(name)
         missing = found.values == MISSING
         if not missing.any() and (whole is None or not whole[:1].any()):
-            return self
+            return None
         nobody = np.zeros(len(self), dtype=np.int64)
         np.add.at(nobody, found.group_of[missing], found.counts[missing])
         kept = ~missing | (nobody == self.sizes)[found.group_of]

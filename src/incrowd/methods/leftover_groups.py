@@ -14,8 +14,8 @@ from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.tally import group_tuples
 from incrowd.methods.lattice import Lattice, Levels, Rows
 
-_PAIRS_AT_ONCE = 1 << 18
-"""A limit of memory."""
+_VALUES_AT_ONCE = 1 << 21
+"""A limit of memory: so many sensitive values of groups are judged at the same time, but at least one pair's."""
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -63,9 +63,14 @@ class LocalGroups:
     def judge_pairs(self, ones: Ints, others: Ints) -> Bools:
         """Return whether each pair of groups would be safe as one."""
         safe = np.empty(len(ones), dtype=bool)
-        for start in range(0, len(ones), _PAIRS_AT_ONCE):
-            some = np.stack([ones[start : start + _PAIRS_AT_ONCE], others[start : start + _PAIRS_AT_ONCE]], axis=1)
-            safe[start : start + _PAIRS_AT_ONCE] = self.judge_unions(some.ravel(), np.arange(0, some.size, 2))
+        ends = np.cumsum(np.diff(self._value_starts)[ones] + np.diff(self._value_starts)[others])
+        start = 0
+        while start < len(ones):
+            before = int(ends[start - 1]) if start else 0
+            end = max(int(np.searchsorted(ends, before + _VALUES_AT_ONCE, side="right")), start + 1)
+            some = np.stack([ones[start:end], others[start:end]], axis=1)
+            safe[start:end] = self.judge_unions(some.ravel(), np.arange(0, some.size, 2))
+            start = end
         return safe
 
     def judge_unions(self, members: Ints, firsts: Ints) -> Bools:

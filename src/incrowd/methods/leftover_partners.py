@@ -17,6 +17,8 @@ _NEAREST = 32
 """So many groups are tried with each failing one where there are too many kinds of groups to try each with each."""
 _FEW_KINDS_TRIED, _MOST_KINDS_TRIED = 1 << 19, 1 << 23
 _KINDS_TRIED_PER_SEARCH = 256
+_PAIRS_AT_ONCE = 1 << 20
+"""A limit of memory: so many pairs of kinds are listed at the same time."""
 _NONE = -1
 
 
@@ -112,8 +114,10 @@ class _JudgedKinds:
         safe = np.empty((len(rows), len(names)), dtype=bool)
         known = row_known[:, None] & kind_known
         safe[np.ix_(row_known, kind_known)] = self._safe[np.ix_(old_row[row_known], old_kind[kind_known])]
-        row, kind = np.nonzero(~known)
-        safe[row, kind] = groups.judge_pairs(examples[some[row]], examples[kind])
+        step = max(_PAIRS_AT_ONCE // max(len(names), 1), 1)
+        for start in range(0, len(rows), step):
+            row, kind = np.nonzero(~known[start : start + step])
+            safe[start + row, kind] = groups.judge_pairs(examples[some[start + row]], examples[kind])
         self._rows, self._names, self._safe = rows, names, safe
         return safe
 
