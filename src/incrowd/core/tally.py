@@ -152,6 +152,10 @@ def code_table(
     return Tally(columns, codes.take(first, axis=0), totals, trees, population=population), index
 
 
+_FEW = 500
+"""So few texts are looked up one by one in less time than Polars takes for an Enum of them."""
+
+
 def code_column(name: str, raw: pl.Series, hierarchy: Hierarchy, texts: TextRules) -> tuple[Tree, Codes]:
     """Build a column's tree and code its values; text is parsed once per distinct value, since that is slow.
 
@@ -159,6 +163,10 @@ def code_column(name: str, raw: pl.Series, hierarchy: Hierarchy, texts: TextRule
     """
     if raw.dtype not in (pl.String, pl.Enum):
         return hierarchy.build(name, raw)
+    if len(raw) <= _FEW and raw.dtype == pl.String:
+        place_of = {text: place for place, text in enumerate(dict.fromkeys(raw.to_list()))}
+        tree, value_codes = hierarchy.build(name, texts.read(pl.Series("", list(place_of), dtype=pl.String)))
+        return tree, value_codes[[place_of[text] for text in raw.to_list()]]
     if isinstance(raw.dtype, pl.Enum):
         missing = pl.Series([None] if raw.has_nulls() else [], dtype=pl.String)
         values = pl.concat([raw.dtype.categories.alias(""), missing])

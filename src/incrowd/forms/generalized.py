@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self, get_args
 import numpy as np
 import polars as pl
 
-from incrowd.common.arrays import Codes, Counts, Floats, Ints
+from incrowd.common.arrays import Codes, Counts, Floats, Ints, pick
 from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.groups import Regions, TornRegions
 from incrowd.core.item_sets import ItemSets
@@ -355,7 +355,7 @@ class Generalized(Form):
             self,
             shown=replace(
                 shown,
-                labels={name: shown.labels[name].gather(order) for name in shown.columns},
+                labels={name: pick(shown.labels[name], order) for name in shown.columns},
                 stand_ins={name: values[order] for name, values in shown.stand_ins.items()},
                 lows=lows[order],
                 highs=highs[order],
@@ -448,7 +448,7 @@ class Generalized(Form):
         written = self.shown.written(self.schema.quasi)
         quasi = written[groups].to_dict() if written.width else {}
         sensitive = {
-            name: self.tally.trees[name].values.gather(self.sensitive[lines, place])
+            name: pick(self.tally.trees[name].values, self.sensitive[lines, place])
             for place, name in enumerate(self.schema.written_values)
         }
         return pl.DataFrame({**quasi, **sensitive})

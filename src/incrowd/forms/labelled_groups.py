@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Bools, Codes, Ints, side_by_side
+from incrowd.common.arrays import Bools, Codes, Ints, pick, side_by_side
 from incrowd.common.keys import number_keys
 from incrowd.common.threads import do_together
 from incrowd.core.labelled import ShownGroups
@@ -114,7 +114,7 @@ class _NamedColumn:
     def _at(self, runs: Ints) -> Named:
         named = self.named
         pieces = None if named.piece_of is None else named.piece_of[runs]
-        return Named(named.labels.gather(runs), named.lows[runs], named.highs[runs], pieces, named.pieces, named.less)
+        return Named(pick(named.labels, runs), named.lows[runs], named.highs[runs], pieces, named.pieces, named.less)
 
 
 def _name_column(tally: Tally, recoding: Recoding, place: int, present: Bools | None, *, wider: bool) -> _NamedColumn:
@@ -204,7 +204,7 @@ def _number_shown(shown: pl.DataFrame, lows: Codes, highs: Codes) -> NDArray[np.
     room = int(highs.max(initial=0)) + 1
     run, first = number_keys(lows.astype(np.int64) * room + highs, room * room)
     reads = (shown.to_series() if shown.width == 1 else shown.to_struct()).alias("")  # a name may look like a pattern
-    if reads.n_unique() == len(first) and reads.gather(first[run]).equals(reads):  # each run reads in a way of its own
+    if reads.n_unique() == len(first) and pick(reads, first[run]).equals(reads):  # each run reads in a way of its own
         return run
     keys = [f"key {place}" for place in range(shown.width)]
     frame = pl.DataFrame(dict(zip(keys, shown.get_columns(), strict=True)) | {"low": lows, "high": highs})

@@ -15,7 +15,7 @@ from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.intervals import Intervals
 from incrowd.hierarchies.masking import Masking
 from incrowd.hierarchies.tree import Tree
-from incrowd.hierarchies.values import natural_kind
+from incrowd.hierarchies.values import known_values, natural_kind
 
 _FINEST_INTERVALS = 32
 _LONGEST_CODE = 12
@@ -48,7 +48,7 @@ def _fitting(natural: pl.Series) -> Hierarchy:
         return _intervals(natural)
     if natural.dtype.is_temporal():
         return Dates()
-    known = natural.drop_nulls()
+    known = known_values(natural)
     lengths = known.str.len_chars()
     one_length = len(known) > 1 and lengths.n_unique() == 1 and 2 < int(lengths[0]) <= _LONGEST_CODE
     if one_length and known.str.contains(_DIGIT_CODE).all():
@@ -57,7 +57,7 @@ def _fitting(natural: pl.Series) -> Hierarchy:
 
 
 def _intervals(numbers: pl.Series) -> Hierarchy:
-    points = numbers.drop_nulls().cast(pl.Float64).to_numpy()
+    points = known_values(numbers).cast(pl.Float64).to_numpy()
     points = points[np.isfinite(points)]
     if points.size < 2:
         return Flat()

@@ -45,7 +45,8 @@ def _round_dates(lower: pl.Series, upper: pl.Series) -> pl.Series:
 
 
 def _round_integers(lower: pl.Series, upper: pl.Series) -> pl.Series:
-    low, high = lower.fill_null(0).cast(pl.Int64).to_numpy(), upper.fill_null(0).cast(pl.Int64).to_numpy()
+    high = (upper.fill_null(0) if upper.null_count() else upper).cast(pl.Int64).to_numpy()
+    low = np.append(0, high[:-1])[: len(high)]
     cut = high.copy()
     settled = np.zeros(len(cut), dtype=bool)
     # Of multiples of more than the largest number, 0 alone lies between two numbers: one such power finds it.

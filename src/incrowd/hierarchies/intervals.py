@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from incrowd.common.arrays import Codes, Floats
+from incrowd.common.arrays import Codes, Floats, pick
 from incrowd.errors import HierarchyError, SchemaError
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.cuts import cut_texts
@@ -177,7 +177,7 @@ class Intervals(Hierarchy):
 def _names(lows: Floats, highs: Floats) -> pl.Series:
     _, first, index = np.unique(lows, return_index=True, return_inverse=True)
     names = [_name(float(lows[place]), float(highs[place])) for place in first]
-    return pl.Series(names, dtype=pl.String).gather(index)
+    return pick(pl.Series(names, dtype=pl.String), index)
 
 
 def _name(low: float, high: float) -> str:

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from incrowd.common.arrays import Bools, Codes, Ints
+from incrowd.common.arrays import Bools, Codes, Ints, pick
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.calendar import short_bounds
 from incrowd.hierarchies.narrowing import Narrowed, narrow
@@ -106,7 +106,7 @@ def _named_nodes(tree: Tree, lows: Codes, highs: Codes, shown: Shown, level: int
     filled, first = np.unique(found.runs, return_index=True)
     begins[filled] = starts[first]
     stops[filled] = ends[np.append(first[1:], len(ends)) - 1] if len(filled) else 0
-    written = _write_labels(tree, len(low), found).gather(index)
+    written = pick(_write_labels(tree, len(low), found), index)
     members = np.bincount(found.runs, minlength=len(low))
     less = (members < np.bincount(every.runs, minlength=len(low)))[index]
     lengths = np.bincount(found.runs, weights=ends - starts, minlength=len(low))
@@ -138,7 +138,7 @@ def _named_ranges(narrowed: Narrowed, lows: Codes, highs: Codes, *, wider: bool,
     exact = highs - lows == 1
     keys = (low.astype(np.int64) * (tree.size + 1) + high) * 2 + exact
     _, first, index = np.unique(keys, return_index=True, return_inverse=True)
-    written = _range_labels(tree, low[first], high[first], tight=tight, exact=exact[first]).gather(index)
+    written = pick(_range_labels(tree, low[first], high[first], tight=tight, exact=exact[first]), index)
     closed = exact | tight
     begins = np.where(closed, narrowed.whole[low], narrowed.begins[low])
     ends = np.where(closed, narrowed.whole[high - 1] + 1, narrowed.begins[high])
@@ -164,9 +164,9 @@ def label_runs(
     """
     low, high, index = _distinct_runs(tree, lows, highs)
     if tree.ordered and shown not in ("hierarchy", "level"):
-        return _range_labels(tree, low, high, tight=shown == "tight", exact=high - low == 1).gather(index)
+        return pick(_range_labels(tree, low, high, tight=shown == "tight", exact=high - low == 1), index)
     found = _find_nodes(tree, low, high, highest=shown == "level", level=level)
-    return _write_labels(tree, len(low), found).gather(index)
+    return pick(_write_labels(tree, len(low), found), index)
 
 
 def _distinct_runs(tree: Tree, lows: Codes, highs: Codes) -> tuple[Codes, Codes, Ints]:
@@ -183,10 +183,10 @@ def _range_labels(tree: Tree, lows: Codes, highs: Codes, *, tight: bool, exact: 
         {
             "low": lows,
             "high": highs,
-            "first": values.gather(lows),
-            "last": values.gather(highs - 1),
-            "from": edges.gather(lows),
-            "to": edges.gather(np.minimum(highs, tree.size - 1)),
+            "first": pick(values, lows),
+            "last": pick(values, highs - 1),
+            "from": pick(edges, lows),
+            "to": pick(edges, np.minimum(highs, tree.size - 1)),
             "exact": exact,
         }
     )
@@ -248,10 +248,10 @@ def _write_labels(tree: Tree, number: int, found: _Nodes) -> pl.Series:
     single = np.bincount(found.runs, minlength=number)[found.runs] == 1
     label_of = np.where(found.root, 1, 0)
     label_of[found.runs[single]] = node_of[single] + 2
-    written = pl.Series([None, labels.ANY, *alone], dtype=pl.String).gather(label_of)
+    written = pick(pl.Series([None, labels.ANY, *alone], dtype=pl.String), label_of)
     if single.all():
         return written
-    members = pl.Series([labels.write_member(name) for name in names], dtype=pl.String).gather(node_of[~single])
+    members = pick(pl.Series([labels.write_member(name) for name in names], dtype=pl.String), node_of[~single])
     sets = (
         pl.DataFrame({"run": found.runs[~single], "member": members})
         .group_by("run", maintain_order=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from incrowd.common.arrays import Bools, Codes
+from incrowd.common.arrays import Bools, Codes, pick
 from incrowd.hierarchies.cuts import cuts_below
 from incrowd.hierarchies.tree import MISSING, Tree
 from incrowd.hierarchies.values import as_bounds
@@ -47,13 +47,13 @@ def narrow(tree: Tree, present: Bools) -> Narrowed | None:
     whole = np.flatnonzero(keep).astype(np.int32)
     nodes = tree.nodes[:, whole].copy()
     nodes[0] = np.arange(len(whole))
-    known = tree.values.gather(whole)
+    known = pick(tree.values, whole)
     edges, begins = _cuts(tree, whole, known)
     narrowed = replace(
         tree,
         values=known,
         nodes=nodes,
-        names=(tree.names[0].gather(whole), *tree.names[1:]),
+        names=(pick(tree.names[0], whole), *tree.names[1:]),
         positions=tree.positions[whole],
         declared_edges=edges,
     )
@@ -77,7 +77,7 @@ def _cuts(tree: Tree, whole: Codes, known: pl.Series) -> tuple[pl.Series, Codes]
     if not between.size:
         return edges, begins
     level = differs.shape[0] - np.argmax(differs[::-1, between], axis=0)
-    bounds = tree.declared_edges.gather(tree.starts[level, right[between]])
+    bounds = pick(tree.declared_edges, tree.starts[level, right[between]])
     begins[between] = _codes_from(tree, bounds.cast(pl.Float64, strict=False), left[between], right[between])
     return edges.scatter(between, bounds), begins
 

@@ -21,7 +21,7 @@ from incrowd.errors import HierarchyError
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.cuts import cut_texts
 from incrowd.hierarchies.value_sets import ValueSets
-from incrowd.hierarchies.values import as_short_text, spelled
+from incrowd.hierarchies.values import as_physical, as_short_text, spelled
 
 Kind = Literal["number", "date", "text"]
 
@@ -227,7 +227,7 @@ def grow(
 def _positions(values: pl.Series, kind: Kind) -> NDArray[np.float64]:
     if kind == "text":
         return np.arange(-1, len(values), dtype=np.float64)
-    numbers = (values if values.dtype.is_decimal() else values.to_physical()).cast(pl.Float64).to_numpy()
+    numbers = as_physical(values).cast(pl.Float64).to_numpy()
     finite = numbers[np.isfinite(numbers)]
     # An infinite value would make every other width 0; so would a span that is too long for a float.
     numbers = (

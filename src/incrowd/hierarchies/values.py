@@ -273,17 +273,27 @@ def _exact(text: pl.Series, floats: pl.Series) -> bool:
     )
 
 
+def known_values(values: pl.Series) -> pl.Series:
+    """Return the values that are not missing; most columns miss nothing, and each step of Polars has its price."""
+    return values.drop_nulls() if values.null_count() else values
+
+
+def as_physical(values: pl.Series) -> pl.Series:
+    """Return the numbers that Polars holds dates and times as; numbers are returned as they are."""
+    return values if values.dtype.is_numeric() else values.to_physical()
+
+
 def code_values(values: pl.Series) -> tuple[pl.Series, Codes]:
     """Return the sorted distinct values without missing, and each value's code among them; missing is 0."""
-    missing = values.null_count() > 0  # most columns miss nothing, and each step of Polars has its price
-    distinct = (values.drop_nulls() if missing else values).unique().sort()
+    missing = values.null_count() > 0
+    distinct = known_values(values).unique().sort()
     if values.dtype == pl.String:
         return distinct, code_among(values, distinct)
-    physical = values.to_physical()
+    physical = as_physical(values)
     if not physical.dtype.is_numeric() or physical.dtype.is_decimal() or physical.dtype in (pl.Int128, pl.UInt128):
         return distinct, code_among(values, distinct)
     known = physical.fill_null(0) if missing else physical
-    codes = (np.searchsorted(distinct.to_physical().to_numpy(), known.to_numpy()) + 1).astype(np.int32)
+    codes = (np.searchsorted(as_physical(distinct).to_numpy(), known.to_numpy()) + 1).astype(np.int32)
     if missing:
         codes[values.is_null().to_numpy()] = 0
     return distinct, codes
