@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+import zipfile
 from dataclasses import dataclass, field, replace
+from importlib import metadata
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
@@ -301,7 +303,7 @@ def test_an_object_that_does_not_inherit_is_refused_with_what_to_do() -> None:
     require_member("models", ic.KAnonymity(2))
 
 
-def test_what_packages_say_of_themselves_is_read_once_and_again_where_there_are_others(
+def test_what_packages_say_of_themselves_is_read_once_and_only_where_one_may_add_something(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     about = tmp_path / "later-1.0.dist-info"
@@ -309,12 +311,33 @@ def test_what_packages_say_of_themselves_is_read_once_and_again_where_there_are_
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: later\nVersion: 1.0\n", encoding="utf-8")
     (about / "entry_points.txt").write_text("[incrowd.animals]\nmine = later\n", encoding="utf-8")
     asked: list[int] = []
-    found = registry.entry_points
-    monkeypatch.setattr(registry, "entry_points", lambda: asked.append(1) or found())
+    found = metadata.entry_points
+    monkeypatch.setattr(metadata, "entry_points", lambda: asked.append(1) or found())
     registry._entries.cache_clear()
     assert not registry.added_by_others("incrowd.animals")
-    assert not registry.added_by_others("incrowd.plants")
-    assert len(asked) == 1
+    assert asked == []
     monkeypatch.syspath_prepend(tmp_path)
     assert [one.value for one in registry.added_by_others("incrowd.animals")] == ["later"]
-    assert len(asked) == 2
+    assert not registry.added_by_others("incrowd.plants")
+    assert len(asked) == 1
+
+
+def test_a_package_is_found_however_it_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `importlib.metadata` finds it: by a folder beside it, as an egg, in one file, or in the working directory."""
+    said = "[incrowd.animals]\nmine = later\n"
+    beside = tmp_path / "beside" / "later-1.0.egg-info"
+    egg = tmp_path / "egg" / "later-1.0.egg" / "EGG-INFO"
+    for about in (beside, egg):
+        about.mkdir(parents=True)
+        (about / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: later\nVersion: 1.0\n", encoding="utf-8")
+        (about / "entry_points.txt").write_text(said, encoding="utf-8")
+    with zipfile.ZipFile(tmp_path / "later.zip", "w") as packed:
+        packed.writestr("later-1.0.dist-info/entry_points.txt", said)
+        packed.writestr("later-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: later\nVersion: 1.0\n")
+    whole = sys.path[:]
+    monkeypatch.chdir(tmp_path / "beside")
+    for place in (tmp_path / "beside", egg.parent, tmp_path / "later.zip", ""):
+        monkeypatch.setattr(sys, "path", [str(place), *whole])
+        assert [one.value for one in registry.added_by_others("incrowd.animals")] == ["later"], place
+    monkeypatch.setattr(sys, "path", [str(tmp_path / "nowhere"), *whole])
+    assert not registry.added_by_others("incrowd.animals")
