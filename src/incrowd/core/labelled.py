@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, Protocol
 
+import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Bools, Codes, Counts, Ints
@@ -55,6 +56,16 @@ class ShownGroups:
         if found is None:
             found = self._anything[name] = self.labels[name].eq_missing(ANY).to_numpy()
         return found
+
+    def codes_each(self, name: str) -> Ints:
+        """Return how many codes each group's label stands for in a column: of its run, some may be left out."""
+        place = self.columns.index(name)
+        if name not in self.torn:
+            return (self.highs[:, place] - self.lows[:, place]).astype(np.int64)
+        label_of, pieces = self.torn[name]
+        before = np.concatenate(([0], np.cumsum(pieces.highs - pieces.lows)))
+        each: Ints = np.diff(before[pieces.offsets])[label_of]
+        return each
 
     @cached_property
     def _anything(self) -> dict[str, Bools]:

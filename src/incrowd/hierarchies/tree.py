@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Bools, Codes
+from incrowd.common.arrays import Bools, Codes, Ints
 from incrowd.errors import HierarchyError
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.cuts import cut_texts
@@ -119,17 +119,18 @@ class Tree:
         known = self.positions[1:]
         return float(known.max() - known.min()) if known.size else 0.0
 
-    def widths(self, lows: Codes, highs: Codes) -> NDArray[np.float64]:
+    def widths(self, lows: Codes, highs: Codes, codes: Ints | None = None) -> NDArray[np.float64]:
         """Share of the column's whole width that each run of codes covers, in [0, 1]: its certainty penalty.
 
         A range of numbers or dates has its length over the column's; m of the column's n names have (m - 1) / (n - 1)
         (Iyengar 2002). So a single value has width 0, and all of them 1, whatever the kind. A run that mixes missing
-        with values can only be shown as the root: width 1.
+        with values can only be shown as the root: width 1. A label that leaves out names of its run stands for so many
+        `codes` (by default, for all).
         """
         if self.ordered:
             width = (self.positions[highs - 1] - self.positions[lows]) / (self.span or 1.0)
         else:
-            width = (highs - lows - 1) / max(self.size - 2, 1)
+            width = ((highs - lows if codes is None else codes) - 1) / max(self.size - 2, 1)
         width = np.where(highs - lows == 1, 0.0, width)
         return np.where((lows == MISSING) & (highs > 1), 1.0, width)
 

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Codes
+from incrowd.common.arrays import Codes, Ints
 from incrowd.core.labelled import Labelled
 from incrowd.core.metric import Goal, Metric
 from incrowd.core.tally import Tally
@@ -45,13 +45,11 @@ def granularities(before: Tally, release: Labelled) -> dict[str, float]:
     shown = release.shown
     return {
         name: mean_over_rows(
-            release, _shares(before.trees[name], shown.lows[:, place], shown.highs[:, place]), withheld=1.0
+            release, _shares(before.trees[name], shown.lows[:, place], shown.codes_each(name)), withheld=1.0
         )
         for place, name in enumerate(shown.columns)
     }
 
 
-def _shares(tree: Tree, lows: Codes, highs: Codes) -> NDArray[np.float64]:
-    known = tree.size - 1
-    shares = (highs - lows) / max(known, 1)
-    return np.where((lows == MISSING) & (highs > MISSING + 1), 1.0, shares)
+def _shares(tree: Tree, lows: Codes, codes: Ints) -> NDArray[np.float64]:
+    return np.where((lows == MISSING) & (codes > 1), 1.0, codes / max(tree.size - 1, 1))

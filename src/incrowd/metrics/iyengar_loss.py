@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Codes
+from incrowd.common.arrays import Codes, Ints
 from incrowd.core.labelled import Labelled
 from incrowd.core.metric import Goal, Metric
 from incrowd.core.tally import Tally
@@ -48,13 +48,11 @@ def leaf_losses(before: Tally, release: Labelled) -> dict[str, float]:
     shown = release.shown
     return {
         name: mean_over_rows(
-            release, _losses(before.trees[name], shown.lows[:, place], shown.highs[:, place]), withheld=1.0
+            release, _losses(before.trees[name], shown.lows[:, place], shown.codes_each(name)), withheld=1.0
         )
         for place, name in enumerate(shown.columns)
     }
 
 
-def _losses(tree: Tree, lows: Codes, highs: Codes) -> NDArray[np.float64]:
-    known = tree.size - 1
-    losses = (highs - lows - 1) / max(known - 1, 1)
-    return np.where((lows == MISSING) & (highs > MISSING + 1), 1.0, losses)
+def _losses(tree: Tree, lows: Codes, codes: Ints) -> NDArray[np.float64]:
+    return np.where((lows == MISSING) & (codes > 1), 1.0, (codes - 1) / max(tree.size - 2, 1))

@@ -40,6 +40,6 @@ def certainty_penalties(before: Tally, release: Labelled) -> dict[str, float]:
     shown, sizes = release.shown, release.group_sizes
     penalties = {}
     for place, name in enumerate(shown.columns):
-        widths = before.trees[name].widths(shown.lows[:, place], shown.highs[:, place])
+        widths = before.trees[name].widths(shown.lows[:, place], shown.highs[:, place], shown.codes_each(name))
         penalties[name] = (float((widths * sizes).sum()) + release.withheld) / max(release.rows_in, 1)
     return penalties
