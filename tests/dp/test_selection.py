@@ -42,7 +42,7 @@ def flipping_shares(exponents: list[float]) -> NDArray[np.float64]:
 SHARES = {exponential_mechanism: exponential_shares, permute_and_flip: flipping_shares}
 
 
-def choices(choose: Choose, scores: list[int], times: int = 1500, **parameters: object) -> NDArray[np.int64]:
+def choices(choose: Choose, scores: list[int], times: int = 1000, **parameters: object) -> NDArray[np.int64]:
     rng = randomness(11)
     array = np.array(scores)
     return np.bincount([choose(rng, array, **parameters) for _ in range(times)], minlength=len(scores))

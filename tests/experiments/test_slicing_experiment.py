@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.errors import QueryError, RecipeError
-from incrowd.experiments.report import write_report
+from incrowd.experiments.report import Findings, write_report
 from incrowd.experiments.results import Results
 from incrowd.experiments.slicing import Settings, run
 from incrowd.experiments.slicing.measuring import answers
@@ -35,34 +36,29 @@ def test_many_queries_at_once_are_answered_as_one_by_one() -> None:
         assert answers(release, workload) == pytest.approx(one_by_one)
 
 
-def test_a_small_run_writes_everything(tmp_path: Path) -> None:
-    findings = run(
+@pytest.fixture(scope="module")
+def findings() -> Findings:
+    """Two runs, small."""
+    return run(
         Settings(
-            l=(3,),
-            rows=600,
-            queries=20,
-            time_rows=(300, 1200),
-            rating_rows=300,
-            rating_items=10,
-            repeats=1,
-            adult=False,
+            l=(3,), rows=300, queries=10, time_rows=(150, 600), rating_rows=100, rating_items=6, repeats=2, adult=False
         )
     )
-    report = write_report(findings, tmp_path / "out")
+
+
+def test_a_small_run_writes_everything(findings: Findings, tmp_path: Path) -> None:
+    alone = replace(findings, results=findings.results.filter(run=0))
+    report = write_report(alone, tmp_path / "out")
     text = report.read_text(encoding="utf-8")
     assert "Which of the paper's claims hold here" in text
-    measured = set(findings.results["figure"])
+    measured = set(alone.results["figure"])
     assert measured == {"queries", "classifiers", "membership", "ratings", "times"}
-    assert all(verdict.holding != "not measured" for _, verdict in findings.verdicts)
-    assert all(verdict.holding != "holds" for _, verdict in findings.verdicts)  # of one run
+    assert all(verdict.holding != "not measured" for _, verdict in alone.verdicts)
+    assert all(verdict.holding != "holds" for _, verdict in alone.verdicts)  # of one run
     assert (tmp_path / "out" / "figures" / "queries.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_several_runs_are_other_people() -> None:
-    settings = Settings(
-        l=(3,), rows=300, queries=10, time_rows=(150, 600), rating_rows=100, rating_items=6, repeats=2, adult=False
-    )
-    findings = run(settings)
+def test_several_runs_are_other_people(findings: Findings) -> None:
     one, two = (findings.results.filter(run=number) for number in (0, 1))
     assert one.height == two.height
     assert not one["value"].equals(two["value"])

@@ -29,11 +29,15 @@ class Column:
         self.paths = {name: path(name, parents) for name in {"*", *parents}}
         self.under = {node: [row for row in rows if node in path(row[place], parents)] for node in {"*", *parents}}
         self.children = {node: [name for name in parents if parents[name] == node] for node in {"*", *parents}}
+        self.gains = {node: self._gain(node) for node in {"*", *parents} if self.under[node]}
 
     def show(self, row: Row, cut: Cut) -> str:
         return next(node for node in self.paths[row[self.place]] if node in cut)
 
     def gain(self, node: str) -> float:
+        return self.gains[node]
+
+    def _gain(self, node: str) -> float:
         rows = self.under[node]
         parts = [self.under[child] for child in self.children[node]]
         return round(entropy(rows) - sum(len(part) / len(rows) * entropy(part) for part in parts), 9)
@@ -54,9 +58,14 @@ Safe = Callable[[Sequence[Row]], bool]
 
 
 def groups(rows: Sequence[Row], columns: Sequence[Column], cuts: Cuts) -> dict[tuple[str, ...], list[Row]]:
+    # What a name is shown as is looked up once for each name, not for each row.
+    shown = [
+        {name: next(node for node in column.paths[name] if node in cut) for name in column.leaves}
+        for column, cut in zip(columns, cuts, strict=True)
+    ]
     found: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        key = tuple(column.show(row, cut) for column, cut in zip(columns, cuts, strict=True))
+        key = tuple(shown[place][row[column.place]] for place, column in enumerate(columns))
         found.setdefault(key, []).append(row)
     return found
 

@@ -171,7 +171,7 @@ def test_rows_are_as_private_as_promised(by_class: bool) -> None:
         near = ((tree.lows <= target) & (target < tree.highs)).sum(axis=1)
         return int((near * counts[:, TARGET[3]]).sum())  # columns in which made rows are like the row
 
-    result = audit(run, runs=200, rng=randomness(3))
+    result = audit(run, runs=120, rng=randomness(3))
     assert not result.contradicts(EPSILON)
     assert result.epsilon > 0.1  # the audit does see the row
 
@@ -201,7 +201,7 @@ def choices(with_row: bool, rng: np.random.Generator, spent: int) -> tuple[tuple
 @pytest.mark.slow
 def test_choices_are_as_private_as_promised_and_a_budget_spent_eight_times_is_found_out() -> None:
     honest, broken = (
-        audit(lambda with_row, rng, spent=spent: choices(with_row, rng, spent), runs=500, rng=randomness(3))  # type: ignore[misc]
+        audit(lambda with_row, rng, spent=spent: choices(with_row, rng, spent), runs=250, rng=randomness(3))  # type: ignore[misc]
         for spent in (1, 8)
     )
     assert not honest.contradicts(1)

@@ -25,7 +25,7 @@ from incrowd.methods.private import PrivateMethod
 from tests.dp.boxes.private_cases import Row, random_rows
 from tests.dp.boxes.test_privacy_loss import CLASSES, Transcript, measured, table_of
 
-PAIRS = 8
+PAIRS = 6
 MANY = 30
 
 METHODS: list[PrivateMethod] = [

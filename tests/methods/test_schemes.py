@@ -78,10 +78,10 @@ def test_precision_is_one_minus_the_mean_of_level_over_height() -> None:
 @pytest.mark.parametrize(("k", "rate"), [(2, "0.5"), (5, "0.2"), (1, "0.9")])
 def test_one_person_raises_every_score_by_the_sensitivity_at_most(k: int, rate: str) -> None:
     """On tables grown person by person, also with values that nobody had before."""
-    expected, frame = ExpectedRows(k, Fraction(rate)), people(60, 9)
+    expected, frame = ExpectedRows(k, Fraction(rate)), people(40, 9)
     before = schemes_of(frame[:1]).scores(expected, silent)
     rose = False
-    for number in range(2, 61):
+    for number in range(2, 41):
         after = schemes_of(frame[:number]).scores(expected, silent)
         change = after - before
         assert change.min() >= 0

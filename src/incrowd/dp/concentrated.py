@@ -33,6 +33,7 @@ _SMALLEST_LOG, _LARGEST_LOG = -30.0, 60.0
 _CHOICE_PARTS = 10**9
 
 
+@lru_cache(maxsize=1024)  # runs of one method have the same budget
 def rho_of(budget: Budget) -> Fraction:
     """Return the largest ρ, rounded down, that is (ε, δ)-private.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ _DRAWS_AT_ONCE = 1 << 18
 """Draws are made in pieces of this size: they fit the cache, and millions do not fill the memory."""
 
 
+@lru_cache(maxsize=1024)  # many counts are given noise of the same scale
 def noise_scale(sensitivity: Fraction, epsilon: Fraction) -> Fraction:
     """Return sensitivity/ε, or the next larger fraction whose parts fit: ε is rounded down, never up.
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
@@ -107,13 +108,11 @@ def highest_peak(k: int, rate: Fraction, epsilon: Fraction, peak: Callable[[int]
 
 def peak_crowd(seen: int, rate: Fraction, epsilon: Fraction) -> int:
     """Return the largest crowd n with γn below `seen`."""
-    return _below(seen / _gamma(rate, epsilon))
+    gamma = _gamma(rate, epsilon)
+    return (seen * gamma.denominator - 1) // gamma.numerator
 
 
-def _below(number: Fraction) -> int:
-    return math.ceil(number) - 1
-
-
+@lru_cache(1024)  # a search for k asks for the same at every k
 def chernoff_exponent(rate: Fraction, epsilon: Fraction) -> float:
     """Return c such that the peak at j is at most exp(−c·j): the divergence of γ from β, over γ."""
     with many_digits():
@@ -127,11 +126,16 @@ def least_epsilon(rate: Exact) -> float:
     >>> least_epsilon(0.5)
     0.6931471805599454
     """
-    beta = as_rate(rate)
+    exact = _exactly_least(as_rate(rate))
     with many_digits():
-        exact = -(1 - as_decimal(beta)).ln()
         rounded = float(exact)
         return rounded if Fraction(str(rounded)) >= Fraction(exact) else math.nextafter(rounded, math.inf)
+
+
+@lru_cache(1024)  # a search for ε asks for the same at every ε
+def _exactly_least(rate: Fraction) -> Decimal:
+    with many_digits():
+        return -(1 - as_decimal(rate)).ln()
 
 
 def require_k(k: int) -> None:
@@ -179,7 +183,7 @@ def checked(k: int, rate: Exact, epsilon: Exact) -> tuple[Fraction, Fraction]:
     require_k(k)
     beta, eps = as_rate(rate), as_epsilon(epsilon)
     with many_digits():
-        possible = as_decimal(eps) >= -(1 - as_decimal(beta)).ln()
+        possible = as_decimal(eps) >= _exactly_least(beta)
     if not possible:
         raise RecipeError(
             f"{_OWNER}: at a sampling rate of {float(beta):g}, ε is at least −ln(1−β) = {least_epsilon(beta)!r}, not "

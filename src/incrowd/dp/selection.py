@@ -8,6 +8,7 @@ numbers of a unit, and chance is `happens_exp`. Cost: one or a few passes over t
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,6 +97,7 @@ def to_units(scores: NDArray[np.float64], unit: Fraction) -> Ints:
     return scaled.astype(np.int64)
 
 
+@lru_cache(maxsize=1024)  # a search asks for the same weight at every choice
 def weight_per_unit(*, epsilon: Fraction, sensitivity: Fraction, unit: Fraction, monotone: bool) -> Fraction:
     """Return how fast a candidate's weight falls with its score: ε·unit/(2Δ), or the next smaller fraction that fits.
 

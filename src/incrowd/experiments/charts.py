@@ -122,18 +122,30 @@ def ranking(
 
 def save(chart: Any, path: Path) -> list[Path]:
     """Write a chart as PNG and SVG; `path` has no suffix."""
-    return [save_as(chart, path.with_suffix(suffix)) for suffix in (".png", ".svg")]
+    drawn = _drawn(chart)
+    return [_write(drawn, path.with_suffix(suffix)) for suffix in (".png", ".svg")]
 
 
 def save_as(chart: Any, path: Path) -> Path:
     """Write a chart as PNG or SVG, by the path's suffix."""
+    return _write(_drawn(chart), path)
+
+
+def _drawn(chart: Any) -> str:
+    """Return a chart as SVG: a PNG is made of the same, so that what takes long is done once."""
+    with needing_extra("experiments", "charts"):
+        import vl_convert
+    return str(vl_convert.vegalite_to_svg(chart.to_json()))
+
+
+def _write(drawn: str, path: Path) -> Path:
     with needing_extra("experiments", "charts"):
         import vl_convert
     with new_file(path) as new:
         if path.suffix.lower() == ".png":
-            new.write_bytes(vl_convert.vegalite_to_png(chart.to_json(), ppi=_PIXELS_PER_INCH))
+            new.write_bytes(vl_convert.svg_to_png(drawn, ppi=_PIXELS_PER_INCH))
         else:
-            new.write_text(vl_convert.vegalite_to_svg(chart.to_json()), encoding="utf-8", newline="\n")
+            new.write_text(drawn, encoding="utf-8", newline="\n")
     return path
 
 

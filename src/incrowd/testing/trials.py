@@ -27,7 +27,7 @@ from incrowd.models.distinct_l_diversity import DistinctLDiversity
 from incrowd.models.k_anonymity import KAnonymity
 from incrowd.testing.case import Case
 from incrowd.testing.expecting import expect, is_frozen_dataclass
-from incrowd.testing.measures import all_together, half_withheld, nothing_hidden
+from incrowd.testing.measures import all_together, counted, half_withheld, nothing_hidden
 
 Promise = Callable[[Attack, Case], None]
 
@@ -142,7 +142,7 @@ def sliced(case: Case, tally: Tally) -> Form:
     highs = lows + np.array([tally.trees[name].size for name in columns], dtype=np.int32)
     recoding = Recoding(tuples, tally.counts, groups, columns, lows, highs)
     return ShowSlices(tuple((name,) for name in sorted((*case.quasi, *case.sensitive)))).show(
-        tally, case.table().schema, recoding, rows_in=tally.rows, rng=np.random.default_rng(_SEED)
+        tally, counted(case)[0], recoding, rows_in=tally.rows, rng=np.random.default_rng(_SEED)
     )
 
 
@@ -187,7 +187,5 @@ def _numbers(risk: Risk) -> list[float]:
     return [risk.value, risk.low, risk.high, risk.baseline, risk.worst or 0.0, *risk.details.values()]
 
 
-@lru_cache(maxsize=_KEPT)
 def _tally(case: Case) -> Tally:
-    table = case.table()
-    return table.engine.count(table.schema).tally
+    return counted(case)[1]

@@ -42,7 +42,7 @@ from tests.dp.boxes.private_cases import TREES, Row, people_of, random_rows
 
 Question = tuple[str, tuple[int, ...], Fraction]
 CLASSES = 2
-PAIRS = 10
+PAIRS = 8
 ONE = Fraction(1)
 
 
@@ -110,10 +110,10 @@ def first_that_stands(kept: NDArray[np.float64]) -> NDArray[np.float64]:
     """Whoever comes at time t of [0, 1] is chosen if kept, and nobody before was both there and kept."""
     found = []
     for place, own in enumerate(kept):
-        others = np.poly1d([1.0])
+        others = np.ones(1)  # a polynomial of t, its highest power first
         for other in np.delete(kept, place):
-            others = others * np.poly1d([-other, 1.0])
-        found.append(own * others.integ()(1.0))
+            others = np.convolve(others, [-other, 1.0])
+        found.append(own * (others / np.arange(len(others), 0, -1)).sum())  # integrated from 0 to 1
     return np.array(found)
 
 
@@ -199,7 +199,7 @@ def measured_errors(method: PrivateMethod, frame: pl.DataFrame, epsilon: Fractio
 
 @pytest.mark.parametrize(
     "method",
-    [DiffGen(2, steps=3), FlatHistogram(2, levels={"age": 1}), ConsistentDiffGen(4), AdaptiveSynthesis(4)],
+    [DiffGen(2, steps=3), FlatHistogram(2, levels={"age": 1}), ConsistentDiffGen(4, steps=6), AdaptiveSynthesis(4)],
     ids=str,
 )
 def test_what_is_told_of_errors_loses_no_more_than_its_share(
@@ -209,7 +209,7 @@ def test_what_is_told_of_errors_loses_no_more_than_its_share(
     most = 0.0
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        rows = int(rng.choice([5, 40, 300]))
+        rows = int(rng.choice([5, 40, 100]))
         columns = {"age": rng.integers(0, 60, rows), "sex": rng.choice(["F", "M"], rows)}
         frame = pl.DataFrame({**columns, "ill": rng.choice(["flu", "cold"], rows)})
         transcript = Transcript(rng)

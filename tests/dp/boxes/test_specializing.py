@@ -116,7 +116,7 @@ def neighbours(utility: Utility, classes: int) -> list[tuple[Scored, Scored]]:
     rng = np.random.default_rng(11)
     new_rows = list(product((1, 2, 3, 5), range(1, 6), range(classes)))
     tables: list[list[Row]] = [[], [(1, 1, 0)] * 60, [*[(1, 1, 0)] * 30, *[(3, 4, 1)] * 3]]
-    tables += [random_rows(rng, int(rng.integers(1, 9)), classes) for _ in range(8)]
+    tables += [random_rows(rng, int(rng.integers(1, 9)), classes) for _ in range(4)]
     found = []
     for rows in tables:
         for made in (None, PLACE, AGE):
