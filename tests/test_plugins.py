@@ -1,7 +1,8 @@
 """A package of somebody else's adds one part of each kind, one file each, and everything finds them.
 
 `plugin_package` is installed with pip into a directory of its own, and whatever is tried runs in another process that
-has this directory on its path.
+has this directory on its path. To start one takes longer than most of what is tried, so much of it is `told` to one
+process, one after the other.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,8 @@ import pytest
 import incrowd as ic
 from incrowd.core.families import FAMILIES, registered
 
-PACKAGE = Path(__file__).parent / "plugin_package"
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "tests" / "plugin_package"
 PARTS = {
     "models": "tiny-model",
     "methods": "tiny-method",
@@ -76,7 +79,7 @@ hierarchy = { kind = "tiny-hierarchy", letters = 2 }
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The directory that the package is installed in; a copy is built, so that nothing is written beside the tests."""
     place = tmp_path_factory.mktemp("plugin")
@@ -87,7 +90,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "site"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory with a recipe, a table in the package's own kind of file, and the same as CSV."""
     place = tmp_path_factory.mktemp("work")
@@ -99,7 +102,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def release(site: Path, work: Path) -> Path:
     """What `incrowd publish` makes of the recipe."""
     done = incrowd(["publish", "recipe.toml", "--json"], site=site, cwd=work)
@@ -123,22 +126,84 @@ def people() -> pl.DataFrame:
 
 
 def _run(arguments: Sequence[str], *, path: Sequence[Path] = (), cwd: Path | None = None) -> Any:
-    found = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path)), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, encoding="utf-8", env=found, cwd=cwd, timeout=300
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))},
+        cwd=cwd,
+        timeout=300,
     )
 
 
 def incrowd(arguments: Sequence[str], *, site: Path, cwd: Path | None = None) -> Any:
-    """Run the command line with the package on the path."""
+    """Run the command line with the package on the path, in a process of its own."""
     return _run(["-m", "incrowd", *arguments], path=[site], cwd=cwd)
 
 
-def answered(arguments: Sequence[str], *, site: Path, cwd: Path | None = None) -> Any:
-    """Return what a command prints as JSON."""
-    done = incrowd([*arguments, "--json"], site=site, cwd=cwd)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+@dataclass
+class Told:
+    """A process that has the package on its path, and does what it is told: commands, and lines of Python."""
+
+    process: subprocess.Popen[str]
+
+    def incrowd(self, *arguments: str, cwd: Path | None = None) -> str:
+        """Run a command and return what it prints."""
+        code, out, err = self._ask({"arguments": arguments}, cwd)
+        assert code == 0, err
+        return str(out)
+
+    def answer(self, *arguments: str, cwd: Path | None = None) -> Any:
+        """Return what a command prints as JSON."""
+        return json.loads(self.incrowd(*arguments, "--json", cwd=cwd))
+
+    def python(self, code: str, cwd: Path | None = None) -> Any:
+        """Run some code, without any warning, and return what it gives to `found`."""
+        return self._ask({"code": code}, cwd)
+
+    def _ask(self, asked: dict[str, Any], cwd: Path | None) -> Any:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(json.dumps({**asked, "cwd": str(cwd or ROOT)}), file=self.process.stdin, flush=True)
+        answer = self.process.stdout.readline()
+        assert answer, "the process has ended: what it complained of is above"
+        return json.loads(answer)
+
+
+_LISTENING = """
+import json, os, sys, warnings
+from tests.cli.command import incrowd
+answers = os.fdopen(os.dup(1), "w")
+for line in sys.stdin:
+    asked = json.loads(line)
+    os.chdir(asked["cwd"])
+    if "code" in asked:
+        names = {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            exec(asked["code"], names)
+        answer = names["found"]
+    else:
+        done = incrowd(*asked["arguments"])
+        answer = [done.code, done.out, done.err]
+    print(json.dumps(answer), file=answers, flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def told(site: Path) -> Iterator[Told]:
+    """A process that is asked for one thing after the other."""
+    path = {"PYTHONPATH": os.pathsep.join([str(site), str(ROOT)])}
+    with subprocess.Popen(
+        [sys.executable, "-c", _LISTENING],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, **path},
+    ) as process:
+        yield Told(process)
 
 
 def python(code: str, *path: Path, cwd: Path | None = None) -> Any:
@@ -211,8 +276,8 @@ def test_every_part_is_registered_and_can_be_had_by_the_name_of_its_class(site: 
     assert listed == CLASSES
 
 
-def test_list_tells_of_every_part_where_it_is_from(site: Path) -> None:
-    found = answered(["list"], site=site)
+def test_list_tells_of_every_part_where_it_is_from(told: Told) -> None:
+    found = told.answer("list")
     for family, name in PARTS.items():
         (mine,) = [part for part in found[family] if part["from"] == "tiny_plugin"]
         assert mine["name"] == name
@@ -220,14 +285,13 @@ def test_list_tells_of_every_part_where_it_is_from(site: Path) -> None:
     (model,) = [part for part in found["models"] if part["from"] == "tiny_plugin"]
     assert model["parameters"] == ["minority"]
     assert {part["from"] for part in found["engines"]} == {"incrowd"}
-    assert "[tiny_plugin]" in incrowd(["list", "models"], site=site).stdout
+    assert "[tiny_plugin]" in told.incrowd("list", "models")
 
 
-def test_the_command_runs_and_is_in_the_help(site: Path) -> None:
+def test_the_command_runs_and_is_in_the_help(site: Path, told: Told) -> None:
     done = incrowd(["tiny"], site=site)
     assert (done.returncode, done.stdout) == (0, f"{len(PARTS)} tiny parts\n")
-    told = incrowd(["--help"], site=site).stdout
-    assert "Count the parts that tiny-plugin adds." in told
+    assert "Count the parts that tiny-plugin adds." in told.incrowd("--help")
 
 
 # --- what they do ---
@@ -258,17 +322,16 @@ def test_a_recipe_publishes_with_all_of_them_in_the_package_s_own_files(release:
     assert written["columns"]["city"]["hierarchy"] == {"kind": "tiny-hierarchy", "letters": 2}
 
 
-def test_the_written_recipe_makes_the_same_release(release: Path, site: Path, tmp_path: Path) -> None:
-    done = incrowd(["publish", str(release / "recipe.toml"), "--output", str(tmp_path / "again")], site=site)
-    assert done.returncode == 0, done.stderr
+def test_the_written_recipe_makes_the_same_release(release: Path, told: Told, tmp_path: Path) -> None:
+    told.incrowd("publish", str(release / "recipe.toml"), "--output", str(tmp_path / "again"))
     for name in ("data.tiny", "crowds.tiny", "summary.json"):
         assert (tmp_path / "again" / name).read_bytes() == (release / name).read_bytes()
 
 
-def test_the_source_s_kind_of_file_is_the_release_s_own(work: Path, site: Path, tmp_path: Path) -> None:
-    told = RECIPE.replace("METHOD", "tiny-method").replace('format = "tiny"', "")
-    (tmp_path / "recipe.toml").write_text(told.replace("people.tiny", str(work / "people.tiny")), encoding="utf-8")
-    found = answered(["publish", "recipe.toml"], site=site, cwd=tmp_path)
+def test_the_source_s_kind_of_file_is_the_release_s_own(work: Path, told: Told, tmp_path: Path) -> None:
+    recipe = RECIPE.replace("METHOD", "tiny-method").replace('format = "tiny"', "")
+    (tmp_path / "recipe.toml").write_text(recipe.replace("people.tiny", str(work / "people.tiny")), encoding="utf-8")
+    found = told.answer("publish", "recipe.toml", cwd=tmp_path)
     assert found["data"].endswith("data.tiny")
     assert found["groups"]["number"] == 1
     assert found["loss"] == {"crowds": 1}
@@ -276,9 +339,9 @@ def test_the_source_s_kind_of_file_is_the_release_s_own(work: Path, site: Path, 
 
 @pytest.mark.parametrize("original", ["people.tiny", None])
 def test_a_release_is_read_back_as_it_was_published(
-    release: Path, site: Path, work: Path, original: str | None
+    release: Path, told: Told, work: Path, original: str | None
 ) -> None:
-    rows, counts, form, table, guarantees, notes = python(
+    rows, counts, form, table, guarantees, notes = told.python(
         "import incrowd as ic\n"
         f"opened = ic.open_release('release', original={original!r})\n"
         "made = ic.Recipe.load('recipe.toml').run()\n"
@@ -287,10 +350,9 @@ def test_a_release_is_read_back_as_it_was_published(
         "texts = lambda release: [[None if cell is None else str(cell) for cell in row]\n"
         "                         for row in release.to_polars().iter_rows()]\n"
         "forms = opened.form, made.form.canonical(made.form.tally)\n"
-        "print(json.dumps([[texts(opened), texts(made)], [[form.count(query) for query in queries]\n"
-        "  for form in forms], opened.form.name, opened.rows,\n"
-        "  [[str(each) for each in release.guarantees] for release in (opened, made)], list(opened.notes)]))",
-        site,
+        "counts = [[form.count(query) for query in queries] for form in forms]\n"
+        "guarantees = [[str(each) for each in release.guarantees] for release in (opened, made)]\n"
+        "found = [[texts(opened), texts(made)], counts, opened.form.name, opened.rows, guarantees, list(opened.notes)]",
         cwd=work,
     )
     assert rows[0] == rows[1]
@@ -301,8 +363,8 @@ def test_a_release_is_read_back_as_it_was_published(
     assert guarantees[0] == guarantees[1]
 
 
-def test_an_audit_tries_the_attack_and_measures_the_metric(release: Path, site: Path, work: Path) -> None:
-    found = answered(["audit", "release", "--original", "people.tiny", "--no-learning"], site=site, cwd=work)
+def test_an_audit_tries_the_attack_and_measures_the_metric(release: Path, told: Told, work: Path) -> None:
+    found = told.answer("audit", "release", "--original", "people.tiny", "--no-learning", cwd=work)
     (risk,) = [one for one in found["attacks"] if one["attack"] == "tiny-attack"]
     assert risk["threat"] == "linkability"
     assert risk["baseline"] <= risk["value"] <= 1 / 4
@@ -310,22 +372,22 @@ def test_an_audit_tries_the_attack_and_measures_the_metric(release: Path, site: 
     assert found["usefulness"]["losses"]["tiny-metric"] == pytest.approx(sizes["largest"] / 120)
 
 
-def test_the_attack_can_be_asked_for(release: Path, site: Path, work: Path) -> None:
+def test_the_attack_can_be_asked_for(release: Path, told: Told, work: Path) -> None:
     asked = ["attack", "release", "--with", "tiny-attack"]
-    found = answered([*asked, "--original", "people.csv"], site=site, cwd=work)
+    found = told.answer(*asked, "--original", "people.csv", cwd=work)
     assert [one["attack"] for one in found["attacks"]] == ["tiny-attack"]
-    lacking = answered(asked, site=site, cwd=work)
+    lacking = told.answer(*asked, cwd=work)
     assert lacking == {"attacks": [], "not tried": [{"what": "tiny-attack", "why": "the table before is needed"}]}
 
 
-def test_the_method_is_compared_with_others(site: Path, work: Path, tmp_path: Path) -> None:
+def test_the_method_is_compared_with_others(told: Told, work: Path, tmp_path: Path) -> None:
     ways = (
         '[[compare]]\nmethod = "tiny-method"\nmodels = [{ name = "tiny-model", minority = "$n" }]\n'
         'form = "tiny-form"\ngrid = { n = [1, 2] }\n[[compare]]\nmethod = "mondrian"\n'
         'models = [{ name = "k-anonymity", k = 5 }]\n'
     )
     (work / "ways.toml").write_text(RECIPE.replace("METHOD", "mondrian") + ways, encoding="utf-8")
-    found = answered(["compare", "ways.toml", "--output", str(tmp_path / "found"), "--jobs", "1"], site=site, cwd=work)
+    found = told.answer("compare", "ways.toml", "--output", str(tmp_path / "found"), "--jobs", "1", cwd=work)
     outcomes = {one["name"]: one for one in found["candidates"]}
     assert list(outcomes) == [
         "tiny-method: tiny-model minority=1",
@@ -336,12 +398,10 @@ def test_the_method_is_compared_with_others(site: Path, work: Path, tmp_path: Pa
     assert [one["form"] for one in outcomes.values()] == ["tiny-form", "tiny-form", "generalized"]
 
 
-def test_the_conformance_suite_runs_on_them(site: Path) -> None:
-    checked = python(
+def test_the_conformance_suite_runs_on_them(told: Told) -> None:
+    checked = told.python(
         "from incrowd.testing import check_registered\n"
         "found = check_registered(examples=2, only=lambda cls: cls.__module__.startswith('tiny_plugin'))\n"
-        "print(json.dumps(found))",
-        site,
     )
     kinds = {"models": 2, "methods": 1, "forms": 2, "metrics": 1, "attacks": 1, "hierarchies": 1, "sinks": 1}
     kinds["changes"] = 1

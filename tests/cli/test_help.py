@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -33,6 +34,7 @@ def texts(command: Any) -> Iterator[str]:
         yield getattr(parameter, "help", None) or ""
 
 
+@cache
 def shown(*words: str) -> str:
     told = CliRunner().invoke(app, [*words, "--help"], env={"COLUMNS": "220", "TERMINAL_WIDTH": "220"})
     assert told.exit_code == 0

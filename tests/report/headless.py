@@ -3,44 +3,25 @@
 from __future__ import annotations
 
 import json
-import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-_QUIET = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--hide-scrollbars",
-    "--host-resolver-rules=MAP * ~NOTFOUND",
-)
+from tests.studio.driven import chromium
 
 
 @dataclass(frozen=True)
 class Browser:
-    """A headless Chromium with a profile of its own, which reaches no host at all."""
+    """A headless Chromium with a profile of its own, which reaches no other machine."""
 
     program: str
     profile: Path
 
-    def run(self, page: Path, *options: str, dark: bool = False) -> str:
-        """Open a page and return what the browser prints."""
-        scheme = f"--blink-settings=preferredColorScheme={0 if dark else 1}"
-        command = [self.program, *_QUIET, f"--user-data-dir={self.profile}", scheme, *options, page.as_uri()]
-        done = subprocess.run(command, capture_output=True, timeout=120, check=True)
-        return done.stdout.decode()
-
-    def dom(self, page: Path, *options: str, dark: bool = False) -> str:
-        """Return the document as the browser understood it."""
-        return self.run(page, "--dump-dom", *options, dark=dark)
-
-    def requests(self, page: Path, log: Path) -> list[str]:
-        """Return what a page, not the browser on its own, asks for from any host."""
-        self.dom(page, f"--log-net-log={log}")
+    def requests(self, pages: Sequence[Path], log: Path) -> list[str]:
+        """Return what pages, not the browser on its own, ask for from any host, once all of them are there."""
+        with chromium(self.program, self.profile, f"--log-net-log={log}") as tabs:
+            for page in pages:
+                tabs.page(page.as_uri()).close()
         data = json.loads(log.read_text(encoding="utf-8"))
         start = data["constants"]["logEventTypes"]["URL_REQUEST_START_JOB"]
         asked = [event.get("params", {}) for event in data["events"] if event["type"] == start]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import html
-import json
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,11 @@ import pytest
 from incrowd.report import page
 from tests.report.headless import Browser
 from tests.report.report_cases import Page, audits, comparison, with_many_columns
+from tests.studio.driven import Chromium, chromium
 
 WIDTHS = (360, 420, 768, 1280, 1600)
 _MEASURE = r"""
-<pre id="found"></pre>
-<script>
-window.onload = () => {
+(() => {
 const found = {};
 for (const frame of document.querySelectorAll("iframe")) {
   const page = frame.contentDocument;
@@ -44,13 +43,12 @@ for (const frame of document.querySelectorAll("iframe")) {
     }).map((it) => it.textContent),
   };
 }
-document.getElementById("found").textContent = JSON.stringify(found);
-};
-</script>
+return found;
+})()
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     made = {name: audit.save(folder / f"{name}.html") for name, audit in audits().items()}
@@ -60,26 +58,34 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {**made, "many columns": wide, "comparison": comparison().save(folder / "comparison.html")}
 
 
-def measured(browser: Browser, pages: dict[str, Path], place: Path, *, dark: bool) -> dict[str, Any]:
-    """Return what a script around the pages finds: they have none of their own."""
+@pytest.fixture(scope="module")
+def tabs(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
+    """One browser that opens all pages, each in a tab of its own: to start it takes longer than to look."""
+    with chromium(browser.program, tmp_path_factory.mktemp("tabs")) as program:
+        yield program
+
+
+def measured(
+    tabs: Chromium, pages: dict[str, Path], place: Path, widths: Sequence[int] = WIDTHS
+) -> Iterator[tuple[bool, dict[str, Any]]]:
+    """Yield what a script around the pages finds in light and in dark: they have none of their own."""
     frames = "".join(
         f'<iframe id="{name} {width}" style="border:0;width:{width}px;height:900px" '
         f'srcdoc="{html.escape(path.read_text(encoding="utf-8"))}"></iframe>'
         for name, path in pages.items()
-        for width in WIDTHS
+        for width in widths
     )
-    harness = place / f"harness-{dark}.html"
-    harness.write_text(f'<!doctype html><meta charset="utf-8"><body>{frames}{_MEASURE}', encoding="utf-8")
-    seen = browser.dom(harness, "--virtual-time-budget=20000", dark=dark)
-    match = re.search(r'<pre id="found">(.*?)</pre>', seen, re.DOTALL)
-    assert match, "the pages were not measured"
-    found: dict[str, Any] = json.loads(html.unescape(match[1]))
-    return found
-
-
-def test_pages_fit_every_window_in_light_and_dark(browser: Browser, pages: dict[str, Path], tmp_path: Path) -> None:
+    harness = place / "harness.html"
+    harness.write_text(f'<!doctype html><meta charset="utf-8"><body>{frames}', encoding="utf-8")
+    tab = tabs.page(harness.as_uri())
     for dark in (False, True):
-        found = measured(browser, pages, tmp_path, dark=dark)
+        tab.look(1280, dark=dark)
+        yield dark, tab.run(_MEASURE)
+    tab.close()
+
+
+def test_pages_fit_every_window_in_light_and_dark(tabs: Chromium, pages: dict[str, Path], tmp_path: Path) -> None:
+    for dark, found in measured(tabs, pages, tmp_path):
         assert len(found) == len(pages) * len(WIDTHS)
         for name, seen in found.items():
             assert seen["needed"] <= seen["window"], f"{name} is wider than its window: {seen}"
@@ -104,21 +110,25 @@ PLANTED = {
 }
 
 
-def test_what_is_cut_or_hidden_is_found(browser: Browser, pages: dict[str, Path], tmp_path: Path) -> None:
+def test_what_is_cut_or_hidden_is_found(tabs: Chromium, pages: dict[str, Path], tmp_path: Path) -> None:
     text = pages["weak"].read_text(encoding="utf-8")
     changed = {name: tmp_path / f"{name}.html" for name in PLANTED}
     for name, (planted, _) in PLANTED.items():
         changed[name].write_text(text.replace("<nav>", f"{planted}<nav>", 1), encoding="utf-8")
-    seen = measured(browser, changed, tmp_path, dark=False)
-    assert len(seen) == len(PLANTED) * len(WIDTHS)
+    ends = (WIDTHS[0], WIDTHS[-1])
+    _, seen = next(measured(tabs, changed, tmp_path, ends))
+    assert len(seen) == len(PLANTED) * len(ends)
     for place, found in seen.items():
         assert found[PLANTED[place.rsplit(" ", 1)[0]][1]], place
 
 
-def test_the_browser_reads_what_was_written(browser: Browser, pages: dict[str, Path]) -> None:
+def test_the_browser_reads_what_was_written(tabs: Chromium, pages: dict[str, Path]) -> None:
     """What was parsed and written out again has the same elements: nothing was closed or moved by the browser."""
     for name, path in pages.items():
-        written, read = Page(path.read_text(encoding="utf-8")), Page(browser.dom(path))
+        tab = tabs.page(path.as_uri())
+        seen = "<!DOCTYPE html>\n" + tab.run("document.documentElement.outerHTML")
+        tab.close()
+        written, read = Page(path.read_text(encoding="utf-8")), Page(seen)
         kinds = [[tag for tag, _ in page.elements] for page in (written, read)]
         assert kinds[0] == kinds[1], name
         sections = [[given["id"] for tag, given in page.elements if tag == "section"] for page in (written, read)]
@@ -127,23 +137,21 @@ def test_the_browser_reads_what_was_written(browser: Browser, pages: dict[str, P
         assert read.values() == written.values()
 
 
-def test_no_request_leaves(browser: Browser, pages: dict[str, Path], tmp_path: Path) -> None:
-    for name, path in pages.items():
-        assert browser.requests(path, tmp_path / f"{name}.log") == []
-
-
-def test_a_request_would_be_seen(browser: Browser, tmp_path: Path) -> None:
-    page = tmp_path / "asks.html"
-    page.write_text('<!doctype html><body><img src="http://example.invalid/x.png">', encoding="utf-8")
-    assert browser.requests(page, tmp_path / "net.log") == ["http://example.invalid/x.png"]
+def test_no_request_leaves_and_one_would_be_seen(browser: Browser, pages: dict[str, Path], tmp_path: Path) -> None:
+    """All pages in one browser, and one that asks for a picture: that is all that its log knows."""
+    asks = tmp_path / "asks.html"
+    asks.write_text('<!doctype html><body><img src="http://example.invalid/x.png">', encoding="utf-8")
+    assert browser.requests([*pages.values(), asks], tmp_path / "net.log") == ["http://example.invalid/x.png"]
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [420, 1280])
-def test_screenshots(browser: Browser, pages: dict[str, Path], tmp_path: Path, width: int, dark: bool) -> None:
+def test_screenshots(tabs: Chromium, pages: dict[str, Path], tmp_path: Path, width: int, dark: bool) -> None:
     """A picture of the asked width that is not one colour: an empty page of this size takes a few thousand bytes."""
     picture = tmp_path / "page.png"
-    browser.run(pages["generalized"], f"--screenshot={picture}", f"--window-size={width},1600", dark=dark)
+    tab = tabs.page(pages["generalized"].as_uri(), width=width, height=1600, dark=dark)
+    tab.picture(picture, whole=False)
+    tab.close()
     data = picture.read_bytes()
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     assert int.from_bytes(data[16:20], "big") >= width

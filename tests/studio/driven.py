@@ -27,7 +27,12 @@ _OPTIONS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--remote-debugging-pipe",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    # Nothing here needs a process for graphics, or one that waits for a page that may come.
+    "--in-process-gpu", "--disable-software-rasterizer", "--disable-extensions", "--disable-default-apps",
+    "--disable-breakpad", "--mute-audio", "--disable-features=SpareRendererForSitePerProcess,Translate,MediaRouter",
 )  # fmt: skip
+_SOON, _LATER = 0.05, 0.4
+"""Seconds between two looks at a page, at first and when something takes longer: to look costs more than to wait."""
 _KEYS = {
     "Tab": (9, ""), "Enter": (13, "\r"), " ": (32, " "), "Escape": (27, ""), "ArrowLeft": (37, ""), "ArrowUp": (38, ""),
     "ArrowRight": (39, ""), "ArrowDown": (40, ""), "Home": (36, ""), "End": (35, ""), "Delete": (46, ""),
@@ -41,7 +46,7 @@ class NotSeen(AssertionError):
 class Chromium:
     """One browser; `page` opens a tab."""
 
-    def __init__(self, program: str, profile: Path) -> None:
+    def __init__(self, program: str, profile: Path, *options: str) -> None:
         there, self._into = os.pipe()
         self._out, back = os.pipe()
         command = [
@@ -52,6 +57,7 @@ class Chromium:
             str(back),
             program,
             *_OPTIONS,
+            *options,
             f"--user-data-dir={profile}",
         ]
         self._process = subprocess.Popen(
@@ -173,11 +179,12 @@ class Page:
 
     def until(self, true: Callable[[], bool], what: str, seconds: float = 120) -> None:
         """Wait until something is true."""
-        end = time.monotonic() + seconds
+        end, pause = time.monotonic() + seconds, _SOON
         while not self._holds(true):
             if time.monotonic() > end:
                 raise NotSeen(f"{what}: not within {seconds:g} s. The page says:\n{self.text()[:1500]}")
-            self._browser.listen(0.05)
+            self._browser.listen(pause)
+            pause = min(1.5 * pause, _LATER)
 
     @staticmethod
     def _holds(true: Callable[[], bool]) -> bool:
@@ -196,17 +203,21 @@ class Page:
 
     def look(self, width: int, height: int = 900, *, dark: bool = False) -> None:
         """Make the window so large, light or dark."""
-        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        wanted = {"prefers-color-scheme": "dark" if dark else "light", "prefers-reduced-motion": "reduce"}
         self.send(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500
         )
-        self.send("Emulation.setEmulatedMedia", features=scheme)
+        features = [{"name": name, "value": value} for name, value in wanted.items()]
+        self.send("Emulation.setEmulatedMedia", features=features)
 
-    def picture(self, path: Path) -> None:
-        """Save the whole page as a PNG."""
-        size = self.send("Page.getLayoutMetrics")["cssContentSize"]
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
-        made = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
+    def picture(self, path: Path, *, whole: bool = True) -> None:
+        """Save the whole page, or what is seen of it, as a PNG."""
+        asked: dict[str, Any] = {}
+        if whole:
+            size = self.send("Page.getLayoutMetrics")["cssContentSize"]
+            clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+            asked = {"captureBeyondViewport": True, "clip": clip}
+        made = self.send("Page.captureScreenshot", format="png", **asked)
         path.write_bytes(base64.b64decode(made["data"]))
 
     def found(self, role: str) -> Iterator[tuple[str, int]]:
@@ -223,7 +234,7 @@ class Page:
     def node(self, role: str, name: str, *, seconds: float = 120) -> int:
         """Wait for a part of the page by its role and its name, or the beginning of that, and return it."""
         seen: list[str] = []
-        end = time.monotonic() + seconds
+        end, pause = time.monotonic() + seconds, _SOON
         while True:
             found = list(self.found(role))
             exact = [node for title, node in found if title == name]
@@ -233,7 +244,8 @@ class Page:
             seen = [title for title, _ in found]
             if time.monotonic() > end:
                 raise NotSeen(f"no {role} “{name}”; there are: {seen}. The page says:\n{self.text()[:2000]}")
-            self._browser.listen(0.05)
+            self._browser.listen(pause)
+            pause = min(1.5 * pause, _LATER)
 
     def is_there(self, role: str, name: str) -> bool:
         """Return whether something with this role and name is in the page."""
@@ -378,9 +390,9 @@ class Page:
 
 
 @contextmanager
-def chromium(program: str, profile: Path) -> Iterator[Chromium]:
+def chromium(program: str, profile: Path, *options: str) -> Iterator[Chromium]:
     """Start a browser and end it."""
-    browser = Chromium(program, profile)
+    browser = Chromium(program, profile, *options)
     try:
         yield browser
     finally:

@@ -156,6 +156,7 @@ class Running:
 
 @contextmanager
 def running(folder: Path, *, store: Path | None = None, upload_limit: int = 1 << 20) -> Any:
+    """Run a studio that prepares nothing before it is asked."""
     one = Running(Studio([folder], store=store, upload_limit=upload_limit, eager=False))
     try:
         yield one

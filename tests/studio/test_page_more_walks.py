@@ -16,6 +16,7 @@ import pytest
 import incrowd as ic
 from tests.studio.driven import Chromium, Page
 from tests.studio.page_fixtures import Started
+from tests.studio.running import running
 
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="limits of another process are set as Linux does")
 
@@ -50,11 +51,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def tab(driven: Chromium, folder: Path, home: Path) -> Iterator[Page]:
     """The one tab that most walks share."""
-    started = Started("--folder", str(folder), home=home)
-    page = driven.page(started.address)
-    yield page
-    page.close()
-    started.end()
+    with running(folder, store=home) as studio:
+        page = driven.page(studio.access.new_link())
+        yield page
+        page.close()
 
 
 @pytest.fixture

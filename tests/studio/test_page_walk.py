@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +12,10 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from tests.cli.command import incrowd
 from tests.studio.driven import Chromium, Page
 from tests.studio.page_fixtures import studio
+from tests.studio.running import running
 
 SIZES = ((360, False), (360, True), (800, False), (1280, True), (1600, False))
 _WIDER = """
@@ -37,7 +37,7 @@ _UNNAMED = """
 
 
 class Looked:
-    """Saves pictures of a screen at each size, in light and dark, and checks that nothing sticks out."""
+    """Checks at each size, in light and dark, that nothing sticks out; saves pictures where INCROWD_PICTURES is set."""
 
     def __init__(self, folder: Path, page: Page) -> None:
         self.folder, self.page = folder, page
@@ -46,7 +46,8 @@ class Looked:
         for width, dark in SIZES:
             self.page.look(width, dark=dark)
             assert self.page.run(_WIDER) == [], f"{name}: wider than a window of {width}"
-            self.page.picture(self.folder / f"{name}-{width}{'-dark' if dark else ''}.png")
+            if os.environ.get("INCROWD_PICTURES"):  # to be looked at by a person; they take most of the time
+                self.page.picture(self.folder / f"{name}-{width}{'-dark' if dark else ''}.png")
         self.page.look(1280)
         assert self.page.run(_UNNAMED) == [], f"{name}: what has no name for a screen reader"
 
@@ -66,15 +67,6 @@ def lines(path: Path) -> list[str]:
     return sorted(path.read_text(encoding="utf-8").splitlines())
 
 
-@pytest.fixture
-def opened(driven: Chromium, tmp_path: Path) -> Iterator[tuple[Page, Path]]:
-    table = people(tmp_path / "people.csv")
-    with studio(str(table), home=tmp_path) as address:
-        page = driven.page(address)
-        yield page, table
-        page.close()
-
-
 @pytest.mark.adult
 @pytest.mark.slow
 def test_adult_from_file_to_release(driven: Chromium, adult: Path, tmp_path: Path, pictures: Path) -> None:
@@ -85,10 +77,11 @@ def test_adult_from_file_to_release(driven: Chromium, adult: Path, tmp_path: Pat
     if not whole:
         rows = rows.head(1500).select("age", "workclass", "education", "marital-status", "occupation", "sex", "income")
     rows.write_csv(table)
-    with studio(str(table), home=tmp_path) as address:
+    with studio("--folder", str(tmp_path), home=tmp_path) as address:
         page = driven.page(address)
         looked = Looked(pictures, page)
 
+        page.click("button", table.name)
         page.sees("Is this your table?")
         page.sees("First rows")
         looked.at("1-open")
@@ -149,9 +142,18 @@ def test_adult_from_file_to_release(driven: Chromium, adult: Path, tmp_path: Pat
 
     # The files are those of the command line for the recipe that the studio shows.
     (tmp_path / "shown.recipe.toml").write_text(recipe, encoding="utf-8")
-    command = [sys.executable, "-m", "incrowd", "publish", tmp_path / "shown.recipe.toml", "-o", tmp_path / "again"]
-    subprocess.run(command, check=True, capture_output=True)
+    done = incrowd("publish", tmp_path / "shown.recipe.toml", "-o", tmp_path / "again")
+    assert done.code == 0, done.err
     assert lines(tmp_path / "adult-release" / "data.csv") == lines(tmp_path / "again" / "data.csv")
+
+
+@pytest.fixture
+def opened(driven: Chromium, tmp_path: Path) -> Iterator[tuple[Page, Path]]:
+    table = people(tmp_path / "people.csv")
+    with studio(str(table), home=tmp_path) as address:
+        page = driven.page(address)
+        yield page, table
+        page.close()
 
 
 def test_with_the_keyboard_alone(opened: tuple[Page, Path]) -> None:
@@ -194,8 +196,14 @@ def role(page: Page) -> str:
     return str(page.property(page.node("combobox", "Role of marital"), "value"))
 
 
-def test_a_reload_and_a_second_tab_lose_nothing(opened: tuple[Page, Path], driven: Chromium) -> None:
-    page, _ = opened
+def test_a_reload_and_a_second_tab_lose_nothing(driven: Chromium, tmp_path: Path) -> None:
+    people(tmp_path / "people.csv")
+    with running(tmp_path) as one:
+        _reload_and_look(driven.page(one.access.new_link()), driven)
+
+
+def _reload_and_look(page: Page, driven: Chromium) -> None:
+    page.click("button", "people.csv")
     page.sees("First rows")
     page.click("button", "Next: Roles")
     page.sees("of the rows stand alone")
@@ -216,6 +224,7 @@ def test_a_reload_and_a_second_tab_lose_nothing(opened: tuple[Page, Path], drive
     page.click("button", "Undo")
     page.until(lambda: role(page) == "drop", "it is undone")
     assert page.wrong == []
+    page.close()
 
 
 def test_what_is_wrong_would_be_seen(driven: Chromium, tmp_path: Path) -> None:

@@ -34,13 +34,15 @@ def studio(
 
     from incrowd.cli.stopping import Stopped
     from incrowd.common.extras import require_extra
+    from incrowd.common.importing import without_collecting
     from incrowd.errors import SourceError
 
     require_extra("studio", "pages in the browser")
     if file is not None and not file.exists():
         raise SourceError(f"{file}: there is no such file.")
-    from incrowd.studio.server import bound, serve
-    from incrowd.studio.studio import Studio, state_folder
+    with without_collecting():
+        from incrowd.studio.server import bound, serve
+        from incrowd.studio.studio import Studio, state_folder
 
     own = [] if file is None else [file.resolve().parent]
     folders = [*(folder or ()), *own] or [Path.cwd()]

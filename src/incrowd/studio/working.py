@@ -19,6 +19,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Event
 from typing import Any
 
+from incrowd.common.importing import without_collecting
 from incrowd.studio.refusing import Cancelled, error_of, status_of
 
 SECONDS_BETWEEN = 0.1
@@ -60,7 +61,8 @@ def work(pipe: Connection, life: Connection, cancelled: Event, nice: int = 0) ->
     signal.signal(signal.SIGTERM, _terminate)
     _be_quiet()
     threading.Thread(target=_end_with, args=(life,), daemon=True).start()
-    from incrowd.studio.tasks import TASKS
+    with without_collecting():
+        from incrowd.studio.tasks import TASKS
 
     memory: dict[str, Any] = {}
     lock = threading.Lock()
