@@ -18,6 +18,8 @@ from incrowd.core.risk import Risk
 from incrowd.testing import check_attack
 from tests.attacks.test_known_date import holds
 
+pytestmark = pytest.mark.usefixtures("few_queries")
+
 Row = Mapping[str, Any]
 
 

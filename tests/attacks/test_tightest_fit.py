@@ -20,6 +20,8 @@ from tests.attacks.attacking import CITIES, DECLARED, attack, count, declared, g
 from tests.attacks.naive_outsider import Success, attack_file
 from tests.auditing.audit_cases import write
 
+pytestmark = pytest.mark.usefixtures("few_queries")
+
 NORTH = frozenset(CITIES[1::2])
 TREES: dict[str, Any] = {
     "age": (20, 80),

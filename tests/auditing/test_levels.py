@@ -23,6 +23,8 @@ from incrowd.core.target import Target
 from tests.auditing.audit_cases import write
 from tests.cli.command import incrowd
 
+pytestmark = pytest.mark.usefixtures("few_queries")
+
 
 def release_with_unique_people(directory: Path, alone: int, rows: int) -> Path:
     """Write another tool's release: `alone` people who are one of a kind, all others in one large group."""

@@ -16,6 +16,8 @@ from incrowd.core.risk import Risk
 from incrowd.hierarchies.coding import exact_codes
 from tests.auditing.audit_cases import write
 
+pytestmark = pytest.mark.usefixtures("few_queries")
+
 QUASI = ["age", "town"]
 
 

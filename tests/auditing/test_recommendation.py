@@ -22,6 +22,8 @@ from tests.auditing.audit_cases import write
 from tests.auditing.test_levels import audited, release_with_unique_people
 from tests.cli.command import incrowd
 
+pytestmark = pytest.mark.usefixtures("few_queries")
+
 
 def risk(attack: object, value: float = 0.0, *, exposed: int = 0) -> Risk:
     return risk_of(attack, value=value, baseline=0.0, people=10_000, says="", exposed=exposed)  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from incrowd.auditing.remedies import measuring
 from incrowd.auditing.remedies.remedy import Remedy
 from tests.auditing.test_levels import audited, release_with_unique_people
 
-pytestmark = pytest.mark.usefixtures("unhurried")
+pytestmark = pytest.mark.usefixtures("unhurried", "few_queries")
 
 ROWS = 1200
 

@@ -189,6 +189,7 @@ def test_associations_are_those_of_whole_rows() -> None:
     assert association(spread) < pair["association after"] - 0.03
 
 
+@pytest.mark.usefixtures("few_queries")
 def test_independent_columns_stay_independent() -> None:
     rng = np.random.default_rng(5)
     frame = pl.DataFrame({name: rng.choice([f"{name}{code}" for code in range(8)], 2000) for name in ("one", "two")})

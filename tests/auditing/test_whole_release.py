@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 import incrowd as ic
 from incrowd.auditing.audit import Audit
 from incrowd.core.risk import Risk
+
+pytestmark = pytest.mark.usefixtures("few_queries")
 
 QUASI = ["age", "sex"]
 
@@ -45,6 +48,7 @@ def risk(audit: Audit, name: str) -> Risk:
     return next(found for found in audit.attacks if found.attack == name)
 
 
+@lru_cache(maxsize=None, typed=True)
 def holds(label: str, value: object) -> bool:
     """Tell whether a label of the file stands for a value, in plain Python."""
     if label in ("*", str(value)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -22,6 +23,13 @@ PARTS = [
 ]
 
 
+@pytest.fixture
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder in which there is nothing: some odd values would be looked up as names of files."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("nowhere")
 @pytest.mark.parametrize(("family", "kind", "given"), PARTS)
 def test_an_odd_value_in_a_recipe_is_taken_or_refused(family: str, kind: Any, given: Mapping[str, Any]) -> None:
     key = "kind" if family == "hierarchies" else "name"
@@ -38,6 +46,7 @@ def test_an_odd_value_in_a_recipe_is_taken_or_refused(family: str, kind: Any, gi
             assert "wrong kind" not in refused, (name, odd)  # words that Python chose
 
 
+@pytest.mark.usefixtures("nowhere")
 @pytest.mark.parametrize(("family", "kind", "given"), PARTS)
 def test_an_odd_value_in_a_program_is_taken_or_refused(family: str, kind: Any, given: Mapping[str, Any]) -> None:
     key = "kind" if family == "hierarchies" else "name"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -33,17 +36,24 @@ def test_few_items_and_none_are_sorted(threads: int) -> None:
         assert not len(sort_by_key(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64), 0))
 
 
-@pytest.mark.parametrize("threads", THREADS)
-@pytest.mark.parametrize("groups", [1, 3, 50_000])
-def test_bounds_are_the_least_and_the_greatest_codes_of_each_group(threads: int, groups: int) -> None:
+@cache
+def bounded(groups: int) -> tuple[Any, ...]:
+    """Rows in groups, and the least and the greatest codes of each, once for any number of threads."""
     rng = np.random.default_rng(groups)
     codes = rng.integers(0, 9, (1000, 3)).astype(np.int32)
     rows = rng.integers(0, len(codes), 120_000)
     group_of = np.concatenate([np.arange(groups), rng.integers(0, groups, len(rows) - groups)])
-    with using(threads):
-        lows, ends = bounds(codes, rows, group_of, groups)
     least, greatest = np.full((groups, 3), 9), np.full((groups, 3), -1)
     np.minimum.at(least, group_of, codes[rows])
     np.maximum.at(greatest, group_of, codes[rows])
+    return codes, rows, group_of, least, greatest
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize("groups", [1, 3, 50_000])
+def test_bounds_are_the_least_and_the_greatest_codes_of_each_group(threads: int, groups: int) -> None:
+    codes, rows, group_of, least, greatest = bounded(groups)
+    with using(threads):
+        lows, ends = bounds(codes, rows, group_of, groups)
     assert np.array_equal(lows, least)
     assert np.array_equal(ends, greatest + 1)

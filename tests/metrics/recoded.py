@@ -51,10 +51,13 @@ class Recoded:
         """Each row's own values, and the labels that it shows: None if it is withheld."""
         found = []
         form = self.release
+        known = {name: self.tree(name).values.to_list() for name in self.tally.columns}
+        codes = {name: self.tally.column(name).tolist() for name in self.tally.columns}
+        labels = {name: form.shown.labels[name].to_list() for name in self.quasi}
         for part, (place, count) in enumerate(zip(self.recoding.tuples, self.recoding.counts, strict=True)):
             group = form.shown.group_of[part]
-            values = {name: self.tree(name).values[int(self.tally.column(name)[place])] for name in self.tally.columns}
-            shown = None if group == WITHHELD else {name: form.shown.labels[name][int(group)] for name in self.quasi}
+            values = {name: known[name][codes[name][place]] for name in self.tally.columns}
+            shown = None if group == WITHHELD else {name: labels[name][group] for name in self.quasi}
             found += [(values, shown)] * int(count)
         return found
 
@@ -64,18 +67,35 @@ class Recoded:
 
     def domain(self, name: str) -> list[Any]:
         """A column's values, with missing where some row misses it."""
-        missing = any(is_missing(values[name]) for values, _ in self.rows)
-        return [*([None] if missing else []), *self.known(name)]
+        return self._domains[name]
+
+    @cached_property
+    def _domains(self) -> dict[str, list[Any]]:
+        missing = {name: any(is_missing(values[name]) for values, _ in self.rows) for name in self.tally.columns}
+        return {name: [*([None] if missing[name] else []), *self.known(name)] for name in self.tally.columns}
 
     def may_be(self, name: str, label: str | None) -> list[Any]:
         """What a label may stand for."""
-        hierarchy, ordered = self.case.hierarchy(name), self.tree(name).ordered
-        return [value for value in self.domain(name) if covers(label, value, hierarchy, ordered=ordered)]
+        if (name, label) not in self._meant:
+            hierarchy, ordered = self.case.hierarchy(name), self.tree(name).ordered
+            covered = [value for value in self.domain(name) if covers(label, value, hierarchy, ordered=ordered)]
+            self._meant[name, label] = covered
+        return self._meant[name, label]
+
+    @cached_property
+    def _meant(self) -> dict[tuple[str, str | None], list[Any]]:
+        return {}
+
+
+_counted: list[tuple[Case, Tally]] = []
 
 
 def tallied(case: Case) -> Tally:
-    table = case.table()
-    return table.engine.count(table.schema).tally
+    """Count a table, once for as long as the same is asked for."""
+    if not _counted or _counted[0][0] is not case:
+        table = case.table()
+        _counted[:] = [(case, table.engine.count(table.schema).tally)]
+    return _counted[0][1]
 
 
 def recode(
@@ -98,13 +118,13 @@ def recode(
     highs = np.zeros((number, len(columns)), dtype=np.int32)
     for group in range(number):
         members = codes[places[group_of == group]]
-        for column, name in enumerate(columns):
-            low, high = members[:, column].min(), members[:, column].max() + 1
-            if low == 0 and high > 1:
-                high = tally.trees[name].size
-            elif shown == "hierarchy":
-                low, high = (bound[0] for bound in tally.trees[name].common_nodes(np.array([low]), np.array([high])))
-            lows[group, column], highs[group, column] = low, high
+        lows[group], highs[group] = members.min(axis=0), members.max(axis=0) + 1
+    for column, name in enumerate(columns):
+        low, high = lows[:, column], highs[:, column]
+        everything = (low == 0) & (high > 1)  # missing, and something that is there
+        high[everything] = tally.trees[name].size
+        if shown == "hierarchy":
+            low[~everything], high[~everything] = tally.trees[name].common_nodes(low[~everything], high[~everything])
     return Recoded(case, tally, Recoding(places, sizes, group_of, columns, lows, highs, shown))
 
 

@@ -18,6 +18,8 @@ import incrowd as ic
 from incrowd.errors import SchemaError, Unsatisfiable
 from tests.people.tables import METHODS
 
+pytestmark = pytest.mark.usefixtures("few_queries")
+
 
 def families(seed: int, *, households: int = 60, rows_each: int = 1, most: int = 6) -> pl.DataFrame:
     """Return people in households who live in one place; `secret` is a number of each row."""

@@ -76,15 +76,22 @@ def try_all(case: Case, place: Path, *, format: str = "csv") -> str | None:
         kept = case.publish(keep=[ROW])
     except (Unsatisfiable, SchemaError, RecipeError):
         return None
-    kept.save(place / "kept", format=format)
-    rows = lines(place / "kept", format)
-    by_number = {str(row[ROW]): row for row in case.frame.to_dicts()}
-    found = judge_rows(case, rows, [by_number[str(row[ROW])] for row in rows], place / "kept")
+    found, rows = judge_numbered(case, kept, place, format=format)
     if found is None:
         found = _without_numbers(case, rows, place, format)
     if found is None:
         found = _pseudonyms(case, rows, place, format)
     return None if found is None else f"{case.told()}: {found}"
+
+
+def judge_numbered(
+    case: Case, kept: ic.Release, place: Path, *, format: str = "csv"
+) -> tuple[str | None, Sequence[Row]]:
+    """Save a release with the number of each row; return what is wrong, or nothing, and the published rows."""
+    kept.save(place / "kept", format=format)
+    rows = lines(place / "kept", format)
+    by_number = {str(row[ROW]): row for row in case.frame.to_dicts()}
+    return judge_rows(case, rows, [by_number[str(row[ROW])] for row in rows], place / "kept"), rows
 
 
 def judge_rows(case: Case, rows: Sequence[Row], before: Sequence[Row], directory: Path) -> str | None:
@@ -179,13 +186,14 @@ def _pseudonyms(case: Case, rows: Sequence[Row], place: Path, format: str) -> st
     if release.people is None:
         return None
     claims = json.loads((place / "pseudonyms" / "summary.json").read_text())["guarantees"]
-    for checked in (ic.check(place / "pseudonyms", original=case.read()), ic.check(place / "pseudonyms")):
+    beside_the_table = ic.check(place / "pseudonyms", original=case.read())
+    for checked in (beside_the_table, ic.check(place / "pseudonyms")):
         if checked.people != len(known):
             return f"check counts {checked.people} people, there are {len(known)}"
         for verdict, claim in zip(checked.models, claims, strict=True):
             if verdict.satisfied is False:
                 return f"check does not find {claim['statement']}: {verdict.note}"
-    for verdict, claim in zip(ic.check(place / "pseudonyms", original=case.read()).models, claims, strict=True):
+    for verdict, claim in zip(beside_the_table.models, claims, strict=True):
         if verdict.satisfied is not True:
             return f"check with the table cannot judge {claim['statement']}: {verdict.note}"
         if claim["achieved"] is not None and abs((verdict.achieved or 0) - claim["achieved"]) > 1e-9 * max(

@@ -59,11 +59,11 @@ def test_prices_add_up_to_what_was_asked_for() -> None:
 
 def test_every_part_has_a_sample_of_its_own() -> None:
     same = 0
-    for seed in range(20):
+    for seed in range(10):
         parts = publish_separately(table(), [["x"], ["x"]], method=METHOD, sample=0.5, seed=seed)
         counts = [Counter(release.data.rows()) for release in parts.releases if release is not None]
         same += counts[0] == counts[1]
-    assert same <= 2
+    assert same <= 1
 
 
 def test_one_sample_for_all_would_promise_too_much() -> None:

@@ -54,6 +54,7 @@ def published(changes: Any, frame: pl.DataFrame | None = None, *, seed: int | No
     return ic.publish(table, ic.KAnonymity(4), seed=seed)
 
 
+@pytest.mark.usefixtures("few_queries")
 @pytest.mark.parametrize("kind", ["frame", "csv", "parquet"])
 def test_values_are_changed_one_by_one_in_every_kind_of_source(kind: str, tmp_path: Path) -> None:
     frame = people()
@@ -211,6 +212,7 @@ def test_rows_are_changed_independently_where_each_is_a_person() -> None:
     assert shown.std() == pytest.approx(100, rel=0.2)
 
 
+@pytest.mark.usefixtures("few_queries")
 @pytest.mark.parametrize("method", [ic.Mondrian(), ic.FullDomain(max_withheld=0.1), ic.Anatomy(), ic.Slicing()])
 def test_every_form_publishes_changed_values_that_its_files_bear_out(method: Any, tmp_path: Path) -> None:
     frame = people().drop("income", "hours")
@@ -307,6 +309,7 @@ def test_types_stay_where_values_allow_it() -> None:
     assert [rows[name].dtype for name in changes] == [pl.Boolean, pl.Date, pl.Int64, pl.Float64]
 
 
+@pytest.mark.usefixtures("few_queries")
 def test_a_sample_and_weights_go_with_changed_values() -> None:
     frame = people(2000).with_columns(weight=pl.lit(2.5))
     table = ic.read(frame, **ROLES, weight="weight", changes=EVERY)
@@ -332,6 +335,7 @@ def test_changes_that_cannot_be_made_are_refused(changes: Any, said: str) -> Non
         published(changes)
 
 
+@pytest.mark.usefixtures("few_queries")
 def test_private_methods_take_stated_changes_alone() -> None:
     steps = [str(one) for one in range(0, 2001, 500)]
     declared = {

@@ -40,6 +40,16 @@ def table(values: pl.Series) -> pl.DataFrame:
     return pl.DataFrame({"x": values, "q": place % 6, "s": (place % 3).cast(pl.String)})
 
 
+def files_tell_the_same(release: ic.Release, frame: pl.DataFrame, kind: str, form: str, place: Path) -> None:
+    # Both kinds of files for each kind of column and each form, though not for each pair.
+    format = ("csv", "parquet")[(list(COLUMNS).index(kind) + list(FORMS).index(form)) % 2]
+    release.save(place / format, format=format)
+    again = ic.open_release(place / format, original=frame)
+    assert [guarantee.achieved for guarantee in again.guarantees] == [
+        guarantee.achieved for guarantee in release.guarantees
+    ]
+
+
 @pytest.mark.parametrize("kind", COLUMNS)
 @pytest.mark.parametrize("form", FORMS)
 def test_every_digit_of_a_quasi_identifier_counts(kind: str, form: str, tmp_path: Path) -> None:
@@ -49,12 +59,7 @@ def test_every_digit_of_a_quasi_identifier_counts(kind: str, form: str, tmp_path
         assert release.form.tally.trees["x"].size == ROWS + 1
     else:
         assert sorted(as_text(release.to_polars()["x"])) == sorted(as_text(frame["x"]))
-    for format in ("csv", "parquet"):
-        release.save(tmp_path / format, format=format)
-        again = ic.open_release(tmp_path / format, original=frame)
-        assert [guarantee.achieved for guarantee in again.guarantees] == [
-            guarantee.achieved for guarantee in release.guarantees
-        ]
+    files_tell_the_same(release, frame, kind, form, tmp_path)
 
 
 @pytest.mark.parametrize("kind", COLUMNS)
@@ -64,12 +69,7 @@ def test_every_digit_of_a_sensitive_value_counts(kind: str, form: str, tmp_path:
     release = ic.publish(ic.read(frame, quasi=["q"], sensitive=["x"], drop=["s"]), **FORMS[form], seed=1)
     published = release.tables.get("sensitive", release.to_polars())["x"]
     assert published.sort().equals(frame["x"].sort(), null_equal=True)
-    for format in ("csv", "parquet"):
-        release.save(tmp_path / format, format=format)
-        again = ic.open_release(tmp_path / format, original=frame)
-        assert [guarantee.achieved for guarantee in again.guarantees] == [
-            guarantee.achieved for guarantee in release.guarantees
-        ]
+    files_tell_the_same(release, frame, kind, form, tmp_path)
 
 
 def test_labels_of_decimals_are_short(tmp_path: Path) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import csv
-import subprocess
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
@@ -15,8 +14,10 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from tests.cli.command import incrowd
 
 
+@cache
 def people_with_sets(people: int = 600, kinds: int = 30, seed: int = 0) -> pl.DataFrame:
     rng = np.random.default_rng(seed)
     weights = 1 / np.arange(1, kinds + 1)
@@ -93,12 +94,10 @@ def test_files_are_judged_by_themselves(tmp_path: Path, form: str) -> None:
     )  # fmt: skip
     models = [ic.KAnonymity(20), ic.LKCPrivacy(2, 3, 0.8)]
     ic.publish(table, models).save(tmp_path / "out", format=form)
-    told = subprocess.run(
-        [sys.executable, "-m", "incrowd", "check", str(tmp_path / "out")], capture_output=True, text=True, check=False
-    )
-    assert told.returncode == 0, told.stderr
-    assert "LKC-privacy with L = 2, K = 3, C = 0.8" in " ".join(told.stdout.split())
-    assert "does not hold" not in told.stdout
+    told = incrowd("check", tmp_path / "out")
+    assert told.code == 0, told.err
+    assert "LKC-privacy with L = 2, K = 3, C = 0.8" in " ".join(told.out.split())
+    assert "does not hold" not in told.out
     again = ic.Recipe.load(tmp_path / "out" / "recipe.toml").run()
     assert [str(found.model) for found in again.guarantees] == [str(model) for model in models]
 

@@ -8,6 +8,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date, timedelta
+from functools import cache
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -26,6 +28,7 @@ from incrowd.errors import OutputError, SourceError
 from incrowd.hierarchies.values import as_text
 from incrowd.publishing.sinks.csv import CsvSink
 from incrowd.sources import open_source, read_rows
+from incrowd.sources.piped import piped
 from tests.cli.command import incrowd
 from tests.sources.conftest import postgresql  # noqa: F401
 
@@ -39,8 +42,9 @@ ROLES: dict[str, Any] = {
 }
 
 
-def rows(number: int = 300, seed: int = 3) -> pl.DataFrame:
-    chance = Random(seed)
+@cache
+def rows() -> pl.DataFrame:
+    number, chance = 300, Random(3)
     return pl.DataFrame(
         {
             "age": [chance.choice([None, *range(18, 90)]) for _ in range(number)],
@@ -96,6 +100,13 @@ def assert_same(release: ic.Release, again: ic.Release) -> None:
     assert again.count({"age": (30, 50)}) == release.count({"age": (30, 50)})
 
 
+@pytest.fixture(scope="module")
+def release(tmp_path_factory: pytest.TempPathFactory) -> ic.Release:
+    """A release of a labelled table, which is saved in many ways, and nothing changes it."""
+    path = write(rows(), tmp_path_factory.mktemp("labelled"), "sav")
+    return ic.publish(ic.read(path, **ROLES), ic.KAnonymity(5), seed=1)
+
+
 # --- the same kind again ---
 
 
@@ -113,8 +124,7 @@ def test_a_table_comes_back_as_its_own_kind(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_any_kind_is_read_back_from_a_labelled_table(kind: str, tmp_path: Path) -> None:
-    release = ic.publish(ic.read(write(rows(), tmp_path, "sav"), **ROLES), ic.KAnonymity(5), seed=1)
+def test_any_kind_is_read_back_from_a_labelled_table(kind: str, release: ic.Release, tmp_path: Path) -> None:
     release.save(tmp_path / "out", format=kind)
     assert_same(release, ic.open_release(tmp_path / "out"))
 
@@ -130,6 +140,7 @@ def test_types_survive(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_queries")
 def test_audit_of_files_is_that_of_memory(tmp_path: Path) -> None:
     source = write(rows(), tmp_path, "sav")
     release = ic.publish(ic.read(source, **ROLES), ic.KAnonymity(5), seed=1)
@@ -142,8 +153,7 @@ def test_audit_of_files_is_that_of_memory(tmp_path: Path) -> None:
 # --- labels ---
 
 
-def test_labels_formats_and_codes_for_missing_of_spss_survive(tmp_path: Path) -> None:
-    release = ic.publish(ic.read(write(rows(), tmp_path, "sav"), **ROLES), ic.KAnonymity(5), seed=1)
+def test_labels_formats_and_codes_for_missing_of_spss_survive(release: ic.Release, tmp_path: Path) -> None:
     path = release.save(tmp_path / "out")
     frame, told = pyreadstat.read_sav(str(path), user_missing=True, output_format="polars")
     assert told.column_names_to_labels["age"] == "Age in years"
@@ -233,8 +243,8 @@ def test_what_a_kind_cannot_hold_is_refused(frame: pl.DataFrame, kind: str, mess
 
 
 @pytest.mark.parametrize("kind", ["xlsx", "sav", "dta", "xpt"])
-def test_all_or_nothing(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    release = ic.publish(ic.read(write(rows(), tmp_path, "sav"), **ROLES), ic.KAnonymity(5), seed=1)
+def test_all_or_nothing(kind: str, release: ic.Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine.txt").touch()
     before = sorted(path.name for path in tmp_path.iterdir())
 
     def broken(*_: object, **__: object) -> str:
@@ -255,11 +265,6 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         url: str = request.getfixturevalue("postgresql")
         return url
     return f"{request.param}:///{tmp_path / 'out.db'}"
-
-
-@pytest.fixture
-def release(tmp_path: Path) -> ic.Release:
-    return ic.publish(ic.read(write(rows(), tmp_path, "sav"), **ROLES), ic.KAnonymity(5), seed=1)
 
 
 def test_a_release_in_a_database_is_the_release(database: str, release: ic.Release) -> None:
@@ -355,8 +360,14 @@ def run(*words: str, place: Path, given: bytes = b"") -> subprocess.CompletedPro
     )
 
 
+def pipe_in(content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let this process find bytes in its standard input, which it reads once in its life."""
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(content)))
+    monkeypatch.setattr("incrowd.sources.opening.piped", cache(piped.__wrapped__))
+
+
 @pytest.mark.slow
-def test_a_pipe_through_publish(tmp_path: Path) -> None:
+def test_a_pipe_through_publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     columns = "".join(f'{name} = "{role}"\n' for role in ("quasi", "sensitive", "keep") for name in ROLES[role])
     (tmp_path / "a.toml").write_text(
         f'incrowd = 1\nseed = 1\n[source]\npath = "-"\n[[models]]\nname = "k-anonymity"\nk = 5\n[columns]\n{columns}'
@@ -368,12 +379,16 @@ def test_a_pipe_through_publish(tmp_path: Path) -> None:
     CsvSink().write(iter([expected]), tmp_path / "expected.csv", separator=",")
     assert done.stdout == (tmp_path / "expected.csv").read_bytes()
     assert b"5-anonymity" in done.stderr
-    parquet = run("publish", "a.toml", "-o", "-", "--format", "parquet", "-q", place=tmp_path, given=given)
-    assert pl.read_parquet(parquet.stdout).height == 300
-    assert run("publish", "a.toml", "-o", "-", "--json", place=tmp_path, given=given).returncode == 2
-    broken = run("publish", "a.toml", "-o", "-", place=tmp_path, given=b"age,sex\n1,2\n")
-    assert broken.returncode != 0
-    assert broken.stdout == b""
+    # That bytes go through a pipe is seen; the rest needs no process of its own.
+    monkeypatch.chdir(tmp_path)
+    pipe_in(given, monkeypatch)
+    parquet = incrowd("publish", "a.toml", "-o", "-", "--format", "parquet", "-q", encoding="latin-1")
+    assert pl.read_parquet(parquet.out.encode("latin-1")).height == 300
+    assert incrowd("publish", "a.toml", "-o", "-", "--json").code == 2
+    pipe_in(b"age,sex\n1,2\n", monkeypatch)
+    broken = incrowd("publish", "a.toml", "-o", "-")
+    assert broken.code != 0
+    assert broken.out == ""
 
 
 @pytest.mark.usefixtures("few_queries")

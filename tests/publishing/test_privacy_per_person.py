@@ -388,7 +388,7 @@ def test_noise_for_one_row_is_caught_where_two_are_kept() -> None:
         tally = opened.engine.count_kept(opened.schema, 2, rng).tally
         return int(noisy_counts(rng, np.array([tally.rows]), epsilon=Fraction(1))[0])
 
-    assert tried(pair(ReadOnce, [], [2, 2, 2]), outcome, runs=400).contradicts(1)
+    assert tried(pair(ReadOnce, [], [2, 2, 2]), outcome, runs=300).contradicts(1)
 
 
 def test_sampling_and_suppression_of_a_person_with_many_rows() -> None:

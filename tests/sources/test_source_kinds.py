@@ -9,8 +9,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import duckdb
@@ -21,6 +22,7 @@ import zstandard
 
 from incrowd.errors import EmptyTable, SourceError
 from incrowd.sources import open_source, read_rows
+from incrowd.sources.piped import piped
 
 Write = Callable[..., Path]
 PEOPLE = pl.DataFrame({"age": [34, 41], "zip": ["01234", None]})
@@ -207,14 +209,32 @@ def _piped(content: bytes) -> str:
     return (done.stdout or done.stderr).decode().strip().splitlines()[-1]
 
 
-def test_tables_of_several_kinds_are_piped_in(tmp_path: Path) -> None:
+def test_tables_of_several_kinds_are_piped_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     PEOPLE.write_parquet(tmp_path / "a.parquet")
     PEOPLE.write_ipc_stream(tmp_path / "a.arrows")
     pyreadstat.write_dta(PEOPLE, str(tmp_path / "a.dta"))
-    told = "[(34, '01234'), (41, None)] - ('age', 'zip')"
-    assert [_piped(path.read_bytes()) for path in sorted(tmp_path.iterdir())] == [told] * 3
-    assert _piped(b"age,zip\n34,01234\n41,\n") == "[('34', '01234'), ('41', None)] - ('age', 'zip')"
-    assert "nothing came through the pipe" in _piped(b"")
+    told = [(34, "01234"), (41, None)]
+    assert _piped((tmp_path / "a.parquet").read_bytes()) == f"{told} - ('age', 'zip')"
+    text = b"age,zip\n34,01234\n41,\n"
+    # That a process reads its pipe is seen; what kinds there are, and that none is empty, needs no other one.
+    for content, rows in (
+        (tmp_path / "a.arrows", told),
+        (tmp_path / "a.dta", told),
+        (text, [("34", "01234"), ("41", None)]),
+    ):
+        _pipe_in(content if isinstance(content, bytes) else content.read_bytes(), monkeypatch)
+        opened = open_source("-")
+        assert (read_rows(opened).rows(), opened.description["path"]) == (rows, "-")
+        assert open_source("-").columns == ("age", "zip")  # a second time
+    _pipe_in(b"", monkeypatch)
+    with pytest.raises(EmptyTable, match="nothing came through the pipe"):
+        open_source("-")
+
+
+def _pipe_in(content: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let this process find bytes in its standard input, which it reads once in its life."""
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(content)))
+    monkeypatch.setattr("incrowd.sources.opening.piped", cache(piped.__wrapped__))
 
 
 # --- object stores ---

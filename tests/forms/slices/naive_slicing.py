@@ -25,6 +25,8 @@ def matching_degree(row: Row, bucket: Sequence[Row], columns: Columns, sensitive
     for column in columns:
         mine = known_part(row, column, sensitive)
         same = sum(known_part(other, column, sensitive) == mine for other in bucket)
+        if not same:
+            return Fraction(0)
         shares.append(Fraction(same, len(bucket)))
     return prod(shares, start=Fraction(1))
 
@@ -44,11 +46,11 @@ def probabilities(
     """p(t,s) for every s; empty for a row that matches no bucket."""
     (column,) = [column for column in columns if secret in column]
     degrees = [matching_degree(row, bucket, columns, sensitive) for bucket in buckets]
-    found: dict[int, Fraction] = {}
+    found, total = dict[int, Fraction](), sum(degrees)
     for degree, bucket in zip(degrees, buckets, strict=True):
         if degree:
             for value, share in candidates(row, bucket, column, sensitive, secret).items():
-                found[value] = found.get(value, Fraction(0)) + degree / sum(degrees) * share
+                found[value] = found.get(value, Fraction(0)) + degree / total * share
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -49,11 +50,11 @@ class Case:
     def slices(self) -> Slices:
         return slice_tally(self.tally, self.columns, self.sensitive)
 
-    @property
+    @cached_property
     def rows(self) -> list[Row]:
         return rows_of(self.tally)
 
-    @property
+    @cached_property
     def bucket_rows(self) -> list[list[Row]]:
         return rows_in(self.tally, self.buckets)
 

@@ -57,19 +57,30 @@ def test_what_is_compared_is_not_published_and_costs_nothing(tmp_path: Path) -> 
 
 @pytest.fixture
 def candidates(tmp_path: Path) -> list[Candidate]:
+    return written(tmp_path)
+
+
+def written(place: Path) -> list[Candidate]:
+    """Write a table and a recipe that compares four ways to publish it."""
     frame = ic.datasets.census(300).select("age", "sex", "marital", "occupation")
-    frame.write_csv(tmp_path / "people.csv")
-    path = tmp_path / "compare.toml"
+    frame.write_csv(place / "people.csv")
+    path = place / "compare.toml"
     path.write_text(RECIPE, encoding="utf-8")
     return candidates_of([path])
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    """What comes of all candidates, one after the other."""
+    return compare(written(tmp_path_factory.mktemp("alone")), jobs=1)
 
 
 def told(found: Comparison) -> list[object]:
     return [replace(outcome, seconds=0.0) for outcome in found.outcomes]
 
 
-def test_everything_is_tried_and_failures_are_recorded(candidates: list[Candidate]) -> None:
-    found = compare(candidates, jobs=1)
+def test_everything_is_tried_and_failures_are_recorded(candidates: list[Candidate], alone: Comparison) -> None:
+    found = alone
     assert [outcome.name for outcome in found.outcomes] == [candidate.name for candidate in candidates]
     assert [bool(outcome.failed) for outcome in found.outcomes] == [False, False, False, True]
     assert "100000" in found.outcomes[3].failed
@@ -92,6 +103,7 @@ def test_everything_is_tried_and_failures_are_recorded(candidates: list[Candidat
     json.dumps(found.to_dict(), allow_nan=False)
 
 
+@pytest.mark.usefixtures("few_queries")
 def test_a_second_run_tries_only_what_is_new(candidates: list[Candidate], tmp_path: Path) -> None:
     keep = tmp_path / "kept"
     steps: list[float] = []
@@ -107,6 +119,7 @@ def test_a_second_run_tries_only_what_is_new(candidates: list[Candidate], tmp_pa
     assert len(list(keep.iterdir())) == 3
 
 
+@pytest.mark.usefixtures("few_queries")
 def test_kept_results_go_stale_when_the_table_changes(candidates: list[Candidate], tmp_path: Path) -> None:
     keep = tmp_path / "kept"
     before = compare(candidates[:1], jobs=1, keep=keep)
@@ -117,6 +130,7 @@ def test_kept_results_go_stale_when_the_table_changes(candidates: list[Candidate
     assert len(list(keep.iterdir())) == 2
 
 
+@pytest.mark.usefixtures("few_queries")
 def test_a_broken_result_is_made_again(candidates: list[Candidate], tmp_path: Path) -> None:
     keep = tmp_path / "kept"
     first = compare(candidates[:1], jobs=1, keep=keep)
@@ -126,7 +140,9 @@ def test_a_broken_result_is_made_again(candidates: list[Candidate], tmp_path: Pa
         assert told(compare(candidates[:1], jobs=1, keep=keep)) == told(first)
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(candidates: list[Candidate], tmp_path: Path) -> None:
+def test_an_interrupted_run_goes_on_where_it_stopped(
+    candidates: list[Candidate], alone: Comparison, tmp_path: Path
+) -> None:
     keep = tmp_path / "kept"
 
     def stop_after_two(stage: str, done: float) -> None:
@@ -142,12 +158,12 @@ def test_an_interrupted_run_goes_on_where_it_stopped(candidates: list[Candidate]
     resumed = compare(candidates, jobs=1, keep=keep, progress=lambda _, done: steps.append(done))
     assert steps == [0.5, 0.75, 1.0]
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
-    assert told(resumed) == told(compare(candidates, jobs=1))
+    assert told(resumed) == told(alone)
 
 
 @pytest.mark.slow
-def test_several_at_once_give_the_same(candidates: list[Candidate]) -> None:
-    assert told(compare(candidates, jobs=2)) == told(compare(candidates, jobs=1))
+def test_several_at_once_give_the_same(candidates: list[Candidate], alone: Comparison) -> None:
+    assert told(compare(candidates, jobs=2)) == told(alone)
 
 
 def test_files_and_candidates_may_be_mixed_but_not_named_alike(candidates: list[Candidate], tmp_path: Path) -> None:
@@ -157,6 +173,7 @@ def test_files_and_candidates_may_be_mixed_but_not_named_alike(candidates: list[
         compare(candidates, risk="most")
 
 
+@pytest.mark.usefixtures("few_queries")
 def test_the_numbers_are_those_of_the_audit(candidates: list[Candidate]) -> None:
     """Only what is compared is worked out, with the same chance as in an audit of everything."""
     from incrowd.planning.compare.compare import try_candidate

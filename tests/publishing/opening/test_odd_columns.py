@@ -43,8 +43,8 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize("format", ["csv", "parquet"])
-@pytest.mark.parametrize("role", ["quasi", "sensitive"])
+# Labels are the same text in every kind of file: only of values that are published as they are, both are tried.
+@pytest.mark.parametrize(("role", "format"), [("quasi", "csv"), ("sensitive", "csv"), ("sensitive", "parquet")])
 @pytest.mark.parametrize("odd", ODD)
 def test_files_tell_the_same(odd: str, role: str, format: str, tmp_path: Path) -> None:
     frame = pl.DataFrame(

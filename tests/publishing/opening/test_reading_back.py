@@ -15,6 +15,9 @@ from incrowd.publishing.opening.open_release import open_release
 from incrowd.publishing.release import Release
 from tests.auditing.audit_cases import HIERARCHIES, inhabitants, opened, plain
 
+pytestmark = pytest.mark.usefixtures("few_queries")
+"""What is compared is each answer of both; whether answers are good has tests of its own."""
+
 K, L = [ic.KAnonymity(4)], [ic.ProbabilisticLDiversity(2)]
 LABELLED = {
     "mondrian": (K, ic.Mondrian()),
@@ -40,8 +43,11 @@ def made(models: Any, method: Any, folder: Path, format: Any = "csv", *, missing
     return release, original
 
 
-@pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize("name", LABELLED)
+# Without missing values there is a label less: one of each way to write labels shows that nobody waits for it.
+@pytest.mark.parametrize(
+    ("name", "missing"),
+    [*((name, True) for name in LABELLED), ("mondrian", False), ("mondrian tight", False), ("full domain", False)],
+)
 def test_labels_read_back_say_the_same(name: str, missing: bool, tmp_path: Path) -> None:
     release, original = made(*LABELLED[name], tmp_path, missing=missing)
     read = open_release(tmp_path / "release", original=original)

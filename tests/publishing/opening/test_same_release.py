@@ -50,10 +50,11 @@ def people(rows: int = 300, seed: int = 1) -> pl.DataFrame:
 def questions(frame: pl.DataFrame, number: int, seed: int) -> list[dict[str, Any]]:
     """Return questions with one to three conditions: a value, a list of values, a range."""
     chance, asked = random.Random(seed), []
+    known = {name: frame[name].drop_nulls().to_list() for name in frame.columns}
     for _ in range(number):
         query: dict[str, Any] = {}
         for name in chance.sample(frame.columns, chance.randint(1, min(3, frame.width))):
-            values = frame[name].drop_nulls().to_list()
+            values = known[name]
             kind = chance.choice(["value", "list", "range", "range"])
             if kind == "range" and frame[name].dtype != pl.String:
                 query[name] = tuple(sorted([chance.choice(values), chance.choice(values)]))
@@ -75,15 +76,16 @@ EVERY_FORMAT = [(METHODS[0], "parquet"), (METHODS[0], "arrow"), (METHODS[4], "pa
 
 @pytest.mark.parametrize(("made", "format"), [*((made, "csv") for made in (*METHODS, ic.Anatomy)), *EVERY_FORMAT])
 def test_it_is_the_same(made: Callable[[], Any], format: str, tmp_path: Path) -> None:
-    before = people()
     method = made()
+    before = people(300 if method.name == "local-recoding" else 150)  # which has nothing to publish of so few
     secrets = ["ill"] if method.name == "anatomy" else ["ill", "cost"]
     model = ic.LDiversity(2, column="ill") if method.name == "anatomy" else ic.KAnonymity(3)
     table = ic.read(before, quasi=QUASI, sensitive=secrets, hierarchies=HIERARCHIES, others="drop")
     release = ic.publish(table, model, method=method, seed=1)
     release.save(tmp_path / "out", format=format)
     again = ic.open_release(tmp_path / "out")
-    for query in questions(before.select(*QUASI, *secrets), 80, seed=2):
+    # Other questions for each method: each kind of condition on each column is among those of a few of them.
+    for query in questions(before.select(*QUASI, *secrets), 40, seed=[*METHODS, ic.Anatomy].index(made)):
         assert answer(again, query) == answer(release, query), query
     assert again.warnings == release.warnings
     for target in ("ill", "sex"):
@@ -117,27 +119,25 @@ def test_every_form_is_the_same(name: str, tmp_path: Path) -> None:
     before = people(120)
     table = ic.read(before, quasi=QUASI, sensitive=["ill"], hierarchies=HIERARCHIES, others="drop")
     release = ic.publish(table, model, method=made(), form=form, seed=1)
-    asked = questions(before.select(*QUASI, "ill"), 80, seed=2)
-    answered = [query for query in asked if not isinstance(answer(release, query), str)]
-    assert len(answered) > 40
+    asked = [(query, answer(release, query)) for query in questions(before.select(*QUASI, "ill"), 80, seed=2)]
+    assert sum(not isinstance(answered, str) for _, answered in asked) > 40
     trained = {target: release.training_set(target, seed=3) for target in ("ill", "sex")}
     assert not release.training_set("ill", seed=4)[1].equals(trained["ill"][1])
     for format in ("csv", "parquet"):
         release.save(tmp_path / format, format=format)
-        is_the_same(ic.open_release(tmp_path / format), release, asked, answered, trained)
+        is_the_same(ic.open_release(tmp_path / format), release, asked, trained)
 
 
 def is_the_same(
     again: ic.Release,
     release: ic.Release,
-    asked: list[dict[str, Any]],
-    answered: list[dict[str, Any]],
+    asked: list[tuple[dict[str, Any], float | str]],
     trained: dict[str, tuple[pl.DataFrame, pl.Series]],
 ) -> None:
     """Ask a release and what was read back of it the same questions, and make the same rows to learn from."""
-    for query in asked:
-        assert answer(again, query) == answer(release, query), query
-    for query in answered[::20]:
+    for query, answered in asked:
+        assert answer(again, query) == answered, query
+    for query in [query for query, answered in asked if not isinstance(answered, str)][::20]:
         assert again.estimate(query) == release.estimate(query)
     assert again.warnings == release.warnings
     for target, ours in trained.items():
@@ -189,14 +189,14 @@ def test_noisy_counts_are_the_same(name: str, tmp_path: Path) -> None:
     before = people(200).select(*quasi, "ill")
     known = {column: DECLARED[column] for column in before.columns}
     release = ic.publish(ic.read(before, quasi=quasi, sensitive=["ill"], hierarchies=known), method=method, seed=1)
-    asked = questions(before, 40, seed=2)
-    answered = [query for query in asked if not isinstance(answer(release, query), str)]
-    assert len(answered) > 30
+    asked = [(query, answer(release, query)) for query in questions(before, 40, seed=2)]
+    assert sum(not isinstance(answered, str) for _, answered in asked) > 30
     trained = {"ill": release.training_set("ill", seed=3)}
-    for format in ("csv", "parquet", "xlsx"):
+    # Counts of all methods are in the same tables: every kind of file for some of them, and text for each.
+    for format in ("csv", ("parquet", "xlsx")[list(PRIVATE).index(name) % 2]):
         release.save(tmp_path / format, format=format)
         again = ic.open_release(tmp_path / format, original=before)
-        is_the_same(again, release, asked, answered, trained)
+        is_the_same(again, release, asked, trained)
         if format == "csv":
             assert audited(again) == audited(release, original=before)
 
@@ -322,11 +322,11 @@ def test_hidden_characters_may_be_any_digit() -> None:
 
 @pytest.mark.parametrize("made", [METHODS[0], METHODS[4], METHODS[6]])
 def test_all_values_together_are_all_rows(made: Callable[[], Any]) -> None:
-    before = people().with_columns(zip=pl.col("zip").str.slice(2))
+    before = people().with_columns(zip=pl.col("zip").str.slice(2, 2))
     table = ic.read(before, quasi=["age", "zip", "city"], hierarchies=HIERARCHIES_OF_NAMES, others="drop")
     release = ic.publish(table, ic.KAnonymity(4), method=made(), seed=1)
     shown = release.to_polars()
-    every = (f"{code:03}" for code in range(1000))
+    every = (f"{code:02}" for code in range(100))
     codes = [code for code in every if not isinstance(answer(release, {"zip": code}), str)]
     if codes:
         # `*` stands for any code that some label names, and not for all there could be.
@@ -336,7 +336,7 @@ def test_all_values_together_are_all_rows(made: Callable[[], Any]) -> None:
     if set(shown["age"].drop_nulls()) != {"*"}:
         there = shown["age"].count()
         assert release.count({"age": (None, None)}) == pytest.approx(there)
-        assert sum(release.count({"age": age}) for age in range(-100, 300)) == pytest.approx(there)
+        assert sum(release.count({"age": age}) for age in range(-20, 130)) == pytest.approx(there)
 
 
 def test_a_set_with_hidden_characters_stands_for_each_code_alike() -> None:
