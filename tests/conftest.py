@@ -18,8 +18,8 @@ for _name in ("INCROWD_THREADS", "POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS", "
     os.environ.setdefault(_name, "1")
 
 # The same tables in every run, no files left behind, and no failure because another process was busy. A test that says
-# nothing of its own looks at 20 tables; `make campaign` looks at more.
-settings.register_profile("incrowd", derandomize=True, database=None, deadline=None, max_examples=20)
+# nothing of its own looks at 12 tables; `make campaign` looks at more.
+settings.register_profile("incrowd", derandomize=True, database=None, deadline=None, max_examples=12)
 settings.load_profile("incrowd")
 
 

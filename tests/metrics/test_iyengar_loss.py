@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import polars as pl
 import pytest
 from hypothesis import given
 
+import incrowd as ic
+from incrowd.metrics.granularity import granularities
 from incrowd.metrics.iyengar_loss import IyengarLoss, leaf_losses
 from incrowd.metrics.ncp import certainty_penalties
 from incrowd.testing import Case, check_metric
@@ -54,6 +57,18 @@ def test_counts_numbers_where_the_certainty_penalty_measures_them() -> None:
     recoded = recode(AGES, [0, 1, 1, 1, 1, 2])
     assert leaf_losses(recoded.tally, recoded.release)["age"] == pytest.approx(4 / 6 * 2 / 3)
     assert certainty_penalties(recoded.tally, recoded.release)["age"] == pytest.approx(4 / 6 * 2 / 60)
+
+
+def test_a_set_stands_for_the_names_that_it_lists() -> None:
+    """Of the names between its first and its last, those of withheld people are in no label."""
+    # dancer, painter | clerk, lawyer and writer, withheld
+    jobs = pl.DataFrame({"job": ["clerk", "dancer", "lawyer", "painter", "writer"]})
+    case = Case(jobs, quasi=("job",), hierarchies={"job": ic.Flat()})
+    recoded = recode(case, [-1, 0, -1, 0, -1])
+    assert recoded.release.shown.labels["job"].to_list() == ["{dancer, painter}"]
+    assert leaf_losses(recoded.tally, recoded.release)["job"] == pytest.approx((3 + 2 * 1 / 4) / 5)
+    assert certainty_penalties(recoded.tally, recoded.release)["job"] == pytest.approx((3 + 2 * 1 / 4) / 5)
+    assert granularities(recoded.tally, recoded.release)["job"] == pytest.approx((3 + 2 * 2 / 5) / 5)
 
 
 def test_withheld_rows_are_lost() -> None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 from incrowd.common.exact import Exact
 from incrowd.dp.binomial import log_probability
@@ -44,7 +45,11 @@ def exact_worst_case(k: int, rate: Exact, epsilon: Exact) -> WorstCase:
     >>> worst.crowd, worst.seen
     (26, 20)
     """
-    beta, eps = checked(k, rate, epsilon)
+    return _worst_case(k, *checked(k, rate, epsilon))
+
+
+@lru_cache(1024)  # what is promised is asked for when it is stated, searched, told and drawn
+def _worst_case(k: int, beta: Fraction, eps: Fraction) -> WorstCase:
     with many_digits():
         times = as_decimal(eps).exp() / (1 - as_decimal(beta))
 
