@@ -60,12 +60,11 @@ def test_counts_numbers_where_the_certainty_penalty_measures_them() -> None:
 
 
 def test_a_set_stands_for_the_names_that_it_lists() -> None:
-    """Of the names between its first and its last, those of withheld people are in no label."""
-    # dancer, painter | clerk, lawyer and writer, withheld
+    """Of the names between its first and its last, those of withheld people are in no label; `*` stands for all."""
+    # dancer, painter | clerk, writer | lawyer, withheld
     jobs = pl.DataFrame({"job": ["clerk", "dancer", "lawyer", "painter", "writer"]})
-    case = Case(jobs, quasi=("job",), hierarchies={"job": ic.Flat()})
-    recoded = recode(case, [-1, 0, -1, 0, -1])
-    assert recoded.release.shown.labels["job"].to_list() == ["{dancer, painter}"]
+    recoded = recode(Case(jobs, quasi=("job",), hierarchies={"job": ic.Flat()}), [1, 0, -1, 0, 1])
+    assert recoded.release.shown.labels["job"].to_list() == ["*", "{dancer, painter}"]
     assert leaf_losses(recoded.tally, recoded.release)["job"] == pytest.approx((3 + 2 * 1 / 4) / 5)
     assert certainty_penalties(recoded.tally, recoded.release)["job"] == pytest.approx((3 + 2 * 1 / 4) / 5)
     assert granularities(recoded.tally, recoded.release)["job"] == pytest.approx((3 + 2 * 2 / 5) / 5)

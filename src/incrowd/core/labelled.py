@@ -60,11 +60,11 @@ class ShownGroups:
     def codes_each(self, name: str) -> Ints:
         """Return how many codes each group's label stands for in a column: of its run, some may be left out."""
         place = self.columns.index(name)
-        if name not in self.torn:
-            return (self.highs[:, place] - self.lows[:, place]).astype(np.int64)
-        label_of, pieces = self.torn[name]
-        before = np.concatenate(([0], np.cumsum(pieces.highs - pieces.lows)))
-        each: Ints = np.diff(before[pieces.offsets])[label_of]
+        each: Ints = (self.highs[:, place] - self.lows[:, place]).astype(np.int64)
+        if name in self.torn:
+            label_of, pieces = self.torn[name]
+            before = np.concatenate(([0], np.cumsum(pieces.highs - pieces.lows)))
+            each = np.where(self.stands_for_anything(name), each, np.diff(before[pieces.offsets])[label_of])
         return each
 
     @cached_property
