@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 import incrowd as ic
+from tests.engines.counted_once import counted_once
 from tests.engines.summaries import told
 
 if TYPE_CHECKING:
@@ -69,10 +70,6 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     ),
     "sample": (roles(), {"require": K, "sample": 0.6}),
     "sample, kept columns": (roles(**FOR_SAMPLES), {"require": K, "sample": 0.5}),
-    "sample, relaxed, kept columns": (
-        roles(quasi=["age"], keep=["name", "weight"], sensitive=[]),
-        {"require": K, "sample": 0.5, "method": ic.Mondrian(cuts="relaxed")},
-    ),
     "full domain": (roles(), {"require": K, "method": ic.FullDomain(max_withheld=0.05)}),
     "full domain, kept columns": (roles(keep=["name"]), {"require": K, "method": ic.FullDomain(max_withheld=0.05)}),
     "level sweep": (roles(), {"require": K, "method": ic.LevelSweep()}),
@@ -113,19 +110,11 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 @pytest.fixture(scope="module")
 def on_spark(spark: SparkSession) -> Iterator[Any]:
     """The one table on Spark, where each set of its columns is counted once: most cases differ in the method alone."""
-    from incrowd.engines.spark import counting
     from incrowd.engines.spark.arrow_batches import to_spark
 
-    real, counts = counting.distinct_tuples, {}
-
-    def once(source: Any, columns: Sequence[str]) -> Any:
-        if tuple(columns) not in counts:
-            counts[tuple(columns)] = real(source, columns)
-        return counts[tuple(columns)]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "distinct_tuples", once)
-        yield to_spark(spark, FRAME)
+    frame = to_spark(spark, FRAME).repartition(2)
+    with counted_once(frame):
+        yield frame
 
 
 def sorted_rows(frame: Any) -> pl.DataFrame:

@@ -57,7 +57,7 @@ def same(made: pl.DataFrame, frame: pl.DataFrame = FRAME) -> bool:
     return made.sort(made.columns).equals(expected(frame))
 
 
-def test_the_command(java: None, tmp_path: Path) -> None:
+def test_the_command(quick: str, tmp_path: Path) -> None:
     FRAME.write_parquet(tmp_path / "people.parquet")
     recipe = write_recipe(tmp_path, 'path = "people.parquet"')
     done = subprocess.run(
@@ -79,7 +79,7 @@ def test_the_command(java: None, tmp_path: Path) -> None:
         env={
             **os.environ,
             "PYSPARK_PYTHON": sys.executable,
-            "JDK_JAVA_OPTIONS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+            "JDK_JAVA_OPTIONS": quick,
         },
     )
     told = json.loads(done.stdout)

@@ -15,7 +15,6 @@ import pytest
 
 import incrowd as ic
 from incrowd.errors import SourceError
-from tests.engines.conftest import QUICK
 
 pytestmark = pytest.mark.spark
 
@@ -27,7 +26,9 @@ import incrowd as ic
 from pyspark.sql import SparkSession
 from incrowd.errors import OutputError
 folder = sys.argv[1]
-spark = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "2").getOrCreate()
+settings = {"spark.sql.shuffle.partitions": "2", "spark.sql.adaptive.enabled": "false"}
+settings |= {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+spark = SparkSession.builder.remote("local[2]").config(map=settings).getOrCreate()
 assert type(spark).__module__.startswith("pyspark.sql.connect")
 roles = {"quasi": ["age", "sex"], "sensitive": ["race"], "keep": ["salary"]}
 table = ic.read(spark.read.parquet(f"{folder}/people.parquet"), **roles)
@@ -43,10 +44,10 @@ spark.stop()
 """
 
 
-def test_a_release_by_spark_connect(java: None, tmp_path: Path) -> None:
+def test_a_release_by_spark_connect(quick: str, tmp_path: Path) -> None:
     pytest.importorskip("grpc", reason="Spark Connect's packages are not here: pip install 'pyspark[connect]'")
     FRAME.write_parquet(tmp_path / "people.parquet")
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "JDK_JAVA_OPTIONS": QUICK}
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "JDK_JAVA_OPTIONS": quick}
     command = [sys.executable, "-W", "ignore", "-c", SCRIPT, str(tmp_path)]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True, timeout=300)
     assert "cannot be written in a session of Spark Connect" in done.stdout

@@ -15,6 +15,7 @@ import pytest
 import incrowd as ic
 from incrowd.errors import SchemaError
 from tests.dates.visits import beside, by_person, elapsed, read, shift_of, unit_name, visits
+from tests.engines.counted_once import counted_once
 from tests.engines.summaries import told
 from tests.engines.test_engines import sorted_rows
 
@@ -79,9 +80,11 @@ def to_spark(spark: SparkSession, frame: pl.DataFrame) -> DataFrame:
 
 
 @pytest.fixture(scope="module")
-def held(spark: SparkSession) -> dict[str, DataFrame]:
-    """The visits with dates of each kind, which Spark holds."""
-    return {kind: to_spark(spark, frame).cache() for kind, frame in KINDS.items()}
+def held(spark: SparkSession) -> Iterator[dict[str, DataFrame]]:
+    """The visits with dates of each kind, which Spark holds; each of their tallies is counted once."""
+    frames = {kind: to_spark(spark, frame).cache() for kind, frame in KINDS.items()}
+    with counted_once(*frames.values()):
+        yield frames
 
 
 def release_of(frame: Any, case: str) -> ic.Release:
@@ -222,21 +225,3 @@ def test_what_is_no_date_is_refused_as_on_one_machine(spark: SparkSession, value
         for source in (dated, to_spark(spark, dated)):
             table = read(source, told, missing=["soon", "-"], keep=[])
             assert ic.publish(table, ic.KAnonymity(2)).to_polars()["visit"].null_count() == 2
-
-
-def test_dates_that_are_cut_are_published_in_parts(spark: SparkSession) -> None:
-    people = ic.datasets.census(1000, seed=2).with_columns(
-        row=pl.int_range(1000), day=pl.date(2020, 1, 1) + pl.duration(days=pl.int_range(1000) % 900)
-    )
-    spark.conf.set("spark.incrowd.driverTuples", "250")
-    try:
-        table = ic.read(
-            to_spark(spark, people), quasi=["age", "sex", "education"], keep=["row"],
-            dates={"day": ic.TruncateDates("month")}, others="drop",
-        )  # fmt: skip
-        release = ic.publish(table, ic.KAnonymity(5))
-        found = release.to_polars().sort("row")
-    finally:
-        spark.conf.unset("spark.incrowd.driverTuples")
-    assert release.shown.counted is None, "it was made in parts"
-    assert found["day"].to_list() == [unit_name(day, "month") for day in people["day"].to_list()]

@@ -11,6 +11,8 @@ import pytest
 
 import incrowd as ic
 from incrowd.errors import QueryError, SchemaError, SourceError, TallyTooLarge, Unsatisfiable
+from tests.dates.visits import unit_name
+from tests.engines.counted_once import counted_once
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -20,7 +22,10 @@ pytestmark = pytest.mark.spark
 ROWS = 3000
 LIMIT = 700
 FRAME = ic.datasets.census(ROWS, seed=9).with_columns(
-    row=pl.int_range(ROWS), id=pl.int_range(ROWS), age=pl.when(pl.int_range(ROWS) % 97 == 0).then(None).otherwise("age")
+    row=pl.int_range(ROWS),
+    id=pl.int_range(ROWS),
+    age=pl.when(pl.int_range(ROWS) % 97 == 0).then(None).otherwise("age"),
+    day=pl.date(2020, 1, 1) + pl.duration(days=pl.int_range(ROWS) % 900),
 )
 QUASI = ("age", "sex", "education", "marital")
 NAME = "spark.incrowd.driverTuples"
@@ -36,7 +41,8 @@ def table(spark: SparkSession) -> Iterator[Any]:
     def read(**given: Any) -> ic.Table:
         return ic.read(frame, **({"quasi": QUASI, "sensitive": ["occupation"], "others": "drop"} | given))
 
-    yield read
+    with counted_once(frame):
+        yield read
     spark.conf.unset(NAME)
     frame.unpersist()
 
@@ -92,6 +98,14 @@ def test_from_the_tally_alone(table: Any) -> None:
     assert alone.height == ROWS
     assert min(Counter(alone.select(QUASI).iter_rows()).values()) >= 10
     assert Counter(alone["occupation"].to_list()) == Counter(FRAME["occupation"].to_list())
+
+
+def test_dates_that_are_cut_are_published_in_parts(table: Any) -> None:
+    release = ic.publish(table(keep=["row"], dates={"day": ic.TruncateDates("month")}), ic.KAnonymity(5))
+    assert release.shown.counted is None, "it was made in parts"
+    found = release.to_polars().sort("row")
+    assert found["row"].to_list() == list(range(ROWS))
+    assert found["day"].to_list() == [unit_name(day, "month") for day in FRAME["day"].to_list()]
 
 
 def counting_passes(spark: SparkSession, frame: DataFrame) -> tuple[DataFrame, Any]:

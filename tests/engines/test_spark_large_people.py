@@ -12,6 +12,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.errors import SchemaError, TallyTooLarge, Unsatisfiable
+from tests.engines.counted_once import counted_once
 from tests.engines.test_spark_large import holds
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ FRAME = (
         .otherwise(pl.col("age") + pl.col("nth") * (pl.col("who") % 5 == 0) * 3),
         pid=pl.concat_str(pl.col("who"), pl.when(pl.col("nth") == 2).then(pl.lit(".0 ")).otherwise(pl.lit(""))),
         illness=pl.concat_str(pl.lit("i"), (pl.col("row") * 7) % 11),
+        day=pl.date(2020, 1, 1) + pl.duration(days=pl.int_range(pl.len()) % 300),
     )
 )
 QUASI = ("age", "sex", "education")
@@ -50,7 +52,8 @@ def table(spark: SparkSession) -> Iterator[Any]:
         roles = {"quasi": QUASI, "sensitive": ["illness"], "person": "pid", "others": "drop"}
         return ic.read(frame, **{**roles, **given})
 
-    yield read
+    with counted_once(frame):
+        yield read
     spark.conf.unset(NAME)
     frame.unpersist()
 
@@ -159,16 +162,11 @@ def test_others_are_refused_in_words(table: Any, roles: Any, asked: Any, why: st
         ic.publish(table(**roles), **asked)
 
 
-def test_dates_that_are_treated_by_person_are_refused(table: Any, spark: SparkSession) -> None:
-    from incrowd.engines.spark.arrow_batches import to_spark
-
-    dated = to_spark(spark, FRAME.with_columns(day=pl.date(2020, 1, 1) + pl.duration(days=pl.col("row") % 300)))
+def test_dates_that_are_treated_by_person_are_refused(table: Any) -> None:
     for treatment in (ic.ShiftDates(5), ic.DatesSinceFirst()):
-        given = ic.read(dated, quasi=QUASI, person="pid", dates={"day": treatment}, others="drop")
         with pytest.raises(TallyTooLarge, match="the dates of 'day' are treated by person"):
-            ic.publish(given, ic.KAnonymity(5))
-    cut = ic.read(dated, quasi=QUASI, person="pid", keep=["row"], dates={"day": ic.TruncateDates()}, others="drop")
-    rows = ic.publish(cut, ic.KAnonymity(5)).to_polars()
+            ic.publish(table(dates={"day": treatment}), ic.KAnonymity(5))
+    rows = ic.publish(table(keep=["row"], dates={"day": ic.TruncateDates()}), ic.KAnonymity(5)).to_polars()
     assert rows.height == FRAME.height
     assert set(rows["day"]) == {f"2020-{month:02}" for month in range(1, 11)}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -9,6 +10,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.errors import SchemaError, TallyTooLarge
+from tests.engines.counted_once import counted_once
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -22,8 +24,11 @@ TABLE = pl.DataFrame(ROWS, schema=["pid", "age", "ill", "nth"], orient="row")
 
 
 @pytest.fixture(scope="module")
-def frame(spark: SparkSession) -> DataFrame:
-    return spark.createDataFrame(ROWS, ["pid", "age", "ill", "nth"])
+def frame(spark: SparkSession) -> Iterator[DataFrame]:
+    """The table, each of whose tallies is counted once."""
+    made = spark.createDataFrame(ROWS, ["pid", "age", "ill", "nth"])
+    with counted_once(made):
+        yield made
 
 
 def rows(release: ic.Release) -> list[tuple]:

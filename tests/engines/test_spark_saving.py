@@ -19,8 +19,9 @@ import incrowd as ic
 from incrowd.errors import OutputError, SourceError
 
 if TYPE_CHECKING:
-    from conftest import Cluster
     from pyspark.sql import SparkSession
+
+    from tests.engines.conftest import Cluster
 
 pytestmark = pytest.mark.spark
 
@@ -36,7 +37,7 @@ def release_of(frame: Any, **given: Any) -> ic.Release:
 def release(spark: SparkSession) -> ic.Release:
     from incrowd.engines.spark.arrow_batches import to_spark
 
-    return release_of(to_spark(spark, FRAME))
+    return release_of(to_spark(spark, FRAME).repartition(2))
 
 
 def rows(path: object) -> pl.DataFrame:
@@ -195,7 +196,7 @@ source, target, master, pause = sys.argv[1:]
 spark = start(master, {
     "spark.driver.memory": "512m", "spark.executor.memory": "512m", "spark.sql.shuffle.partitions": "2",
     "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+    "spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.executor.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
 })
 # Rows take their time when they are read for writing: the kept column is not needed for the tally.
@@ -206,14 +207,14 @@ ic.publish(table, ic.KAnonymity(5), seed=1).save(target, force=True)
 """
 
 
-def start_writer(folder: Path, master: str, *, pause: int) -> subprocess.Popen[bytes]:
+def start_writer(folder: Path, master: str, quick: str, *, pause: int) -> subprocess.Popen[bytes]:
     """Publish from `people` to `out`; return when Spark is busy writing. Each row takes `pause` milliseconds."""
     writer = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(folder / "people"), str(folder / "out"), master, str(pause)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable},
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "JDK_JAVA_OPTIONS": quick},
     )
     while writer.poll() is None and not list(folder.glob(".out.*")):
         time.sleep(0.05)
@@ -231,8 +232,8 @@ def people(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("what", ["driver", "driver and Java"])
-def test_a_driver_that_is_killed_leaves_nothing(people: Path, what: str, java: None) -> None:
-    writer = start_writer(people, "local[2]", pause=20)
+def test_a_driver_that_is_killed_leaves_nothing(people: Path, what: str, quick: str) -> None:
+    writer = start_writer(people, "local[2]", quick, pause=20)
     (os.kill if what == "driver" else os.killpg)(writer.pid, signal.SIGKILL)
     writer.wait()
     for _ in range(600):  # Java may go on for a moment after its driver is gone
@@ -253,8 +254,8 @@ def watchers(folder: Path) -> list[str]:
     return found
 
 
-def test_an_executor_that_is_lost_costs_nothing_but_time(cluster: Cluster, people: Path) -> None:
-    writer = start_writer(people, cluster.url, pause=10)
+def test_an_executor_that_is_lost_costs_nothing_but_time(cluster: Cluster, people: Path, quick: str) -> None:
+    writer = start_writer(people, cluster.url, quick, pause=10)
     lost = cluster.executors()[0]
     os.kill(lost, signal.SIGKILL)
     assert writer.wait(timeout=300) == 0
