@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
@@ -24,7 +24,8 @@ from tests.methods.slicing_parts.naive_buckets import cut, diverse
 
 QUASI = ["age", "birth_place", "education", "marital", "race", "sex"]
 COLUMNS = [["age", "marital"], ["education", "birth_place", "race"], ["sex", "occupation"]]
-ELLS = st.sampled_from([1, 1.5, 2, Fraction(7, 3), 3])
+EACH_L = (1, 1.5, 2, Fraction(7, 3), 3)
+ELLS = st.sampled_from(EACH_L)
 
 
 def quasi_of(case: Case) -> list[str]:
@@ -41,12 +42,16 @@ def as_sets(buckets: list[list[Row]]) -> Counter[tuple[tuple[tuple[str, int], ..
     return Counter(tuple(sorted(tuple(sorted(row.items())) for row in bucket)) for bucket in buckets)
 
 
+@settings(max_examples=50)  # of which some can have more than l = 1
 @given(cases(withheld=False), ELLS, st.integers(1, 4))
 def test_cuts_as_the_oracle(case: Case, l: float | Fraction, least: int) -> None:
-    bound = as_bound(l, 1)
     everyone = [row for row, count in zip(case.rows, case.tally.counts, strict=True) for _ in range(count)]
-    assume(diverse(everyone, case.columns, case.sensitive, bound))
-    least = max(least, int(np.ceil(float(bound))))
+    # The largest that can be had, up to the one that was drawn: most tables cannot have that.
+    possible = [one for one in EACH_L if diverse(everyone, case.columns, case.sensitive, as_bound(one, 1))]
+    assume(possible)
+    l = max((one for one in possible if one <= l), default=min(possible))
+    bound = as_bound(l, 1)
+    least = max(min(least, len(everyone)), int(np.ceil(float(bound))))
     assume(len(everyone) >= least)
     found = make_buckets(
         case.tally, case.slices, quasi_of(case), l, rng=np.random.default_rng(0), min_bucket_size=least, dealing=False
