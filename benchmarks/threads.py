@@ -37,7 +37,10 @@ def sorts(rows: int, cache: Path) -> Work:
     lists = [np.random.default_rng(seed).integers(0, 2**62, rows // 8) for seed in range(8)]
 
     def sort() -> bytes:
-        return b"".join(found.tobytes() for found in do_together([partial(np.sort, one) for one in lists], steps=rows))
+        # One number of each thousand tells what came out: copying all of them would take a third of the time, on one core.
+        return b"".join(
+            found[::1000].tobytes() for found in do_together([partial(np.sort, one) for one in lists], steps=rows)
+        )
 
     return sort
 

@@ -29,12 +29,11 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
-from incrowd.common.threads import do_together
 from incrowd.forms.slices.permutation import Permuted
 from incrowd.forms.slices.slices import Slices
 from incrowd.forms.slices.written_matches import (
@@ -42,6 +41,8 @@ from incrowd.forms.slices.written_matches import (
     Hidden,
     Matches,
     blocks,
+    bucket_by_bucket,
+    bucket_runs,
     count_keys,
     distinct_people,
     match_people,
@@ -80,17 +81,11 @@ def verify_matches(
     if not slices.secrets or not len(written.bucket_of):
         return Verdict(holds=True, worst=0.0)
 
-    def read(place: int) -> tuple[Column, list[Hidden]]:
-        column = read_column(slices, written, place, counts)
-        own = [secret for secret in slices.secrets if secret.column == place]
-        return column, [read_secret(secret, column, written, l, counts) for secret in own]
-
-    # Those with secrets first: they take longest, and others are done beside them.
-    with_secrets = {secret.column for secret in slices.secrets}
-    order = sorted(range(slices.columns), key=lambda place: place not in with_secrets)
-    done = do_together([partial(read, place) for place in order], steps=written.tuples.size)
-    found = [done[order.index(place)] for place in range(slices.columns)]
-    columns, secrets = [column for column, _ in found], [hidden for _, own in found for hidden in own]
+    written, counts = bucket_by_bucket(written, counts)
+    runs = bucket_runs(written)
+    # One after the other: threads share the runs of each.
+    columns = [read_column(slices, written, runs, place, counts) for place in range(slices.columns)]
+    secrets = [read_secret(one, columns[one.column], written, runs, l, counts) for one in slices.secrets]
     # A column in which all are alike tells nobody from anybody: every share there is 1.
     varying = [place for place, column in enumerate(columns) if column.entries.kinds > 1]
     varying.sort(key=lambda place: len(columns[place].rows) / columns[place].entries.kinds)
@@ -224,7 +219,7 @@ def _largest_sums(hidden: Hidden, person: Ints, entry: Ints, weights: Floats) ->
         weighing[person, which] = weights
         return np.asarray((weighing @ _shares_behind(hidden, different)).max(axis=1))
     term, value = spread(hidden.starts[entry], values)
-    keys, _, which = count_keys(person[term] * hidden.kinds + hidden.codes[value], None)
+    keys, which = count_keys(person[term] * hidden.kinds + hidden.codes[value])
     sums = np.bincount(which, weights=weights[term] * (hidden.counts[value] / hidden.rows[entry][term]))
     return np.asarray(np.maximum.reduceat(sums, starts_of(keys // hidden.kinds, people)[:-1]), dtype=np.float64)
 

@@ -13,6 +13,7 @@ from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
 from incrowd.core.tally import group_tuples
 from incrowd.forms.slices.permutation import Permuted
 from incrowd.forms.slices.slices import Secret, Slices
+from incrowd.kernels.run_counts import count_in_runs
 
 _PEOPLE_AT_FIRST, _PEOPLE_AT_ONCE = 1 << 11, 1 << 15
 """The first few may show all that there is to be seen."""
@@ -142,22 +143,36 @@ class Matches:
         return whole
 
 
-def read_column(slices: Slices, written: Permuted, place: int, counts: Counts | None) -> Column:
+def bucket_by_bucket(written: Permuted, counts: Counts | None) -> tuple[Permuted, Counts | None]:
+    """Return the rows in the order of their buckets."""
+    if (np.diff(written.bucket_of) >= 0).all():
+        return written, counts
+    order = np.argsort(written.bucket_of, kind="stable")
+    ordered = Permuted(written.bucket_of[order], written.tuples[:, order])
+    return ordered, None if counts is None else counts[order]
+
+
+def bucket_runs(written: Permuted) -> Ints:
+    """Return where the rows of each bucket begin that has any, and their end."""
+    return np.concatenate(([0], np.flatnonzero(np.diff(written.bucket_of)) + 1, [len(written.bucket_of)]))
+
+
+def read_column(slices: Slices, written: Permuted, runs: Ints, place: int, counts: Counts | None) -> Column:
     """Count the known parts that are written in each bucket."""
-    known = np.ascontiguousarray(slices.known[:, place])
-    kinds = int(known.max(initial=0)) + 1
-    buckets = int(written.bucket_of.max()) + 1
-    keys, rows, entry_of = count_keys(written.bucket_of * kinds + known.take(written.tuples[place]), counts)
-    owner, parts = np.divmod(keys, kinds)
+    known = slices.known[:, place]
+    buckets = int(written.bucket_of[-1]) + 1
+    owner, parts, rows, entry_of = count_in_runs(runs, written.tuples[place], written.bucket_of, known, counts)
+    starts = starts_of(owner, buckets)
     sizes = np.bincount(owner, weights=rows, minlength=buckets).astype(np.int64)
-    return Column(_Lists(kinds, starts_of(owner, buckets), parts), rows, sizes, entry_of)
+    return Column(_Lists(int(known.max(initial=0)) + 1, starts, parts.astype(np.int64)), rows, sizes, entry_of)
 
 
-def read_secret(secret: Secret, column: Column, written: Permuted, l: Fraction, counts: Counts | None) -> Hidden:
+def read_secret(
+    secret: Secret, column: Column, written: Permuted, runs: Ints, l: Fraction, counts: Counts | None
+) -> Hidden:
     """Count the sensitive values that are written beside each known part of each bucket."""
-    kinds = int(secret.codes.max()) + 1
-    keys, rows, _ = count_keys(column.entry_of * kinds + secret.codes.take(written.tuples[secret.column]), counts)
-    entry, codes = np.divmod(keys, kinds)
+    kinds, tuples = int(secret.codes.max()) + 1, written.tuples[secret.column]
+    entry, codes, rows, _ = count_in_runs(runs, tuples, column.entry_of, secret.codes, counts)
     starts, codes, rows = secret.counted_values(starts_of(entry, len(column.rows)), codes, rows)
     most, of_entry = np.maximum.reduceat(rows, starts[:-1]), np.add.reduceat(rows, starts[:-1])
     unsafe = _above_bound(most, of_entry, l)
@@ -166,21 +181,21 @@ def read_secret(secret: Secret, column: Column, written: Permuted, l: Fraction, 
 
 def _above_bound(most: Counts, rows: Counts, l: Fraction) -> Bools:
     """Whether most / rows > 1 / l, in whole numbers of any size."""
+    if int(rows.max(initial=0)) * max(l.numerator, l.denominator) < 2**63:
+        return np.greater(most * l.numerator, rows * l.denominator)
     different, which = np.unique(rows, return_inverse=True)
     allowed = [min(number, number * l.denominator // l.numerator) for number in different.tolist()]
     return np.greater(most, np.array(allowed, dtype=np.int64)[which])
 
 
-def count_keys(keys: Ints, counts: Counts | None) -> tuple[Ints, Counts, Ints]:
-    """Return the distinct keys in ascending order, how many rows have each, and which of them each row has."""
-    order = np.argsort(keys, kind="stable")  # fast where rows are written bucket by bucket
+def count_keys(keys: Ints) -> tuple[Ints, Ints]:
+    """Return the distinct keys in ascending order, and which of them each place has."""
+    order = np.argsort(keys, kind="stable")
     ordered = keys.take(order)  # which lets other threads run
     new = np.append(True, ordered[1:] != ordered[:-1])
-    starts = np.flatnonzero(new)
-    rows = np.diff(np.append(starts, len(keys))) if counts is None else np.add.reduceat(counts[order], starts)
     which = np.empty(len(keys), dtype=np.int64)
     which[order] = np.cumsum(new) - 1
-    return ordered[starts], rows, which
+    return ordered[new], which
 
 
 def starts_of(owners: Ints, number: int) -> Ints:

@@ -35,6 +35,7 @@ INCROWD_VISIBLE void incrowd_free(void *made) { std::free(made); }
 #include "releases_together.cpp"
 #include "repeating.cpp"
 #include "reweighing.cpp"
+#include "run_counts.cpp"
 #include "set_arrays.cpp"
 #include "set_conflicts.cpp"
 #include "set_labels.cpp"
