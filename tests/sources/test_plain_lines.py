@@ -82,6 +82,15 @@ def test_threads_share_a_file(threads: int, tmp_path: Path, monkeypatch: pytest.
         lines, frame = both(path, ["b", "a"])
     assert lines == frame
     assert lines.total() == 500
+    counter = LocalEngine.open(path, ReadOptions()).source.counter
+    assert counter is not None
+    with using(threads):
+        listed = counter.distinct(["b", "a"], each_once=False)
+    assert listed is not None
+    times: Counter[tuple[str | None, ...]] = Counter()
+    for row, number in zip(listed[0].rows(), listed[1].tolist(), strict=True):
+        times[row] += number
+    assert times == lines
 
 
 def test_a_line_may_be_longer_than_a_piece_of_the_file(tmp_path: Path) -> None:

@@ -63,9 +63,11 @@ def _nothing_to_require() -> None:
 class DistinctCounts(Protocol):
     """Counts distinct tuples of a table's rows, faster than its frame does."""
 
-    def distinct(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts] | None:
+    def distinct(self, columns: Sequence[str], *, each_once: bool = True) -> tuple[pl.DataFrame, Counts] | None:
         """Return the distinct tuples of columns and how many rows have each; None where only the frame can tell.
 
+        If a tuple need not be listed `each_once`, it may be there once for each thread that counted: for those who will
+        bring equal ones together anyway.
         A column of texts may be an Enum of those that are in it, which need not be numbered again.
         """
         ...

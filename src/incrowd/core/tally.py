@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -17,6 +18,7 @@ from incrowd.common.threads import do_together
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.texts import AS_THEY_LOOK, TextRules
 from incrowd.hierarchies.tree import MISSING, Tree
+from incrowd.kernels.keys import pack_codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,11 +185,19 @@ def code_column(name: str, raw: pl.Series, hierarchy: Hierarchy, texts: TextRule
     return tree, codes.take(place.fill_null(-1).to_numpy())
 
 
+_WORTH_A_LOOP = 1 << 14
+"""So many tuples are packed by a compiled loop, which reads each of them once."""
+
+
 def group_tuples(codes: Codes, sizes: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number the distinct rows of `codes` in sorted order; return each row's number and one row of each kind.
 
     `sizes[j]` bounds the codes of column j.
     """
+    if codes.flags.c_contiguous and codes.dtype == np.int32 and codes.shape[0] >= _WORTH_A_LOOP:
+        room = math.prod(max(size, 1) for size in sizes)
+        if room <= _most_keys(codes.shape[0]):
+            return number_keys(pack_codes(codes, np.maximum(np.array(sizes, dtype=np.int64), 1)), room)
     return group_columns([codes[:, place] for place in range(len(sizes))], sizes, codes.shape[0])
 
 
@@ -199,7 +209,7 @@ def group_columns(
     They are packed into one key while it fits, together with a row's number, 63 bits; then the key so far is renumbered
     to as few values as there are distinct ones. Where each row has one of its own, all other columns change nothing.
     """
-    key, room, most = np.zeros(rows, dtype=np.int64), 1, 2 ** (62 - max(rows - 1, 0).bit_length())
+    key, room, most = np.zeros(rows, dtype=np.int64), 1, _most_keys(rows)
     for column, size in zip(columns, sizes, strict=True):
         if room * max(size, 1) > most and room > 1:
             key, first = number_keys(key, room)
@@ -209,3 +219,8 @@ def group_columns(
         key = key * max(size, 1) + column
         room *= max(size, 1)
     return number_keys(key, room)
+
+
+def _most_keys(rows: int) -> int:
+    """Return how many keys there may be, so that a key and a row's number fit 62 bits together."""
+    return int(2 ** (62 - max(rows - 1, 0).bit_length()))

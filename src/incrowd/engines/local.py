@@ -106,20 +106,20 @@ class LocalEngine(Engine):
         raw = found.drop(_COUNT).rename(dict(zip(numbers, columns, strict=True)))
         return raw, found[_COUNT].to_numpy()
 
-    def _counted_faster(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts] | None:
+    def _counted_faster(self, columns: Sequence[str], *, each_once: bool = True) -> tuple[pl.DataFrame, Counts] | None:
         counter = self.source.counter
         if counter is None or not columns:
             return None
         with reading(self.source):
-            return counter.distinct(columns)
+            return counter.distinct(columns, each_once=each_once)
 
     def owned(self, schema: Schema, *, found_again: bool) -> OwnedTuples:
         """List the owners of each tuple in the pass that counts it: far fewer tuples are told apart in this way."""
         if schema.items:
             return self._owned_sets(schema)
         if not (found_again or schema.owned_by):
-            counted = self._counted_faster(schema.found_again_by)
-            if counted is not None:  # nobody will look for these texts again
+            counted = self._counted_faster(schema.found_again_by, each_once=False)
+            if counted is not None:  # nobody will look for these texts again, and equal ones are brought together
                 raw, counts = counted
                 return OwnedTuples(raw, counts, raw, np.arange(raw.height), counts)
         if found_again or not schema.owned_by:

@@ -46,9 +46,12 @@ class LineCounts:
         block = np.frombuffer(data + _MARGIN, dtype=np.bool_)
         return data[call("add_lines", self._handle, block, len(data)) :]
 
-    def join(self, other: LineCounts) -> None:
-        """Take in what another one has counted, of the same columns."""
-        call("join_line_counts", self._handle, other._handle)
+    def join(self, other: LineCounts, *, each_once: bool) -> None:
+        """Take in what another one has counted, of the same columns.
+
+        Where a tuple need not be listed `each_once`, this takes far less, and nothing more can be counted.
+        """
+        call("join_line_counts", self._handle, other._handle, each_once)
 
     def found(self) -> tuple[Codes, Counts, int]:
         """Return tuples of texts' numbers, how many lines have each, and how many had another number of fields."""

@@ -36,7 +36,7 @@ class PlainLines:
     """Whether each line is read by itself, as private methods do (`stated_csv.py`)."""
     as_read: Callable[[str, pl.Series], pl.Series] = lambda name, texts: texts
 
-    def distinct(self, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts] | None:
+    def distinct(self, columns: Sequence[str], *, each_once: bool = True) -> tuple[pl.DataFrame, Counts] | None:
         """Return the distinct tuples of columns, and how many rows have each; None where lines are not plain."""
         places = [self.names.index(name) for name in columns]
         with ExitStack() as held:
@@ -45,7 +45,7 @@ class PlainLines:
             do_together([partial(self._add, part, *reach) for part, reach in zip(parts, ranges, strict=True)])
             whole = parts[0]
             for part in parts[1:]:
-                whole.join(part)
+                whole.join(part, each_once=each_once)
             codes, counts, odd = whole.found()
             texts = [whole.texts(place) for place in range(len(columns))]
         if odd and not self.by_itself:

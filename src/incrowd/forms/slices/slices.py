@@ -15,7 +15,7 @@ import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Ints
 from incrowd.common.threads import do_together
-from incrowd.core.tally import Tally, group_tuples
+from incrowd.core.tally import Tally, group_columns, group_tuples
 from incrowd.hierarchies.tree import MISSING
 
 AnyCodes = TypeVar("AnyCodes", Codes, Ints)
@@ -67,6 +67,16 @@ class Slices:
     def columns(self) -> int:
         """Number of columns."""
         return int(self.known.shape[1])
+
+    @cached_property
+    def pairs(self) -> tuple[Ints, ...]:
+        """For each secret, the number of each tuple's known part together with its value of the secret."""
+        found = []
+        for secret in self.secrets:
+            both = self.known[:, secret.column], secret.codes
+            sizes = [int(codes.max(initial=-1)) + 1 for codes in both]
+            found.append(group_columns(both, sizes, len(self.counts))[0])
+        return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)

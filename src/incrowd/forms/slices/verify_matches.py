@@ -26,14 +26,16 @@ person may match every bucket.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
+from incrowd.common.threads import do_together
 from incrowd.forms.slices.permutation import Permuted
 from incrowd.forms.slices.slices import Slices
 from incrowd.forms.slices.written_matches import (
@@ -85,11 +87,12 @@ def verify_matches(
     runs = bucket_runs(written)
     # One after the other: threads share the runs of each.
     columns = [read_column(slices, written, runs, place, counts) for place in range(slices.columns)]
-    secrets = [read_secret(one, columns[one.column], written, runs, l, counts) for one in slices.secrets]
     # A column in which all are alike tells nobody from anybody: every share there is 1.
     varying = [place for place, column in enumerate(columns) if column.entries.kinds > 1]
     varying.sort(key=lambda place: len(columns[place].rows) / columns[place].entries.kinds)
-    people = distinct_people(slices.known, varying)
+    tasks: list[Callable[[], Any]] = [partial(distinct_people, slices.known, varying)]
+    tasks += [partial(read_secret, one, columns[one.column], written, runs, l, counts) for one in slices.secrets]
+    people, *secrets = do_together(tasks, steps=written.tuples.size)
     most = max(MOST_PAIRS, len(columns[0].sizes)) if most_pairs is None else most_pairs
     judge = _Judge(columns, secrets, varying, l, most)
     for block in blocks(people):

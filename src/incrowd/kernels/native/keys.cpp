@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "hashing.hpp"
+#include "threads.hpp"
 
 namespace keys {
 
@@ -38,5 +39,16 @@ static i64 number_keys(Vector<const i64> keys, Vector<i64> numbers) {
   return found;
 }
 EXPORT(number_keys)
+
+static void pack_codes(Matrix<const i32> codes, Vector<const i64> sizes, Vector<i64> keys, i64 threads) {
+  in_parts(even_parts(codes.rows, threads), [&](i64, i64 first, i64 last) {
+    for (i64 row = first; row < last; ++row) {
+      i64 key = 0;
+      for (i64 column = 0; column < codes.columns; ++column) key = key * sizes[column] + codes[row][column];
+      keys[row] = key;
+    }
+  });
+}
+EXPORT(pack_codes)
 
 }  // namespace keys

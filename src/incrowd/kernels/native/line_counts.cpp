@@ -100,6 +100,7 @@ class Counts {
     if (++waiting_ == BATCH) flush();
   }
   void flush() {
+    if (waiting_ == 0) return;
     while (2 * (size_ + waiting_) > static_cast<i64>(slots_.size())) grow();
     for (i64 one = 0; one < waiting_; ++one) __builtin_prefetch(&slots_[hashes_[one] >> shift_]);
     for (i64 one = 0; one < waiting_; ++one) {
@@ -109,6 +110,12 @@ class Counts {
     for (i64 one = 0; one < waiting_; ++one) count(codes_.data() + one * columns_, hashes_[one], times_[one]);
     waiting_ = 0;
   }
+  // List a tuple that may be there already; nothing can be counted after that.
+  void list(const i32 *codes, i64 times) {
+    if (size_ == INT32_MAX) throw std::runtime_error("there are too many different tuples");
+    append(codes, times);
+  }
+  void make_room(i64 more) { rows_.reserve(rows_.size() + static_cast<std::size_t>(more * stride_)); }
   i64 size() const { return size_; }
   const i32 *codes(i64 place) const { return rows_.data() + place * stride_; }
   i64 times(i64 place) const {
@@ -123,16 +130,19 @@ class Counts {
     i32 place = -1;
   };
 
+  void append(const i32 *codes, i64 times) {
+    rows_.insert(rows_.end(), codes, codes + columns_);
+    rows_.resize(rows_.size() + 2);
+    std::memcpy(row(size_++) + columns_, &times, sizeof times);
+  }
   i32 *row(i64 place) { return rows_.data() + place * stride_; }
   void count(const i32 *codes, u64 hash, i64 times) {
     for (u64 slot = hash >> shift_;; slot = (slot + 1) & (slots_.size() - 1)) {
       Slot &here = slots_[slot];
       if (here.place < 0) {
         if (size_ == INT32_MAX) throw std::runtime_error("there are too many different tuples");
-        here = {static_cast<u32>(hash), static_cast<i32>(size_++)};
-        rows_.insert(rows_.end(), codes, codes + columns_);
-        rows_.resize(rows_.size() + 2);
-        std::memcpy(row(here.place) + columns_, &times, sizeof times);
+        here = {static_cast<u32>(hash), static_cast<i32>(size_)};
+        append(codes, times);
         return;
       }
       i32 *there = row(here.place);
@@ -196,8 +206,10 @@ struct Lines {
     }
     return line;
   }
-  void join(Lines &other) {
+  void join(Lines &other, bool each_once) {
+    counts.flush();
     other.counts.flush();
+    if (!each_once) counts.make_room(other.counts.size());
     std::vector<std::vector<i32>> number(texts.size());
     for (std::size_t column = 0; column < texts.size(); ++column) {
       const Texts &theirs = other.texts[column];
@@ -208,7 +220,11 @@ struct Lines {
     for (i64 place = 0; place < other.counts.size(); ++place) {
       i32 *codes = counts.next();
       for (std::size_t column = 0; column < texts.size(); ++column) codes[column] = number[column][static_cast<std::size_t>(other.counts.codes(place)[column])];
-      counts.add(other.counts.times(place));
+      if (each_once) {
+        counts.add(other.counts.times(place));
+      } else {
+        counts.list(codes, other.counts.times(place));
+      }
     }
     odd += other.odd;
   }
@@ -273,7 +289,7 @@ static i64 add_lines(i64 handle, Vector<const i8> block, i64 filled) {
 }
 EXPORT(add_lines)
 
-static void join_line_counts(i64 handle, i64 other) { lines_of(handle).join(lines_of(other)); }
+static void join_line_counts(i64 handle, i64 other, bool each_once) { lines_of(handle).join(lines_of(other), each_once); }
 EXPORT(join_line_counts)
 
 // The numbers and the count of each tuple, and how many lines had another number of fields.

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Ints
 from incrowd.common.parameters import require_number, require_whole
 from incrowd.common.progress import Progress, silent
-from incrowd.core.tally import Tally, group_columns
+from incrowd.core.tally import Tally
 from incrowd.errors import ConformanceError, Unsatisfiable
 from incrowd.forms.slices.diversity import Guesses, as_bound, guess, is_diverse
 from incrowd.forms.slices.slices import Buckets, Slices
@@ -129,18 +129,13 @@ def _smallest_ratio(of_known: Ints, of_pair: Ints) -> Fraction:
     return Fraction(int(of_known[at]), int(of_pair[at]))
 
 
-def _pair_numbers(slices: Slices, secret: int, tuples: Ints) -> Ints:
-    known, codes = slices.known[tuples, slices.secrets[secret].column], slices.secrets[secret].codes[tuples]
-    return group_columns([known, codes], [int(known.max()) + 1, int(codes.max()) + 1], len(tuples))[0]
-
-
 def _shares(slices: Slices, secret: int, tuples: Ints) -> tuple[Ints, Ints]:
     """Return, tuple by tuple, the rows with its known part in a secret's column, and those with its secret as well.
 
     Rows whose value is missing and ignored are in neither number, unless there are no others.
     """
     known, counts = slices.known[tuples, slices.secrets[secret].column], slices.counts[tuples]
-    pair = _pair_numbers(slices, secret, tuples)
+    pair = slices.pairs[secret].take(tuples)
     of_known = np.bincount(known, weights=counts).astype(np.int64)[known]
     of_pair = np.bincount(pair, weights=counts).astype(np.int64)[pair]
     ignored = slices.secrets[secret].ignored[tuples]
@@ -187,11 +182,11 @@ def _cut(
     counts = slices.counts[tuples]
     if not trees:
         return Buckets(tuples, counts, np.zeros_like(tuples))
-    secrets = range(len(slices.secrets))
     known = [slices.known[tuples, secret.column].astype(np.int64) for secret in slices.secrets]
-    pairs = [_pair_numbers(slices, secret, tuples) for secret in secrets]
+    pairs = [numbers.take(tuples) for numbers in slices.pairs]
+    codes = tally.codes_of(attributes)
     order, starts = cut_buckets(
-        tally.codes_of(attributes).take(tuples, axis=0),
+        codes if len(tuples) == len(tally) else codes.take(tuples, axis=0),
         counts,
         np.concatenate([tree.positions for tree in trees]),
         np.cumsum([0, *sizes[:-1]]),
