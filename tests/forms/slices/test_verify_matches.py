@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import incrowd
 import incrowd as ic
 from incrowd.common.arrays import Bools, Counts, Floats
 from incrowd.core.method import Method
@@ -480,4 +481,8 @@ def test_it_shares_nothing_with_what_methods_search_with() -> None:
         "incrowd.forms.slices.permutation",
         "incrowd.forms.slices.slices",
         "incrowd.forms.slices.written_matches",
+        "incrowd.kernels.run_counts",
     }
+    source = Path(incrowd.__file__).parent
+    users = {path.name for path in source.rglob("*.py") if "import count_in_runs" in path.read_text(encoding="utf-8")}
+    assert users == {"written_matches.py"}
