@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Codes, Counts, Floats, Ints
+from incrowd.common.arrays import Codes, Counts, Floats, Ints, side_by_side
 from incrowd.common.keys import number_keys
 from incrowd.common.threads import do_together
 from incrowd.hierarchies.hierarchy import Hierarchy
@@ -128,24 +128,23 @@ def code_table(
     """
     columns = tuple(sorted(hierarchies))
     known = () if people is None else tuple(name for name in columns if name in people.columns)
-    codes = np.empty((len(counts), len(columns)), dtype=np.int32)  # a frame without columns has no height
-    people_codes = np.empty((0 if people is None else people.height, len(known)), dtype=np.int32)
 
-    def code(place: int, name: str) -> Tree:
+    def code(name: str) -> tuple[Tree, Codes]:
         raw = distinct[name].alias("")  # without its name, since Polars takes "*" and "^a.*$" for patterns
         if people is not None and name in known:
             raw = raw.cast(pl.String) if raw.dtype == pl.Enum else raw
             raw = pl.concat([raw, people[name].alias("")])
-        tree, coded = code_column(name, raw, hierarchies[name], texts)
-        codes[:, place] = coded[: distinct.height]
-        if name in known:
-            people_codes[:, known.index(name)] = coded[distinct.height :]
-        return tree
+        return code_column(name, raw, hierarchies[name], texts)
 
-    built = do_together([partial(code, place, name) for place, name in enumerate(columns)], steps=codes.size)
-    trees = dict(zip(columns, built, strict=True))
+    rows = len(counts)  # a frame without columns has no height
+    coded = do_together([partial(code, name) for name in columns], steps=rows * len(columns))
+    # Each in memory of its own until now: threads that write into the same lines of it wait for each other.
+    codes = side_by_side([column[:rows] for _, column in coded], rows)
+    trees = {name: tree for name, (tree, _) in zip(columns, coded, strict=True)}
     population = None
     if people is not None and people_counts is not None:
+        theirs = [column[rows:] for name, (_, column) in zip(columns, coded, strict=True) if name in known]
+        people_codes = side_by_side(theirs, people.height)
         index, first = group_tuples(people_codes, [trees[name].size for name in known])
         totals = np.bincount(index, weights=people_counts, minlength=len(first)).astype(np.int64)
         population = Population(known, people_codes.take(first, axis=0), totals)

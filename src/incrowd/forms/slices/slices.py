@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from incrowd.common.arrays import Bools, Codes, Counts, Ints
+from incrowd.common.arrays import Bools, Codes, Counts, Ints, side_by_side
 from incrowd.common.threads import do_together
 from incrowd.core.tally import Tally, group_columns, group_tuples
 from incrowd.hierarchies.tree import MISSING
@@ -112,12 +112,9 @@ def slice_tally(tally: Tally, columns: Sequence[Sequence[str]], sensitive: Seque
     A sensitive attribute that is in several columns is one secret in each of them.
     """
     secret = set(sensitive)
-    known = np.empty((len(tally), len(columns)), dtype=np.int32)
-
-    def number(place: int) -> None:
-        known[:, place] = number_combinations(tally, [name for name in columns[place] if name not in secret])
-
-    do_together([partial(number, place) for place in range(len(columns))], steps=known.size)
+    asked = [[name for name in names if name not in secret] for names in columns]
+    numbers = do_together([partial(number_combinations, tally, names) for names in asked], steps=tally.codes.size)
+    known = side_by_side(numbers, len(tally))
     secrets = tuple(
         Secret(place, np.ascontiguousarray(tally.column(name)))
         for name in sorted(secret)

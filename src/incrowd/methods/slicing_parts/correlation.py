@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Codes, Counts, Floats
+from incrowd.common.arrays import Codes, Counts, Floats, side_by_side
 from incrowd.common.threads import do_together
 from incrowd.core.tally import Tally
 from incrowd.hierarchies.tree import MISSING, Tree
@@ -45,13 +45,12 @@ def contingency(
         return coarsen(tally.trees[name], tally.value_counts(name), bins, binning, most_names)
 
     coarse = do_together([partial(coarse_codes, name) for name in attributes], steps=tally.codes.size)
-    codes = np.empty((len(tally), len(attributes)), dtype=np.int32)
-
-    def fill(place: int, name: str) -> None:
-        codes[:, place] = coarse[place].take(tally.column(name))
-
-    do_together([partial(fill, place, name) for place, name in enumerate(attributes)], steps=codes.size)
-    return contingency_of_codes(codes, tally.counts)
+    # Each in memory of its own: threads that write into the same lines of it wait for each other.
+    columns = do_together(
+        [partial(_coarsened, tally, name, own) for name, own in zip(attributes, coarse, strict=True)],
+        steps=tally.codes.size,
+    )
+    return contingency_of_codes(side_by_side(columns, len(tally)), tally.counts)
 
 
 def contingency_of_codes(codes: Codes, counts: Counts) -> Floats:
@@ -112,3 +111,7 @@ def coarsen(tree: Tree, rows: Counts, bins: int, binning: Binning, most_names: i
 def _most_frequent(codes: NDArray[np.int64], rows: Counts, number: int) -> NDArray[np.int64]:
     chosen = codes[np.lexsort((codes, -rows[codes]))[:number]]
     return np.sort(chosen)
+
+
+def _coarsened(tally: Tally, name: str, coarse: Codes) -> Codes:
+    return coarse.take(tally.column(name))
