@@ -20,24 +20,27 @@ _SPARE = 64
 
 def shuffle_within(rng: np.random.Generator, items: Ints, starts: Ints) -> Ints:
     """Return the items with the runs `starts[i]:starts[i + 1]` each shuffled by itself."""
-    (shuffled,) = shuffle_columns(rng, items, starts, 1)
+    shuffled: Ints = shuffle_columns(rng, items, starts, 1)[0]
     return shuffled
 
 
-def shuffle_columns(rng: np.random.Generator, items: Ints, starts: Ints, columns: int) -> list[Ints]:
-    """Return so many copies of the items, each shuffled by itself as `shuffle_within` does."""
+def shuffle_columns(rng: np.random.Generator, items: Ints, starts: Ints, columns: int) -> Ints:
+    """Return so many copies of the items, one to a row, each shuffled by itself as `shuffle_within` does."""
     pieces = pieces_for(int(np.diff(starts).max(initial=1)))
     # Of the pieces, at most one in 256 is thrown away.
     number = len(items) + len(items) // 128 + _SPARE
+    shuffled = np.empty((columns, len(items)), dtype=np.int64)
 
-    def shuffle(chance: Any) -> Ints | None:
-        shuffled = items.copy()
-        return shuffled if shuffle_runs(shuffled, starts, chance.view(pieces)) else None
+    def shuffle(place: int, chance: Any) -> bool:
+        shuffled[place] = items
+        return shuffle_runs(shuffled[place], starts, chance.view(pieces))
 
-    found: list[Ints] = []
-    while len(found) < columns:
+    done = 0
+    while done < columns:
         # Chance is drawn in the order of the columns, whoever shuffles first.
-        drawn = [words(rng, -(-number * pieces().itemsize // 8)) for _ in range(columns - len(found))]
-        made = do_together([partial(shuffle, chance) for chance in drawn], steps=number * len(drawn))
-        found += [one for one in made if one is not None]
-    return found
+        drawn = [words(rng, -(-number * pieces().itemsize // 8)) for _ in range(done, columns)]
+        tasks = [partial(shuffle, place, chance) for place, chance in enumerate(drawn, start=done)]
+        made = done + np.flatnonzero(do_together(tasks, steps=number * len(drawn)))
+        shuffled[done : done + len(made)] = shuffled[made]  # where chance ran out, others take that place
+        done += len(made)
+    return shuffled

@@ -33,5 +33,4 @@ def permute_columns(rng: np.random.Generator, buckets: Buckets, columns: int) ->
     rows = np.repeat(buckets.tuples[parts], buckets.counts[parts])
     sizes = buckets.sizes
     starts = np.concatenate(([0], np.cumsum(sizes)))
-    tuples = np.stack(shuffle_columns(rng, rows, starts, columns)) if columns else np.empty((0, len(rows)), np.int64)
-    return Permuted(np.repeat(np.arange(len(sizes)), sizes), tuples)
+    return Permuted(np.repeat(np.arange(len(sizes)), sizes), shuffle_columns(rng, rows, starts, columns))

@@ -18,10 +18,10 @@ Cost: about depth × distinct tuples × attributes for the cuts; all else is lin
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Ints
 from incrowd.common.parameters import require_number, require_whole
 from incrowd.common.progress import Progress, silent
+from incrowd.common.threads import do_together
 from incrowd.core.tally import Tally
 from incrowd.errors import ConformanceError, Unsatisfiable
 from incrowd.forms.slices.diversity import Guesses, as_bound, guess, is_diverse
@@ -78,9 +79,11 @@ def make_buckets(
     rows = int(slices.counts[tuples].sum())
     if not rows:
         return Partition(_nobody(), slices, bound)
-    _require_possible(slices, tuples, bound, min_bucket_size, rows)
+    cutting = _Cutting(tally, slices, attributes, tuples)
+    possible: Callable[[], None] = partial(_require_possible, slices, tuples, bound, min_bucket_size, rows)
+    do_together([possible, cutting.prepare], steps=len(tuples))
     progress("cutting into buckets", 0.0)
-    buckets = _cut(tally, slices, attributes, tuples, bound, min_bucket_size)
+    buckets = cutting.cut(bound, min_bucket_size)
     if dealing:
         progress("dealing rows out", 0.0)
         buckets = deal(rng, slices, buckets, each=each, min_bucket_size=min_bucket_size)
@@ -174,34 +177,49 @@ def _that_count(slices: Slices) -> str:
     return ", not counting those without a value" if any(secret.ignored.any() for secret in slices.secrets) else ""
 
 
-def _cut(
-    tally: Tally, slices: Slices, attributes: Sequence[str], tuples: Ints, bound: Fraction, min_bucket_size: int
-) -> Buckets:
-    trees = [tally.trees[name] for name in attributes]
-    sizes = np.array([tree.size for tree in trees], dtype=np.int64)
-    counts = slices.counts[tuples]
-    if not trees:
-        return Buckets(tuples, counts, np.zeros_like(tuples))
-    known = [slices.known[tuples, secret.column].astype(np.int64) for secret in slices.secrets]
-    pairs = [numbers.take(tuples) for numbers in slices.pairs]
-    codes = tally.codes_of(attributes)
-    order, starts = cut_buckets(
-        codes if len(tuples) == len(tally) else codes.take(tuples, axis=0),
-        counts,
-        np.concatenate([tree.positions for tree in trees]),
-        np.cumsum([0, *sizes[:-1]]),
-        np.array([tree.span if tree.ordered else 0.0 for tree in trees]),
-        sizes,
-        np.stack(known) if known else np.empty((0, len(tuples)), dtype=np.int64),
-        np.stack(pairs) if pairs else np.empty((0, len(tuples)), dtype=np.int64),
-        np.stack([np.where(secret.ignored[tuples], 0, counts) for secret in slices.secrets])
-        if pairs
-        else np.empty((0, len(tuples)), dtype=np.int64),
-        max((int(array.max()) + 1 for array in known), default=0),
-        max((int(array.max()) + 1 for array in pairs), default=0),
-        min_bucket_size,
-        bound.numerator,
-        bound.denominator,
-    )
-    bucket_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    return Buckets(tuples[order], counts[order], bucket_of)
+class _Cutting:
+    """Cuts some tuples into buckets; what that takes is made ready beside other work."""
+
+    def __init__(self, tally: Tally, slices: Slices, attributes: Sequence[str], tuples: Ints) -> None:
+        self._tally, self._slices, self._attributes, self._tuples = tally, slices, attributes, tuples
+
+    def prepare(self) -> None:
+        """Copy what is known of the tuples, and how much each secret's value of theirs counts."""
+        slices, tuples = self._slices, self._tuples
+        codes = self._tally.codes_of(self._attributes)
+        self._codes = codes if len(tuples) == len(codes) else codes.take(tuples, axis=0)
+        self._counts = slices.counts[tuples]
+        self._known, self._weights = np.empty((2, len(slices.secrets), len(tuples)), dtype=np.int64)
+        for place, secret in enumerate(slices.secrets):
+            self._known[place] = slices.known[:, secret.column].take(tuples)
+            self._weights[place] = self._counts
+            self._weights[place, secret.ignored.take(tuples)] = 0
+
+    def cut(self, bound: Fraction, min_bucket_size: int) -> Buckets:
+        """Cut the tuples, which are prepared, where every bucket stays diverse and large enough."""
+        tuples, counts = self._tuples, self._counts
+        trees = [self._tally.trees[name] for name in self._attributes]
+        if not trees:
+            return Buckets(tuples, counts, np.zeros_like(tuples))
+        sizes = np.array([tree.size for tree in trees], dtype=np.int64)
+        pairs = np.empty_like(self._known)
+        for place, numbers in enumerate(self._slices.pairs):
+            pairs[place] = numbers.take(tuples)
+        order, starts = cut_buckets(
+            self._codes,
+            counts,
+            np.concatenate([tree.positions for tree in trees]),
+            np.cumsum([0, *sizes[:-1]]),
+            np.array([tree.span if tree.ordered else 0.0 for tree in trees]),
+            sizes,
+            self._known,
+            pairs,
+            self._weights,
+            int(self._known.max(initial=-1)) + 1,
+            int(pairs.max(initial=-1)) + 1,
+            min_bucket_size,
+            bound.numerator,
+            bound.denominator,
+        )
+        bucket_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+        return Buckets(tuples[order], counts[order], bucket_of)
