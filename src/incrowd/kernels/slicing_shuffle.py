@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from incrowd.common.threads import threads
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
@@ -16,10 +17,11 @@ if TYPE_CHECKING:
     from incrowd.common.arrays import Ints
 
 
-def shuffle_runs(items: Ints, starts: Ints, words: NDArray[np.unsignedinteger[Any]]) -> bool:
-    """Shuffle the runs `starts[i]:starts[i + 1]` of `items` in place; return whether the words were enough.
+def shuffle_runs(items: Ints, starts: Ints, words: NDArray[np.unsignedinteger[Any]], shuffled: Ints) -> bool:
+    """Write the items into `shuffled`, each run `starts[i]:starts[i + 1]` in random order; tell if the words did.
 
-    Words have 16, 32 or 64 bits. One gives an even draw below n if it is below the largest multiple of n that fits
-    them. One that is not is thrown away, which `len(words) - len(items)` words are there to make good.
+    All items are in runs. Words have 16, 32 or 64 bits, and more choices than these count are in no run. One gives an
+    even draw below n if it is below the largest multiple of n that fits them. One that is not is thrown away, which
+    `len(words) - len(items)` words are there to make good.
     """
-    return bool(call(f"shuffle_by_{words.dtype.name}", items, starts, words))
+    return bool(call(f"shuffle_by_{words.dtype.name}", items, starts, words, shuffled, threads()))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import permutations
+from itertools import pairwise, permutations
+from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 
 from incrowd.common.randomness import randomness
+from incrowd.common.threads import using
 from incrowd.forms.slices.chance import shuffle_within
 from incrowd.forms.slices.permutation import permute_columns
 from incrowd.forms.slices.slices import Buckets
@@ -67,11 +70,11 @@ def test_one_seed_one_order() -> None:
 def test_a_word_that_would_favour_some_is_thrown_away() -> None:
     """The largest word is beyond the last multiple of 3; the spare one after it decides."""
     largest = np.uint64(2**64 - 1)
-    items, starts = np.arange(3), np.array([0, 3])
+    items, starts, shuffled = np.arange(3), np.array([0, 3]), np.empty(3, dtype=np.int64)
     words = np.array([0, 1, largest, largest, 5], dtype=np.uint64)
-    assert shuffle_runs(items, starts, words)
-    assert items.tolist() == [0, 1, 2]  # 5 % 3 = 2 and 1 % 2 = 1: all stay
-    assert not shuffle_runs(np.arange(3), starts, words[:4])
+    assert shuffle_runs(items, starts, words, shuffled)
+    assert shuffled.tolist() == [0, 1, 2]  # 5 % 3 = 2 and 1 % 2 = 1: all stay
+    assert not shuffle_runs(items, starts, words[:4], shuffled)
 
 
 def test_nothing_to_shuffle() -> None:
@@ -83,11 +86,38 @@ def test_nothing_to_shuffle() -> None:
 def test_short_words_are_thrown_away_as_well() -> None:
     """Of 16 bits, 65,535 is the one word that would favour a choice of three; of two, none is."""
     words = np.array([0, 0, 65_535, 2, 7], dtype=np.uint16)
-    items = np.arange(3)
-    assert shuffle_runs(items, np.array([0, 3]), words)
-    assert items.tolist() == [1, 0, 2]  # the spare word 2 leaves the last in its place
-    assert not shuffle_runs(np.arange(3), np.array([0, 3]), words[:3])
-    assert shuffle_runs(np.arange(2), np.array([0, 2]), words[1:3])
+    items, shuffled = np.arange(3), np.empty(3, dtype=np.int64)
+    assert shuffle_runs(items, np.array([0, 3]), words, shuffled)
+    assert shuffled.tolist() == [1, 0, 2]  # the spare word 2 leaves the last in its place
+    assert not shuffle_runs(items, np.array([0, 3]), words[:3], shuffled)
+    assert shuffle_runs(items[:2], np.array([0, 2]), words[1:3], shuffled[:2])
+
+
+@pytest.mark.parametrize("word", [np.uint16, np.uint32, np.uint64])
+@pytest.mark.parametrize(("most", "longest"), [(200, 256), (60_000, 70_000)])
+def test_threads_shuffle_as_the_book_says(word: type[np.unsignedinteger[Any]], most: int, longest: int) -> None:
+    """Fisher and Yates, run by run, with many words that have to be thrown away, and replaced in the order of runs."""
+    dice = np.random.default_rng(longest)
+    starts = np.unique(np.append(dice.integers(0, 150_000, 150_000 // most), [0, longest, 150_000]))
+    if word is np.uint16:
+        starts = starts[:-1] if most == 200 else np.array([0, 65_000, 150_000 - 65_000, 150_000])
+    largest = int(np.iinfo(word).max)
+    words = dice.integers(0, largest, 200_000 + int(starts[-1]), dtype=word)
+    words[dice.integers(0, len(words), len(words) // 50)] = largest
+    items = dice.integers(0, 2**40, int(starts[-1]))
+    expected, spare = items.tolist(), iter(words[len(items) :].tolist())
+    for first, end in pairwise(starts.tolist()):
+        for last in range(end - 1, first, -1):
+            choices, chosen = last - first + 1, int(words[last])
+            while chosen >= (largest + 1) // choices * choices:
+                chosen = next(spare)
+            other = first + chosen % choices
+            expected[last], expected[other] = expected[other], expected[last]
+    for number in (1, 3):
+        shuffled = np.empty_like(items)
+        with using(number):
+            assert shuffle_runs(items, starts, words, shuffled)
+        assert shuffled.tolist() == expected
 
 
 def test_groups_of_all_sizes_are_shuffled_evenly() -> None:

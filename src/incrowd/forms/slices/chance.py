@@ -5,14 +5,12 @@ Cost: linear; one word of chance for each member, of as few bits as the largest 
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from incrowd.common.arrays import Ints
 from incrowd.common.randomness import pieces_for, words
-from incrowd.common.threads import do_together
 from incrowd.kernels.slicing_shuffle import shuffle_runs
 
 _SPARE = 64
@@ -30,17 +28,9 @@ def shuffle_columns(rng: np.random.Generator, items: Ints, starts: Ints, columns
     # Of the pieces, at most one in 256 is thrown away.
     number = len(items) + len(items) // 128 + _SPARE
     shuffled = np.empty((columns, len(items)), dtype=np.int64)
-
-    def shuffle(place: int, chance: Any) -> bool:
-        shuffled[place] = items
-        return shuffle_runs(shuffled[place], starts, chance.view(pieces))
-
-    done = 0
-    while done < columns:
-        # Chance is drawn in the order of the columns, whoever shuffles first.
-        drawn = [words(rng, -(-number * pieces().itemsize // 8)) for _ in range(done, columns)]
-        tasks = [partial(shuffle, place, chance) for place, chance in enumerate(drawn, start=done)]
-        made = done + np.flatnonzero(do_together(tasks, steps=number * len(drawn)))
-        shuffled[done : done + len(made)] = shuffled[made]  # where chance ran out, others take that place
-        done += len(made)
+    place = 0
+    while place < columns:
+        # One column after the other: threads share the runs of each. Where chance runs out, it is made again.
+        chance: Any = words(rng, -(-number * pieces().itemsize // 8)).view(pieces)
+        place += shuffle_runs(items, starts, chance, shuffled[place])
     return shuffled
