@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Bools = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]

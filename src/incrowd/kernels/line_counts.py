@@ -14,9 +14,9 @@ import numpy as np
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
-    from incrowd.common.arrays import Codes, Counts
+    from incrowd.common.arrays import Bytes, Codes, Counts
 
-_MARGIN = bytes(64)
+MARGIN = 64
 """The loop looks at so many bytes at a time."""
 
 
@@ -41,10 +41,13 @@ class LineCounts:
     ) -> None:
         call("close_line_counts", self._handle)
 
-    def take(self, data: bytes) -> bytes:
-        """Count the lines that end in these bytes; return what comes after the last of them."""
-        block = np.frombuffer(data + _MARGIN, dtype=np.bool_)
-        return data[call("add_lines", self._handle, block, len(data)) :]
+    def take(self, room: Bytes, filled: int) -> int:
+        """Count the lines that end in the first bytes of some room; return where the last of them ends.
+
+        After what is filled, `MARGIN` bytes follow.
+        """
+        ended: int = call("add_lines", self._handle, room.view(np.bool_), filled)
+        return ended
 
     def join(self, other: LineCounts, *, each_once: bool) -> None:
         """Take in what another one has counted, of the same columns.

@@ -12,16 +12,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import BytesIO, FileIO
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import BinaryIO
 
 from incrowd.common.extras import needing_extra
 from incrowd.common.memory import in_gigabytes, memory_limit
 from incrowd.errors import EmptyTable, SourceChanged, SourceError
-
-Bytes: TypeAlias = NDArray[np.uint8]
 
 NEWLINE, RETURN, SPACE = b"\n\r "
 
@@ -65,6 +60,15 @@ class Content:
             file.seek(start)
             for at in range(start, stop, CHUNK):
                 yield at, _read(file, min(CHUNK, stop - at), self.target)
+
+    def fill(self, room: memoryview, file: BinaryIO) -> None:
+        """Fill room with the next bytes of this content, which is open as a file; other threads run meanwhile."""
+        filled = 0
+        while filled < len(room):
+            more = file.readinto(room[filled:])  # type: ignore[attr-defined]
+            if not more:
+                raise SourceChanged(self.target if isinstance(self.target, Path) else Path())
+            filled += more
 
     def head(self, size: int) -> bytes:
         """Return the first bytes."""

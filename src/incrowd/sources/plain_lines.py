@@ -12,12 +12,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Codes, Counts
 from incrowd.common.threads import do_together, threads
-from incrowd.kernels.line_counts import LineCounts
-from incrowd.sources.content import Content
+from incrowd.kernels.line_counts import MARGIN, LineCounts
+from incrowd.sources.content import CHUNK, Content
 
 _WORTH_SHARING = 1 << 22
 """A file of fewer bytes is counted before another thread has started."""
@@ -70,11 +71,21 @@ class PlainLines:
             return place - 1 + len(file.readline())
 
     def _add(self, counts: LineCounts, start: int, stop: int) -> None:
-        rest = b""
-        for _, piece in self.content.pieces(start, stop):
-            rest = counts.take(rest + piece)
-        if rest:  # the last line of the file may end without a newline
-            counts.take(rest + b"\n")
+        room, filled = np.zeros(2 * CHUNK + MARGIN, dtype=np.uint8), 0
+        with self.content.open() as file:
+            file.seek(start)
+            for place in range(start, stop, CHUNK):
+                size = min(CHUNK, stop - place)
+                if filled + size + MARGIN > len(room):  # a line is longer than all others so far
+                    room = np.concatenate([room, np.zeros_like(room)])
+                self.content.fill(room[filled : filled + size].data, file)
+                filled += size
+                ended = counts.take(room, filled)
+                filled -= ended
+                room[:filled] = room[ended : ended + filled]
+        if filled:  # the last line of the file may end without a newline
+            room[filled] = ord("\n")
+            counts.take(room, filled + 1)
 
 
 def _as_series(texts: bytes) -> pl.Series:

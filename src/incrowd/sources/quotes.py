@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from incrowd.common.arrays import Bytes
 from incrowd.sources.bitmaps import Words, bitmap, ends_with, following, odd_so_far
-from incrowd.sources.content import NEWLINE, RETURN, Bytes, Content
+from incrowd.sources.content import NEWLINE, RETURN, Content
 from incrowd.sources.dialect import Dialect
 
 
