@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -86,3 +88,18 @@ def test_messages_know_the_options_of_each_command() -> None:
         made = ALL[(command.name or command.run.__name__,)]
         typed = {name for parameter in made.params for name in parameter.opts if name.startswith("-")}
         assert options_of(command.run) == typed - {"--help", "-h"}
+
+
+def test_help_imports_no_more_of_rich_than_it_draws_with() -> None:
+    """What was left out is there for a command of another package, and for everybody else."""
+    script = """
+import sys
+from incrowd.cli import drawn_help
+drawn_help.prepare()
+import typer.rich_utils
+assert not {"rich.markdown", "rich.traceback", "markdown_it"} & set(sys.modules)
+made = typer.rich_utils.Markdown("**so**")
+from rich.markdown import Markdown
+assert type(made) is Markdown
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)

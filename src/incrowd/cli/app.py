@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from incrowd.cli import drawn_help
 from incrowd.cli.command import all_commands
 from incrowd.cli.stopping import Stopped, listen, stoppable, was_asked
 from incrowd.cli.warning import show_own_warnings
@@ -138,6 +139,8 @@ def main() -> None:
     try:
         if _BROKEN is not None:
             raise _BROKEN
+        if not sys.argv[1:] or not {"-h", "--help"}.isdisjoint(sys.argv[1:]):
+            drawn_help.prepare()
         asked_for(sys.argv[1:])()
     except (Exception, KeyboardInterrupt, Stopped) as error:
         sys.exit(_explain(error))
