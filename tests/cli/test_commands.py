@@ -239,3 +239,12 @@ def test_check_asks_for_quasi_identifiers() -> None:
     done = incrowd("check", "people.csv")
     assert done.code == 2
     assert "name the quasi-identifiers" in done.err
+
+
+def test_check_tells_first_that_a_file_is_not_there() -> None:
+    done = incrowd("check", "nowhere")
+    assert (done.code, "nowhere: there is no such file" in done.err) == (3, True), done.err
+    Path("empty").mkdir()
+    done = incrowd("check", "empty")
+    assert done.code == 2
+    assert "holds no release" in done.err

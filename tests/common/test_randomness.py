@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+from incrowd.common import randomness as randomness_module
 from incrowd.common.arrays import Words
 from incrowd.common.randomness import below, happens, is_secure, permutation, randomness, sample_counts, words
+from incrowd.common.threads import using
 from tests.goodness import SIGNIFICANT, fit
 
 
@@ -49,6 +51,35 @@ def test_a_seed_repeats_and_no_seed_does_not() -> None:
     assert words(randomness(None), 4).tolist() != words(randomness(None), 4).tolist()
     assert is_secure(randomness(None))
     assert not is_secure(randomness(0))
+
+
+@pytest.mark.parametrize("number", [5, 131_071, 131_072, 300_001])
+def test_a_seeds_words_are_the_same_with_any_number_of_threads(number: int) -> None:
+    alone, together = randomness(7), randomness(7)
+    for rng in (alone, together):
+        rng.integers(0, 3, dtype=np.uint32)  # which leaves half a word for the next draw of this kind
+    with using(1):
+        expected = words(alone, number)
+    with using(3):
+        assert np.array_equal(words(together, number), expected)
+    assert together.bit_generator.state == alone.bit_generator.state
+
+
+def test_the_systems_words_of_several_threads_are_different() -> None:
+    with using(3):
+        drawn = words(randomness(None), 300_001)
+    assert len(np.unique(drawn)) == len(drawn) == 300_001
+
+
+@pytest.mark.parametrize("number", [0, 1, 2, 3, 1000, 200_000])
+@pytest.mark.parametrize("alike", [0, 20, 40])
+def test_keys_are_put_in_order_as_numpy_does(number: int, alike: int) -> None:
+    """Also where many have the same first bits, which are what is sorted first."""
+    keys = randomness(3).bit_generator.random_raw(number) << np.uint64(alike) >> np.uint64(alike)
+    keys[: number // 2] &= np.uint64(0xFFFF)
+    keys = np.unique(keys)
+    keys = keys[np.random.default_rng(1).permutation(len(keys))]
+    assert np.array_equal(randomness_module._order(keys), np.argsort(keys, kind="stable"))
 
 
 def test_the_systems_words_do_not_come_from_the_generator() -> None:

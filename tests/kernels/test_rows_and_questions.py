@@ -13,6 +13,7 @@ from incrowd.common.threads import using
 from incrowd.kernels import questions
 from incrowd.kernels.dealing import deal_listed, deal_values
 from incrowd.kernels.raking import rake
+from incrowd.kernels.repeating import repeat, repeat_places
 
 
 @pytest.mark.parametrize(("number", "threads", "rows"), [(0, 1, 9), (1, 1, 0), (64, 1, 200), (65, 2, 40_000)])
@@ -122,3 +123,20 @@ def test_values_are_dealt_as_often_as_there_are_and_evenly(dealt: Callable[[Ints
 def test_a_list_of_another_length_is_refused() -> None:
     with pytest.raises(RuntimeError, match="not as many values"):
         deal_listed(np.array([0]), np.array([2]), np.array([1]), np.zeros(1, dtype=np.uint64))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("number", [0, 1, 9, 100_000])
+def test_items_are_repeated_as_numpy_does(number: int, threads: int) -> None:
+    dice = np.random.default_rng(number)
+    items, times = dice.integers(-9, 2**60, number), dice.integers(0, 4, number)
+    with using(threads):
+        assert np.array_equal(repeat(items, times), np.repeat(items, times))
+        assert np.array_equal(repeat_places(times), np.repeat(np.arange(number), times))
+
+
+def test_what_cannot_be_repeated_is_an_error_and_not_a_place_in_memory() -> None:
+    with pytest.raises(RuntimeError, match="less than never"):
+        repeat_places(np.array([3, -1, 2]))
+    with pytest.raises(RuntimeError, match="other numbers"):
+        repeat(np.array([3, 1]), np.array([1, 1, 1]))

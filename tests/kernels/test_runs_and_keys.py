@@ -10,7 +10,7 @@ import pytest
 from incrowd.common.arrays import Codes
 from incrowd.common.threads import using
 from incrowd.core.tally import group_columns, group_tuples
-from incrowd.kernels.keys import pack_codes
+from incrowd.kernels.keys import pack_codes, rank_keys
 from incrowd.kernels.run_counts import count_in_runs
 
 
@@ -77,6 +77,25 @@ def test_tuples_are_grouped_as_their_columns_are(rows: int, sizes: tuple[int, ..
         distinct, inverse = np.unique(codes, axis=0, return_inverse=True)
         assert np.array_equal(codes[first], distinct)
         assert np.array_equal(number, inverse.ravel())
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("number", [0, 1, 2, 7, 500, 150_000])
+@pytest.mark.parametrize("room", [1, 3, 40, 500, 150_000, 10**6, 2**40, 2**60])
+def test_keys_are_ranked_as_numpy_ranks_them(number: int, room: int, threads: int) -> None:
+    keys = np.random.default_rng(number).integers(0, room, number)
+    keys[number // 2 :] = keys[: number - number // 2]  # so that some of the many are equal
+    _, first, ranks = np.unique(keys, return_index=True, return_inverse=True)
+    with using(threads):
+        found = rank_keys(keys, room)
+    assert np.array_equal(found[0], ranks)
+    assert np.array_equal(found[1], first)
+
+
+@pytest.mark.parametrize("key", [-1, 3])
+def test_a_key_that_has_no_room_is_an_error_and_not_a_place_in_memory(key: int) -> None:
+    with pytest.raises(RuntimeError, match="no room"):
+        rank_keys(np.array([0, 1, 2, key]), 3)
 
 
 def _codes(sizes: tuple[int, ...], rows: int) -> Codes:

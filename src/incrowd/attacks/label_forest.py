@@ -19,7 +19,7 @@ from itertools import combinations
 import numpy as np
 
 from incrowd.common.arrays import Counts, Floats, Ints
-from incrowd.common.keys import number_keys
+from incrowd.kernels.keys import rank_keys
 
 _BORROWED = np.array([0.01, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0, 1000.0])
 _EVEN = np.array([1e-3, 1e-2, 0.1, 0.3, 1.0, 10.0, 1000.0])
@@ -54,7 +54,7 @@ def row_probabilities(labels: Ints, counts: Counts) -> Floats:
 
 def _value_logs(values: Ints, counts: Counts) -> Floats:
     """Return log p of each row's value in a column, learnt from all rows but one of its own."""
-    number, first = number_keys(values.astype(np.int64), int(values.max()) + 1)
+    number, first = rank_keys(values.astype(np.int64), int(values.max()) + 1)
     of_value = np.bincount(number, counts, len(first))
     rows = float(counts.sum())
     once, twice = float((of_value == 1).sum()), float((of_value == 2).sum())
@@ -67,7 +67,7 @@ def _value_logs(values: Ints, counts: Counts) -> Floats:
 def _pair_logs(one: Ints, two: Ints, counts: Counts, log_one: Floats, log_two: Floats) -> Floats:
     """Return how much likelier each row's pair of values is than if the two columns were independent, as a log."""
     room = int(two.max()) + 1
-    number, first = number_keys(one.astype(np.int64) * room + two, (int(one.max()) + 1) * room)
+    number, first = rank_keys(one.astype(np.int64) * room + two, (int(one.max()) + 1) * room)
     others = np.bincount(number, counts, len(first))[number] - 1
     rows = float(counts.sum())
     apart = np.exp(log_one + log_two)

@@ -64,9 +64,12 @@ def check(
     from incrowd.cli.output import print_json, showing_progress, summary_table
     from incrowd.publishing.check import check as check_table
     from incrowd.publishing.check import is_saved_release
+    from incrowd.sources.opening import locate
 
     if recipe is None and not quasi and not is_saved_release(file):
-        raise typer.BadParameter("name the quasi-identifiers, or a --recipe that does", param_hint="--quasi")
+        place = locate(file).path  # a file that is not there is told first
+        release = "" if place is None or not place.is_dir() else f"{place} holds no release (no summary.json); "
+        raise typer.BadParameter(f"{release}name the quasi-identifiers, or a --recipe that does", param_hint="--quasi")
     with showing_progress(quiet=as_json) as progress:
         progress("counting", 0.0)
         original, models, sample = _asked(recipe)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+from incrowd.common.threads import do_together, shares
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,10 +37,15 @@ def side_by_side(columns: Sequence[NDArray[np.integer]], rows: int) -> Codes:
     table's memory.
     """
     table = np.empty((rows, len(columns)), dtype=np.int32)
-    for first in range(0, rows, _ROWS_AT_ONCE):
-        part = table[first : first + _ROWS_AT_ONCE]
-        for place, column in enumerate(columns):
-            part[:, place] = column[first : first + _ROWS_AT_ONCE]
+
+    def fill(begin: int, end: int) -> None:
+        for first in range(begin, end, _ROWS_AT_ONCE):
+            some = slice(first, min(first + _ROWS_AT_ONCE, end))
+            part = table[some]
+            for place, column in enumerate(columns):
+                part[:, place] = column[some]
+
+    do_together([partial(fill, *reach) for reach in shares(rows, steps=table.size)], steps=table.size)
     return table
 
 

@@ -87,6 +87,12 @@ def do_together(
     return found
 
 
+def shares(number: int, *, steps: int | None = None) -> list[tuple[int, int]]:
+    """Cut a list of so many things into a range for each thread; few of them, or few `steps`, are one range."""
+    parts = threads() if (number if steps is None else steps) >= WORTH_THREADS else 1
+    return [(number * part // parts, number * (part + 1) // parts) for part in range(parts)]
+
+
 def _with_threads(number: int, task: Callable[[], T]) -> T:
     with using(number):
         return task()

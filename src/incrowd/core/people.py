@@ -15,7 +15,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Bools, Codes, Counts, Ints
-from incrowd.common.keys import number_keys
 from incrowd.core.groups import WITHHELD
 from incrowd.core.schema import HOUSEHOLD
 from incrowd.core.tally import Tally, group_tuples
@@ -25,6 +24,7 @@ from incrowd.hierarchies.texts import TextRules
 from incrowd.hierarchies.tree import MISSING, Tree
 from incrowd.hierarchies.value_sets import number_sets
 from incrowd.hierarchies.values import code_among, code_values, one_spelling
+from incrowd.kernels.keys import rank_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +222,7 @@ def _code_names(raw: pl.Series, texts: TextRules) -> tuple[pl.Series, Codes]:
         return code_values(raw)
     # By their hashes, which is several times faster than by the texts themselves; as long as can be sorted with places.
     spare = len(raw).bit_length() + 2
-    place, first = number_keys((raw.hash().to_numpy() >> np.uint64(spare)).view(np.int64), 1 << (64 - spare))
+    place, first = rank_keys((raw.hash().to_numpy() >> np.uint64(spare)).view(np.int64), 1 << (64 - spare))
     distinct = raw.gather(first)
     if not distinct.gather(place).eq_missing(raw).all():  # two texts with one hash
         distinct = raw.unique()
@@ -288,7 +288,7 @@ def entries_of_people(rows: Tally, person_of: Ints, tuple_of: Ints, counts: Coun
     Pairs are returned as two arrays: people, and tuples.
     """
     number, room = int(person_of.max(initial=-1)) + 1, max(len(rows), 1)
-    merged, first = number_keys(person_of * room + tuple_of, number * room)
+    merged, first = rank_keys(person_of * room + tuple_of, number * room)
     totals = np.bincount(merged, weights=counts, minlength=len(first)).astype(np.int64)
     return person_of[first], tuple_of[first], totals, merged
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from incrowd.common.arrays import Codes, Counts, Ints
-from incrowd.common.keys import number_keys
 from incrowd.common.randomness import permutation
 from incrowd.core.people import People, PlacedPeople
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.tally import Tally
 from incrowd.hierarchies.tree import MISSING
+from incrowd.kernels.keys import rank_keys
 
 
 def place_people(
@@ -58,7 +58,7 @@ def _added_up(tuples: Ints, counts: Counts, groups: Ints, number: int) -> tuple[
     """Add up rows of one tuple that are in one group."""
     room = number + 1
     keys = tuples * room + (groups - WITHHELD)
-    part_of, first = number_keys(keys, (int(tuples.max(initial=0)) + 1) * room)
+    part_of, first = rank_keys(keys, (int(tuples.max(initial=0)) + 1) * room)
     totals = np.bincount(part_of, weights=counts, minlength=len(first)).astype(np.int64)
     return tuples[first], totals, groups[first]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.common.arrays import Counts, Floats, Ints
-from incrowd.common.keys import number_keys
+from incrowd.kernels.keys import rank_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class WeightedLines:
         """Add up rows of one line that show the same."""
         distinct, number = np.unique(weights, return_inverse=True)
         room = max(len(distinct), 1)
-        place, first = number_keys(line_of * room + number, (int(line_of.max(initial=0)) + 1) * room)
+        place, first = rank_keys(line_of * room + number, (int(line_of.max(initial=0)) + 1) * room)
         totals = np.bincount(place, weights=counts, minlength=len(first)).astype(np.int64)
         return cls(line_of[first], weights[first], totals)
 

@@ -13,12 +13,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints, side_by_side
-from incrowd.common.keys import number_keys
+from incrowd.common.taking import take_rows
 from incrowd.common.threads import do_together
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.texts import AS_THEY_LOOK, TextRules
 from incrowd.hierarchies.tree import MISSING, Tree
-from incrowd.kernels.keys import pack_codes
+from incrowd.kernels.keys import pack_codes, rank_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +150,7 @@ def code_table(
         population = Population(known, people_codes.take(first, axis=0), totals)
     index, first = group_tuples(codes, [trees[name].size for name in columns])
     totals = np.bincount(index, weights=counts, minlength=len(first)).astype(np.int64)
-    return Tally(columns, codes.take(first, axis=0), totals, trees, population=population), index
+    return Tally(columns, take_rows(codes, first), totals, trees, population=population), index
 
 
 _FEW = 500
@@ -196,7 +196,7 @@ def group_tuples(codes: Codes, sizes: Sequence[int]) -> tuple[NDArray[np.int64],
     if codes.flags.c_contiguous and codes.dtype == np.int32 and codes.shape[0] >= _WORTH_A_LOOP:
         room = math.prod(max(size, 1) for size in sizes)
         if room <= _most_keys(codes.shape[0]):
-            return number_keys(pack_codes(codes, np.maximum(np.array(sizes, dtype=np.int64), 1)), room)
+            return rank_keys(pack_codes(codes, np.maximum(np.array(sizes, dtype=np.int64), 1)), room)
     return group_columns([codes[:, place] for place in range(len(sizes))], sizes, codes.shape[0])
 
 
@@ -211,13 +211,13 @@ def group_columns(
     key, room, most = np.zeros(rows, dtype=np.int64), 1, _most_keys(rows)
     for column, size in zip(columns, sizes, strict=True):
         if room * max(size, 1) > most and room > 1:
-            key, first = number_keys(key, room)
+            key, first = rank_keys(key, room)
             room = len(first)
             if room == rows:
                 return key, first
         key = key * max(size, 1) + column
         room *= max(size, 1)
-    return number_keys(key, room)
+    return rank_keys(key, room)
 
 
 def _most_keys(rows: int) -> int:

@@ -14,7 +14,6 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Counts, Floats, Ints
-from incrowd.common.keys import number_keys
 from incrowd.common.randomness import permutation
 from incrowd.core.people import People
 from incrowd.core.recoding import Recoding
@@ -22,6 +21,7 @@ from incrowd.core.tally import Population, Tally
 from incrowd.errors import SchemaError
 from incrowd.hierarchies.texts import TextRules
 from incrowd.hierarchies.values import as_numbers
+from incrowd.kernels.keys import rank_keys
 
 _MOST_PEOPLE = 2.0**62
 
@@ -66,7 +66,7 @@ class WeightedTuples:
         """Tell rows apart: `counts[i]` rows of tuple `tuple_of[i]` weigh `weights[i]`. Return each one's place, too."""
         distinct, number = np.unique(weights, return_inverse=True)
         room = max(len(distinct), 1)
-        place, first = number_keys(tuple_of * room + number, max(len(tally), 1) * room)
+        place, first = rank_keys(tuple_of * room + number, max(len(tally), 1) * room)
         coarse = tuple_of[first]
         totals = np.bincount(place, weights=counts, minlength=len(first)).astype(np.int64)
         return cls(replace(tally, codes=tally.codes[coarse], counts=totals), coarse, weights[first]), place
@@ -106,7 +106,7 @@ class WeightedTuples:
         dealt = shuffled[np.argsort(self.coarse[shuffled], kind="stable")]
         part_of = np.repeat(parts, recoding.counts[parts])
         room = max(len(parts), 1)
-        place, first = number_keys(dealt * room + part_of, max(len(self.tally), 1) * room)
+        place, first = rank_keys(dealt * room + part_of, max(len(self.tally), 1) * room)
         counts = np.bincount(place, minlength=len(first)).astype(np.int64)
         return replace(recoding, tuples=dealt[first], counts=counts, groups=recoding.groups[part_of[first]])
 

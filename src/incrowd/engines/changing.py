@@ -18,7 +18,6 @@ import polars.selectors as cs
 
 from incrowd.changes.change import Change, Column
 from incrowd.common.arrays import Ints
-from incrowd.common.keys import number_keys
 from incrowd.common.plain import plain
 from incrowd.core.changed import ChangeFacts
 from incrowd.core.people import number_people
@@ -27,6 +26,7 @@ from incrowd.core.source import OpenedTable
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.texts import TextRules
 from incrowd.hierarchies.values import as_short_text, code_values, natural_kind
+from incrowd.kernels.keys import rank_keys
 from incrowd.sources import reading
 
 _COUNT = "n"
@@ -149,7 +149,7 @@ def _units(codes: Ints, person: Ints | None) -> tuple[Ints, Ints]:
         rows = np.arange(len(codes))
         return rows, rows
     room = int(codes.max(initial=0)) + 1
-    return number_keys(person * room + codes, (int(person.max(initial=0)) + 1) * room)
+    return rank_keys(person * room + codes, (int(person.max(initial=0)) + 1) * room)
 
 
 def _order(rows: pl.DataFrame) -> Ints:

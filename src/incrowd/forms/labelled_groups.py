@@ -11,7 +11,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Bools, Codes, Ints, pick, side_by_side
-from incrowd.common.keys import number_keys
 from incrowd.common.threads import do_together
 from incrowd.core.labelled import ShownGroups
 from incrowd.core.recoding import WITHHELD, Recoding
@@ -21,6 +20,7 @@ from incrowd.forms.stand_ins import means_of, stand_ins_of, too_few_known
 from incrowd.hierarchies.labels import ANY
 from incrowd.hierarchies.naming import Named, name_runs
 from incrowd.hierarchies.tree import MISSING, Tree
+from incrowd.kernels.keys import rank_keys
 
 
 def show_groups(
@@ -120,7 +120,7 @@ class _NamedColumn:
 def _name_column(tally: Tally, recoding: Recoding, place: int, present: Bools | None, *, wider: bool) -> _NamedColumn:
     tree = tally.trees[recoding.columns[place]]
     lows, highs = recoding.lows[:, place], recoding.highs[:, place]
-    run_of, first = number_keys(lows.astype(np.int64) * (tree.size + 1) + highs, (tree.size + 1) ** 2)
+    run_of, first = rank_keys(lows.astype(np.int64) * (tree.size + 1) + highs, (tree.size + 1) ** 2)
     named = name_runs(
         tree,
         lows[first],
@@ -202,7 +202,7 @@ def present_values(tally: Tally, recoding: Recoding) -> dict[str, Bools]:
 def _number_shown(shown: pl.DataFrame, lows: Codes, highs: Codes) -> NDArray[np.int64]:
     """Number what a column shows by the order of its codes; what reads the same gets one number."""
     room = int(highs.max(initial=0)) + 1
-    run, first = number_keys(lows.astype(np.int64) * room + highs, room * room)
+    run, first = rank_keys(lows.astype(np.int64) * room + highs, room * room)
     reads = (shown.to_series() if shown.width == 1 else shown.to_struct()).alias("")  # a name may look like a pattern
     if reads.n_unique() == len(first) and pick(reads, first[run]).equals(reads):  # each run reads in a way of its own
         return run

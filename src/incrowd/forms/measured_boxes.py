@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
-from incrowd.common.keys import number_keys
 from incrowd.common.threads import do_together
 from incrowd.core.estimate import NoisyCount
 from incrowd.core.query import Query, matching_codes
@@ -34,6 +33,7 @@ from incrowd.forms.reading.labels import codes_of_labels, number_labels, runs_of
 from incrowd.forms.verify import COUNT
 from incrowd.hierarchies.naming import name_runs
 from incrowd.hierarchies.tree import Tree
+from incrowd.kernels.keys import rank_keys
 from incrowd.kernels.questions import count_questions
 
 _MODEL = 1000.0
@@ -214,7 +214,7 @@ class MeasuredBoxes:
                 lows, highs = (one[:, place].astype(np.int64) for one in (self.tree.lows, self.tree.highs))
                 rows = self._rows_of_boxes
             key = lows * size + highs
-            run_of, first = number_keys(key, size * size)
+            run_of, first = rank_keys(key, size * size)
             runs = key[first]
             sums = np.bincount(run_of, weights=rows, minlength=len(runs)).astype(np.int64)
             some = sums > 0

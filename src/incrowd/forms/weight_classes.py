@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.common.arrays import Bools, Counts, Floats, Ints
-from incrowd.common.keys import number_keys
+from incrowd.kernels.keys import rank_keys
 from incrowd.kernels.weight_runs import runs_of_enough
 
 DIGITS = 3
@@ -39,7 +39,7 @@ class WeightClasses:
         """Join classes of a group that show the same: no reader can tell them apart."""
         distinct, number = np.unique(self.shown, return_inverse=True)
         room = max(len(distinct), 1)
-        place, first = number_keys(self.group_of * room + number, (int(self.group_of.max(initial=0)) + 1) * room)
+        place, first = rank_keys(self.group_of * room + number, (int(self.group_of.max(initial=0)) + 1) * room)
         return WeightClasses(place[self.class_of], self.group_of[first], self.shown[first])
 
 
@@ -52,7 +52,7 @@ def classes_of(
     """
     distinct, number = np.unique(weights, return_inverse=True)
     room = max(len(distinct), 1)
-    place, first = number_keys(groups * room + number, (int(groups.max(initial=0)) + 1) * room)
+    place, first = rank_keys(groups * room + number, (int(groups.max(initial=0)) + 1) * room)
     holders = np.bincount(place, weights=people, minlength=len(first)).astype(np.int64)
     run_of = runs_of_enough(groups[first], holders, enough)
     class_of = run_of[place]
@@ -65,7 +65,7 @@ def classes_of(
 
 def one_class_each(groups: Ints, weights: Floats, people: Counts) -> WeightClasses:
     """Return the classes of groups that show one weight each."""
-    class_of, first = number_keys(groups, int(groups.max(initial=0)) + 1)
+    class_of, first = rank_keys(groups, int(groups.max(initial=0)) + 1)
     return WeightClasses(class_of, groups[first], _means(class_of, len(first), weights, people))
 
 

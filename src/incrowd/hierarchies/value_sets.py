@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Ints
-from incrowd.common.keys import number_keys
+from incrowd.kernels.keys import rank_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +53,8 @@ def number_sets(owner: Ints, codes: Codes, size: int) -> tuple[Ints, ValueSets]:
         keys = number[going_on] * size + codes[starts[going_on] + nth]
         room = (int(number.max()) + 1) * size
         # Sets that have ended keep their numbers; those that go on get higher ones.
-        number[going_on] = int(number.max()) + 1 + number_keys(keys, room)[0]
-    number, first = number_keys(number, int(number.max(initial=0)) + 1)
+        number[going_on] = int(number.max()) + 1 + rank_keys(keys, room)[0]
+    number, first = rank_keys(number, int(number.max(initial=0)) + 1)
     kept = lengths[first]
     offsets = np.concatenate(([0], np.cumsum(kept)))
     places = np.repeat(starts[first] - offsets[:-1], kept) + np.arange(offsets[-1])

@@ -1,12 +1,16 @@
-"""Pack tuples of codes into keys, and number distinct keys without sorting. The loops are in `native/keys.cpp`."""
+"""Pack tuples of codes into keys, and number distinct keys: as they are met, or in sorted order.
+
+The loops are in `native/keys.cpp`.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from incrowd.common.threads import threads
+from incrowd.common.threads import do_together, shares, threads
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
@@ -27,3 +31,27 @@ def pack_codes(codes: Codes, sizes: Ints) -> Ints:
     keys = np.empty(len(codes), dtype=np.int64)
     call("pack_codes", codes, sizes, keys, threads())
     return keys
+
+
+def rank_keys(keys: Ints, room: int) -> tuple[Ints, Ints]:
+    """Number distinct keys below `room` in sorted order; return each one's number and the first place of each."""
+    keys = np.ascontiguousarray(keys, dtype=np.int64)
+    ranks = np.empty(len(keys), dtype=np.int64)
+    if room <= len(keys):  # a table of all keys is no longer than they are: there is nothing to sort
+        return ranks, call("rank_by_table", keys, room, ranks, threads())
+    bits = max(len(keys) - 1, 0).bit_length()
+    if room << bits >= 2**63:
+        _, first, index = np.unique(keys, return_index=True, return_inverse=True)
+        return index, first
+    # Key and place in one number: sorting values is several times faster than sorting places by their keys.
+    ordered = (keys << bits) | np.arange(len(keys))
+    _sort(ordered)
+    return ranks, call("rank_sorted", ordered, bits, ranks, threads())
+
+
+def _sort(values: Ints) -> None:
+    """Sort in place. NumPy parts values in a small part of the time of sorting them; threads sort the parts."""
+    ranges = shares(len(values))
+    if len(ranges) > 1:
+        values.partition([first for first, _ in ranges[1:]])
+    do_together([partial(values[first:last].sort) for first, last in ranges], steps=len(values))

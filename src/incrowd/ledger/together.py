@@ -28,7 +28,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Bools, Codes, Counts, Ints
-from incrowd.common.keys import number_keys
 from incrowd.core.groups import Groups, Histogram, histogram
 from incrowd.core.model import Model
 from incrowd.core.people_memory import Placement
@@ -36,6 +35,7 @@ from incrowd.core.tally import group_tuples
 from incrowd.errors import NeedsTable, SchemaError
 from incrowd.hierarchies.tree import Tree
 from incrowd.hierarchies.values import as_text, code_among
+from incrowd.kernels.keys import rank_keys
 from incrowd.kernels.releases_together import bounds_of_cells, cells_of_classes, likeliest_counts
 
 ROUNDS, SWEEPS, CLOSE = 40, 60, 1e-6
@@ -332,7 +332,7 @@ class _Units:
             return None
         keys = [np.concatenate([coded.pairs(release, place) for release, place in one.owned(name)]) for one in shown]
         everybody = len(shown[0].group_of)
-        number_of, first = number_keys(np.concatenate(keys), everybody * coded.size)
+        number_of, first = rank_keys(np.concatenate(keys), everybody * coded.size)
         people, code = np.divmod(np.concatenate(keys)[first], coded.size)
         vectors = np.zeros((len(first), len(shown)), dtype=np.int32)
         starts, base, entries = [np.zeros(1, dtype=np.int64)], [0], 0
@@ -347,7 +347,7 @@ class _Units:
         class_of, first = group_tuples(vectors, [one.number + 1 for one in shown])
         sizes = np.bincount(class_of, minlength=len(first)).astype(np.int64)
         # The same person may be in a class with several values.
-        _, once = number_keys(class_of * everybody + people, len(first) * everybody)
+        _, once = rank_keys(class_of * everybody + people, len(first) * everybody)
         persons = np.bincount(class_of[once], minlength=len(first)).astype(np.int64)
         groups = vectors[first].astype(np.int64) - 1
         groups = np.where(groups < 0, NOBODY, groups + np.array(base[:-1]))

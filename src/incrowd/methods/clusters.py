@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Ints
-from incrowd.common.keys import number_keys
 from incrowd.common.progress import Progress, silent
 from incrowd.common.threads import do_together
 from incrowd.core.model import Model, satisfies_all
@@ -28,6 +27,7 @@ from incrowd.errors import RecipeError
 from incrowd.forms.stand_ins import group_means
 from incrowd.hierarchies.tree import MISSING, Tree
 from incrowd.kernels import clustering
+from incrowd.kernels.keys import rank_keys
 from incrowd.kernels.regions import bounds
 from incrowd.methods.grouping import Grouper
 from incrowd.methods.mondrian import Mondrian
@@ -150,7 +150,7 @@ def recode_safe(
     """
     failing_at_first, every = 0, np.arange(len(tally))
     while True:
-        cluster_of, members = number_keys(cluster_of, int(cluster_of.max(initial=-1)) + 1)
+        cluster_of, members = rank_keys(cluster_of, int(cluster_of.max(initial=-1)) + 1)
         clusters = len(members)
         lows, highs = _runs(points, cluster_of, clusters, labels)
         seen = [*_as_read(points, lows, highs, labels)]

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Floats, Ints, one_by_one
-from incrowd.common.keys import number_keys
 from incrowd.common.threads import do_together
 from incrowd.core.recoding import Recoding
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.hierarchies.tree import MISSING, Tree
+from incrowd.kernels.keys import rank_keys
 
 _DIGITS = 9
 NOBODY = np.iinfo(np.int64).max
@@ -119,7 +119,7 @@ def _number_nodes(tree: Tree, occupied: NDArray[np.bool_]) -> tuple[Ints, Ints, 
 def _class_counts(at_level: Ints, codes: Codes, classes: Ints, class_count: int, counts: Ints) -> tuple[Ints, Ints]:
     """Return how many rows of each class are under each node, without the zeros: the node and the rows."""
     pairs = codes.astype(np.int64) * class_count + classes
-    index, first = number_keys(pairs, at_level.shape[1] * class_count)
+    index, first = rank_keys(pairs, at_level.shape[1] * class_count)
     rows = np.bincount(index, weights=counts)
     code, own_class = codes[first], classes[first]
     keys, weights = [], []

@@ -14,12 +14,12 @@ from typing import ClassVar
 import numpy as np
 
 from incrowd.common.arrays import Floats, Ints
-from incrowd.common.keys import number_keys
 from incrowd.common.parameters import require_whole
 from incrowd.core.labelled import Labelled
 from incrowd.core.metric import Goal, Metric
 from incrowd.core.tally import Tally
 from incrowd.forms.spreading import expected_counts, expected_pairs, meaning_of_lines
+from incrowd.kernels.keys import rank_keys
 from incrowd.metrics.distributions import LARGEST_TABLE, distances, joint_counts
 
 _SEED = 0
@@ -81,7 +81,7 @@ def _distance(
         key_before = key_before * size + before.column(name)
         key_after = key_after * size + codes[name]
         room *= size
-    number, first = number_keys(np.concatenate([key_before, key_after]), room)
+    number, first = rank_keys(np.concatenate([key_before, key_after]), room)
     one = np.bincount(number[: len(key_before)], weights, len(first)).astype(np.float64)
     other = np.bincount(number[len(key_before) :], counts, len(first)).astype(np.float64)
     return distances(one, other).total_variation

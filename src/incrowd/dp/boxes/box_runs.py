@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from incrowd.common.arrays import Codes, Floats, Ints, one_by_one
-from incrowd.common.keys import number_keys
+from incrowd.kernels.keys import rank_keys
 
 _TINY = 1e-9
 _MOST_KEPT, _MOST_NUMBERS = 500, 2**15
@@ -31,7 +31,7 @@ class ColumnRuns:
     def of(cls, lows: Codes, highs: Codes) -> ColumnRuns:
         """Find the different runs of some boxes."""
         room = int(highs.max(initial=0)) + 1
-        of_box, first = number_keys(lows.astype(np.int64) * room + highs, room * room)
+        of_box, first = rank_keys(lows.astype(np.int64) * room + highs, room * room)
         return cls(lows[first].astype(np.int64), highs[first].astype(np.int64), of_box.astype(np.int32))
 
     def __len__(self) -> int:
@@ -89,7 +89,7 @@ class BoxRuns:
         number, first = np.zeros(len(self.rows), dtype=np.int64), np.zeros(min(len(self.rows), 1), dtype=np.int64)
         for column in columns:
             runs = self.columns[column]
-            number, first = number_keys(number * len(runs) + runs.of_box, len(first) * len(runs))
+            number, first = rank_keys(number * len(runs) + runs.of_box, len(first) * len(runs))
         weights = self.rows.T if classes else self.by_box[None, :]
         rows = np.empty((len(first), len(weights)))
         for place, one in enumerate(weights):

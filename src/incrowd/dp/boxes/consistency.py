@@ -17,8 +17,8 @@ from itertools import pairwise
 import numpy as np
 
 from incrowd.common.arrays import Bools, Floats, Ints
-from incrowd.common.keys import number_keys
 from incrowd.dp.boxes.noisy_tree import NoisyTree
+from incrowd.kernels.keys import rank_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +198,7 @@ def non_negative(parents: Ints, estimate: Floats, variances: Floats) -> Floats:
     roots = parents < 0
     shared[roots] = np.maximum(shared[roots], 0.0)
     for children in generations.down():
-        family, first = number_keys(parents[children], len(parents))
+        family, first = rank_keys(parents[children], len(parents))
         above = parents[children[first]]
         # Where nothing is known of some, or everything of all, siblings are moved alike.
         known = np.isfinite(variances[children]) & (variances[children] > 0)

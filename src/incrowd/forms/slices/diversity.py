@@ -18,13 +18,12 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats, Ints
-from incrowd.common.threads import WORTH_THREADS, do_together, threads
+from incrowd.common.threads import do_together
 from incrowd.forms.slices.exact_shares import exact_probabilities
 from incrowd.forms.slices.matching import MOST_MATCHES, BucketIndex, Trie, search_arguments
 from incrowd.forms.slices.slices import Buckets, Slices, with_secrets
@@ -109,31 +108,18 @@ def is_diverse(slices: Slices, buckets: Buckets, l: float | Fraction) -> bool:
         return True
     bound = as_bound(l, int(slices.counts.sum()))
     sensitive = with_secrets(slices)
-    parts = [partial(_each_is_diverse, sensitive, some, bound) for some in _shared_out(buckets)]
+    parts = [partial(_each_is_diverse, sensitive, buckets, bound, *reach) for reach in buckets.ranges()]
     return all(do_together(parts, steps=len(buckets.tuples))) or guess(slices, buckets, bound).diverse
 
 
-def _each_is_diverse(slices: Slices, buckets: Buckets, bound: Fraction) -> bool:
-    index = BucketIndex(slices, buckets)
+def _each_is_diverse(slices: Slices, buckets: Buckets, bound: Fraction, first: int, last: int) -> bool:
+    index = BucketIndex(slices, buckets.between(first, last))
     for secret in slices.secrets:
         starts, _, counts = index.hidden(secret)
         most, rows = (add.reduceat(counts, starts[:-1]) if len(counts) else counts for add in (np.maximum, np.add))
         if (bound.numerator * most > bound.denominator * rows).any():
             return False
     return True
-
-
-def _shared_out(buckets: Buckets) -> list[Buckets]:
-    """Return about as many of the buckets for each thread."""
-    number = threads() if len(buckets.tuples) >= WORTH_THREADS else 1
-    ends = [len(buckets) * part // number for part in range(number + 1)]
-    if number == 1:
-        return [buckets]
-    found = []
-    for first, last in pairwise(ends):
-        own = np.flatnonzero((buckets.bucket_of >= first) & (buckets.bucket_of < last))
-        found.append(Buckets(buckets.tuples.take(own), buckets.counts.take(own), buckets.bucket_of.take(own) - first))
-    return found
 
 
 def as_bound(l: float | Fraction, rows: int) -> Fraction:

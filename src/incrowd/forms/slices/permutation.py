@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from incrowd.common.arrays import Ints
+from incrowd.common.taking import take_together
 from incrowd.forms.slices.chance import shuffle_columns
 from incrowd.forms.slices.slices import Buckets
+from incrowd.kernels.repeating import repeat, repeat_places
 from incrowd.kernels.slicing_index import sort_by_key
 
 
@@ -30,7 +32,7 @@ class Permuted:
 def permute_columns(rng: np.random.Generator, buckets: Buckets, columns: int) -> Permuted:
     """Permute every column within buckets, independently of the others."""
     parts = sort_by_key(np.arange(len(buckets.tuples), dtype=np.int64), buckets.bucket_of, len(buckets))
-    rows = np.repeat(buckets.tuples[parts], buckets.counts[parts])
+    tuples, counts = take_together([buckets.tuples, buckets.counts], parts)
     sizes = buckets.sizes
     starts = np.concatenate(([0], np.cumsum(sizes)))
-    return Permuted(np.repeat(np.arange(len(sizes)), sizes), shuffle_columns(rng, rows, starts, columns))
+    return Permuted(repeat_places(sizes), shuffle_columns(rng, repeat(tuples, counts), starts, columns))

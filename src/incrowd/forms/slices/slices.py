@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Ints, side_by_side
-from incrowd.common.threads import do_together
+from incrowd.common.threads import WORTH_THREADS, do_together, threads
 from incrowd.core.tally import Tally, group_columns, group_tuples
 from incrowd.hierarchies.tree import MISSING
 
@@ -99,6 +100,22 @@ class Buckets:
         sizes: Counts = np.bincount(self.bucket_of, weights=self.counts, minlength=len(self)).astype(np.int64)
         sizes.setflags(write=False)  # shared by all who ask
         return sizes
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """Cut the numbers of the buckets into a range for each thread, with about as many parts in each."""
+        number = threads() if len(self.bucket_of) >= WORTH_THREADS else 1
+        if number == 1:
+            return [(0, len(self))]
+        ends = np.cumsum(np.bincount(self.bucket_of))
+        inner = np.searchsorted(ends, [ends[-1] * part // number for part in range(1, number)]).tolist()
+        return list(pairwise(sorted({0, *inner, len(self)})))
+
+    def between(self, first: int, last: int) -> Buckets:
+        """Return some of the buckets, numbered from 0 on."""
+        if (first, last) == (0, len(self)):
+            return self
+        own = np.flatnonzero((self.bucket_of >= first) & (self.bucket_of < last))
+        return Buckets(self.tuples.take(own), self.counts.take(own), self.bucket_of.take(own) - first)
 
 
 def ignoring_missing(slices: Slices) -> Slices:

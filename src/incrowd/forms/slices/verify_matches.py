@@ -26,16 +26,14 @@ person may match every bucket.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
-from incrowd.common.threads import do_together
 from incrowd.forms.slices.permutation import Permuted
 from incrowd.forms.slices.slices import Slices
 from incrowd.forms.slices.written_matches import (
@@ -43,13 +41,9 @@ from incrowd.forms.slices.written_matches import (
     Hidden,
     Matches,
     blocks,
-    bucket_by_bucket,
-    bucket_runs,
     count_keys,
-    distinct_people,
     match_people,
-    read_column,
-    read_secret,
+    read_written,
     spread,
     starts_of,
 )
@@ -83,19 +77,10 @@ def verify_matches(
     if not slices.secrets or not len(written.bucket_of):
         return Verdict(holds=True, worst=0.0)
 
-    written, counts = bucket_by_bucket(written, counts)
-    runs = bucket_runs(written)
-    # One after the other: threads share the runs of each.
-    columns = [read_column(slices, written, runs, place, counts) for place in range(slices.columns)]
-    # A column in which all are alike tells nobody from anybody: every share there is 1.
-    varying = [place for place, column in enumerate(columns) if column.entries.kinds > 1]
-    varying.sort(key=lambda place: len(columns[place].rows) / columns[place].entries.kinds)
-    tasks: list[Callable[[], Any]] = [partial(distinct_people, slices.known, varying)]
-    tasks += [partial(read_secret, one, columns[one.column], written, runs, l, counts) for one in slices.secrets]
-    people, *secrets = do_together(tasks, steps=written.tuples.size)
-    most = max(MOST_PAIRS, len(columns[0].sizes)) if most_pairs is None else most_pairs
-    judge = _Judge(columns, secrets, varying, l, most)
-    for block in blocks(people):
+    read = read_written(slices, written, l, counts)
+    most = max(MOST_PAIRS, len(read.columns[0].sizes)) if most_pairs is None else most_pairs
+    judge = _Judge(read.columns, read.secrets, read.varying, l, most)
+    for block in blocks(read.people):
         judge.look_at(block)
         if judge.nothing_worse:
             break

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
+from incrowd.common.threads import do_together
 from incrowd.core.tally import group_tuples
 from incrowd.forms.slices.permutation import Permuted
 from incrowd.forms.slices.slices import Secret, Slices
@@ -19,6 +21,10 @@ _PEOPLE_AT_FIRST, _PEOPLE_AT_ONCE = 1 << 11, 1 << 15
 """The first few may show all that there is to be seen."""
 _MOST_SLOTS = 8
 """A list is looked up in a table of slots while it has at most so many of them per entry, else by bisection."""
+
+
+_Pairs = tuple[Ints, Codes, Counts, Ints]
+"""What `count_in_runs` finds: owners, values, how many rows have them, and the pair of each row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +63,10 @@ class _Lists:
         # Different numbers are sorted several times as fast as equal ones that have to keep their order.
         order = np.sort(self.parts * number + np.arange(len(self.parts))) % number
         return order, starts_of(self.parts, self.kinds)
+
+    def prepare_having(self) -> None:
+        """Find what `having` and `entries_having` look up."""
+        _ = self._by_part, self.keys
 
     def having(self, parts: Ints) -> tuple[Ints, Ints]:
         """Return where each part begins in `entries_having`, and how many entries have it."""
@@ -143,7 +153,58 @@ class Matches:
         return whole
 
 
-def bucket_by_bucket(written: Permuted, counts: Counts | None) -> tuple[Permuted, Counts | None]:
+@dataclass(frozen=True, eq=False)
+class Written:
+    """What is written: columns and secrets bucket by bucket, and the different people, sorted as they are searched."""
+
+    columns: Sequence[Column]
+    secrets: Sequence[Hidden]
+    varying: Sequence[int]
+    """Columns in the order in which they are searched. One in which all are alike tells nobody from anybody."""
+    people: Codes
+
+
+def read_written(slices: Slices, written: Permuted, l: Fraction, counts: Counts | None) -> Written:
+    """Count what is written in each bucket."""
+    written, counts = _bucket_by_bucket(written, counts)
+    places, buckets = range(slices.columns), int(written.bucket_of[-1]) + 1
+    looks: list[Callable[[], Any]] = [partial(_runs, written.bucket_of)]
+    looks += [partial(_kinds, slices.known[:, place]) for place in places]
+    runs, *kinds = do_together(looks, steps=slices.known.size)
+    # One after the other: threads share the runs of each.
+    pairs = [
+        count_in_runs(runs, written.tuples[place], written.bucket_of, slices.known[:, place], counts)
+        for place in places
+    ]
+    hidden = [
+        count_in_runs(runs, written.tuples[one.column], pairs[one.column][3], one.codes, counts)
+        for one in slices.secrets
+    ]
+    varying = sorted(
+        (place for place in places if kinds[place] > 1), key=lambda place: len(pairs[place][0]) / kinds[place]
+    )
+    people = _distinct_people(slices.known, varying, kinds)
+    tasks: list[Callable[[], Any]] = [
+        partial(_as_column, pairs[place], kinds[place], buckets, place in varying[:1]) for place in places
+    ]
+    tasks += [
+        partial(_as_hidden, one, found, len(pairs[one.column][0]), l)
+        for one, found in zip(slices.secrets, hidden, strict=True)
+    ]
+    read = do_together(tasks, steps=written.tuples.size)
+    return Written(read[: slices.columns], read[slices.columns :], varying, people)
+
+
+def _runs(bucket_of: Ints) -> Ints:
+    """Return where the rows of each bucket begin that has any, and their end."""
+    return np.concatenate(([0], np.flatnonzero(bucket_of[1:] != bucket_of[:-1]) + 1, [len(bucket_of)]))
+
+
+def _kinds(known: Codes) -> int:
+    return int(known.max(initial=0)) + 1
+
+
+def _bucket_by_bucket(written: Permuted, counts: Counts | None) -> tuple[Permuted, Counts | None]:
     """Return the rows in the order of their buckets."""
     if (np.diff(written.bucket_of) >= 0).all():
         return written, counts
@@ -152,31 +213,30 @@ def bucket_by_bucket(written: Permuted, counts: Counts | None) -> tuple[Permuted
     return ordered, None if counts is None else counts[order]
 
 
-def bucket_runs(written: Permuted) -> Ints:
-    """Return where the rows of each bucket begin that has any, and their end."""
-    return np.concatenate(([0], np.flatnonzero(np.diff(written.bucket_of)) + 1, [len(written.bucket_of)]))
-
-
-def read_column(slices: Slices, written: Permuted, runs: Ints, place: int, counts: Counts | None) -> Column:
-    """Count the known parts that are written in each bucket."""
-    known = slices.known[:, place]
-    buckets = int(written.bucket_of[-1]) + 1
-    owner, parts, rows, entry_of = count_in_runs(runs, written.tuples[place], written.bucket_of, known, counts)
-    starts = starts_of(owner, buckets)
+def _as_column(pairs: _Pairs, kinds: int, buckets: int, looked_up: bool) -> Column:
+    """Return the known parts that were counted in each bucket, of so many that there are."""
+    owner, parts, rows, entry_of = pairs
     sizes = np.bincount(owner, weights=rows, minlength=buckets).astype(np.int64)
-    return Column(_Lists(int(known.max(initial=0)) + 1, starts, parts.astype(np.int64)), rows, sizes, entry_of)
+    column = Column(_Lists(kinds, starts_of(owner, buckets), parts.astype(np.int64)), rows, sizes, entry_of)
+    if looked_up:
+        column.entries.prepare_having()
+    return column
 
 
-def read_secret(
-    secret: Secret, column: Column, written: Permuted, runs: Ints, l: Fraction, counts: Counts | None
-) -> Hidden:
-    """Count the sensitive values that are written beside each known part of each bucket."""
-    kinds, tuples = int(secret.codes.max()) + 1, written.tuples[secret.column]
-    entry, codes, rows, _ = count_in_runs(runs, tuples, column.entry_of, secret.codes, counts)
-    starts, codes, rows = secret.counted_values(starts_of(entry, len(column.rows)), codes, rows)
+def _as_hidden(secret: Secret, pairs: _Pairs, entries: int, l: Fraction) -> Hidden:
+    """Return the sensitive values that were counted beside each of the entries of their column."""
+    entry, codes, rows, _ = pairs
+    starts, codes, rows = secret.counted_values(starts_of(entry, entries), codes, rows)
     most, of_entry = np.maximum.reduceat(rows, starts[:-1]), np.add.reduceat(rows, starts[:-1])
-    unsafe = _above_bound(most, of_entry, l)
+    unsafe, kinds = _above_bound(most, of_entry, l), int(secret.codes.max()) + 1
     return Hidden(secret.column, kinds, starts, codes.astype(np.int64), rows, of_entry, most / of_entry, unsafe)
+
+
+def _distinct_people(known: Codes, varying: Sequence[int], kinds: Sequence[int]) -> Codes:
+    """Return the different people, sorted by their parts in the order of the columns to search."""
+    if not varying:
+        return known[:1]
+    return known.take(group_tuples(known.take(varying, axis=1), [kinds[place] for place in varying])[1], axis=0)
 
 
 def _above_bound(most: Counts, rows: Counts, l: Fraction) -> Bools:
@@ -207,14 +267,6 @@ def spread(starts: Ints, lengths: Ints) -> tuple[Ints, Ints]:
     """Return, for runs of places, which run each place is of, and the place."""
     run = np.repeat(np.arange(len(lengths)), lengths)
     return run, np.arange(len(run)) + (starts - np.cumsum(lengths) + lengths)[run]
-
-
-def distinct_people(known: Codes, varying: Sequence[int]) -> Codes:
-    """Return the different people, sorted by their parts in the order of the columns to search."""
-    if not varying:
-        return known[:1]
-    sizes = (known.max(axis=0) + 1)[varying].tolist()
-    return known.take(group_tuples(known.take(varying, axis=1), sizes)[1], axis=0)
 
 
 def blocks(people: Codes) -> Iterator[Codes]:

@@ -125,7 +125,7 @@ template <class T> class Growing {
     return data_ + columns_ * length_++;
   }
   void push(T value) { *add() = value; }
-  void shorten(i64 length) { length_ = length; }
+  void set_length(i64 length) { length_ = length; }  // for which there is room; new elements are still undefined
   i64 length() const { return length_; }
   i64 columns() const { return columns_; }
   T &operator[](i64 place) const { return data_[place]; }

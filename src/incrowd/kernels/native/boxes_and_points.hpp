@@ -152,7 +152,7 @@ template <class Task> void divide(const Boxes &boxes, Matrix<const i32> given, i
     const Part own{{points.data, points.rows, columns}, {order.begin() + first, last - first}};
     hull.enclose(own.points);
     task.enter(own);
-    carried.shorten(list_last);
+    carried.set_length(list_last);
     for (i64 place = list_first; place < list_last; ++place) {
       const i32 box = carried[place];
       const Hull::Meeting meeting = hull.meet(boxes.lows(box), boxes.highs(box));

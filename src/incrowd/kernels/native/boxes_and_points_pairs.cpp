@@ -13,7 +13,7 @@ class Pairing {
 
   void enter(const Part &) {}
   void hold(Held &held, i64 box) {
-    held_boxes_.shorten(held++);
+    held_boxes_.set_length(held++);
     held_boxes_.push(static_cast<i32>(box));
   }
   void finish(Held held, const Part &part, Vector<const i32> left_over) {

@@ -77,13 +77,6 @@ struct Pairs {
       rows.push(times);
     }
   }
-  void append(const Pairs &other) {
-    for (i64 pair = 0; pair < other.owners.length(); ++pair) {
-      owners.push(other.owners[pair]);
-      values.push(other.values[pair]);
-      rows.push(other.rows[pair]);
-    }
-  }
 };
 
 // Return the owners, the values and the rows of the distinct pairs; `which` gets the pair of each row. With no `counts`,
@@ -104,13 +97,23 @@ static std::tuple<Growing<i64>, Growing<i32>, Growing<i64>> count_in_runs(
       });
     }
   });
-  Pairs &all = found[0];
-  for (std::size_t part = 1; part < found.size(); ++part) {
-    const i64 before = all.owners.length();
-    for (i64 row = starts[bounds[part]]; row < starts[bounds[part + 1]]; ++row) which[row] += before;
-    all.append(found[part]);
-  }
-  return {std::move(all.owners), std::move(all.values), std::move(all.rows)};
+  if (found.size() == 1) return {std::move(found[0].owners), std::move(found[0].values), std::move(found[0].rows)};
+  std::vector<i64> before(found.size() + 1, 0);
+  for (std::size_t part = 0; part < found.size(); ++part) before[part + 1] = before[part] + found[part].owners.length();
+  Growing<i64> all_owners(1, before.back()), all_rows(1, before.back());
+  Growing<i32> all_values(1, before.back());
+  all_owners.set_length(before.back());
+  all_rows.set_length(before.back());
+  all_values.set_length(before.back());
+  in_parts(bounds, [&](i64 part, i64 first_run, i64 last_run) {
+    const Pairs &own = found[static_cast<std::size_t>(part)];
+    const i64 others = before[static_cast<std::size_t>(part)];
+    for (i64 row = starts[first_run]; row < starts[last_run]; ++row) which[row] += others;
+    std::copy(own.owners.row(0), own.owners.row(own.owners.length()), all_owners.row(others));
+    std::copy(own.rows.row(0), own.rows.row(own.rows.length()), all_rows.row(others));
+    std::copy(own.values.row(0), own.values.row(own.values.length()), all_values.row(others));
+  });
+  return {std::move(all_owners), std::move(all_values), std::move(all_rows)};
 }
 EXPORT(count_in_runs)
 

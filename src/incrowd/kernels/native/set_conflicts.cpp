@@ -60,7 +60,7 @@ static std::tuple<Growing<i64>, Growing<i32>, Growing<i64>> slots_without(
       if (!dropped[slot]) new_items.push(slot);
     }
     if (new_items.length() == begin || new_items[begin] >= fresh) {
-      new_items.shorten(begin);
+      new_items.set_length(begin);
       continue;
     }
     new_kept.push(kept[place]);

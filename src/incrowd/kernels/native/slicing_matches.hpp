@@ -73,8 +73,8 @@ struct Matches {
   explicit Matches(i64 secrets) : nodes(1 + secrets, 64), degrees(1, 64) {}
 
   void clear() {
-    nodes.shorten(0);
-    degrees.shorten(0);
+    nodes.set_length(0);
+    degrees.set_length(0);
   }
   i64 *add(i64 node, Degree degree) {  // the entries, which are still undefined
     degrees.push(degree);
@@ -195,13 +195,13 @@ class Search {
   }
 
   void sort_by_leaf(i64 first_leaf, i64 last_leaf) {
-    leaf_starts.shorten(0);
+    leaf_starts.set_length(0);
     for (i64 leaf = first_leaf; leaf <= last_leaf; ++leaf) leaf_starts.push(0);
     for (i64 match = 0; match < matches.length(); ++match) ++leaf_starts[matches.node(match) - first_leaf + 1];
     for (i64 place = 0; place < last_leaf - first_leaf; ++place) leaf_starts[place + 1] += leaf_starts[place];
     Scratch<i64> next(leaf_starts.length());
     std::copy_n(&leaf_starts[0], leaf_starts.length(), next.begin());
-    by_leaf.shorten(0);
+    by_leaf.set_length(0);
     for (i64 match = 0; match < matches.length(); ++match) by_leaf.push(0);
     for (i64 match = 0; match < matches.length(); ++match) by_leaf[next[matches.node(match) - first_leaf]++] = match;
   }

@@ -20,6 +20,7 @@ from incrowd.forms.slices.chance import shuffle_within
 from incrowd.forms.slices.slices import Buckets
 from incrowd.hierarchies.tree import MISSING
 from incrowd.kernels import anatomy
+from incrowd.kernels.repeating import repeat_places
 from incrowd.kernels.slicing_index import sort_by_key
 
 
@@ -65,7 +66,7 @@ def deal_anatomy(
 def longest_first(run_starts: Ints, segment_starts: Ints) -> Ints:
     """List the runs of every segment from the longest to the shortest, ties in their order."""
     lengths = np.diff(run_starts)
-    segment_of = np.repeat(np.arange(len(segment_starts) - 1), np.diff(segment_starts))
+    segment_of = repeat_places(np.diff(segment_starts))
     longest = int(lengths.max(initial=0))
     by_length = sort_by_key(np.arange(len(lengths), dtype=np.int64), longest - lengths, longest + 1)
     return sort_by_key(by_length, segment_of, len(segment_starts))

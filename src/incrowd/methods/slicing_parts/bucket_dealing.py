@@ -9,17 +9,23 @@ Cost: a few passes over the rows that are dealt out.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Ints
+from incrowd.common.arrays import Codes, Ints
 from incrowd.common.randomness import words
+from incrowd.common.taking import take_rows
+from incrowd.common.threads import do_together
 from incrowd.forms.slices.chance import shuffle_within
 from incrowd.forms.slices.slices import Buckets, Slices
 from incrowd.kernels import anatomy
 from incrowd.kernels.regions import bounds
+from incrowd.kernels.repeating import repeat
 from incrowd.kernels.slicing_index import sort_by_key
 from incrowd.methods.slicing_parts.anatomy_buckets import longest_first
 
@@ -46,7 +52,7 @@ def deal(rng: np.random.Generator, slices: Slices, buckets: Buckets, *, each: in
         return buckets
     dealt = runs.only(chosen)
     joining = np.flatnonzero(ignored & is_dealt)
-    rows = shuffle_within(rng, np.repeat(dealt.parts, buckets.counts[dealt.parts]), dealt.run_starts)
+    rows = shuffle_within(rng, repeat(dealt.parts, take_rows(buckets.counts, dealt.parts)), dealt.run_starts)
     chance = words(rng, each * (len(dealt.segment_starts) - 1)).reshape(-1, each)
     group_of, groups = anatomy.deal_segments(
         dealt.run_starts,
@@ -62,7 +68,7 @@ def deal(rng: np.random.Generator, slices: Slices, buckets: Buckets, *, each: in
         beside = _row_of_the_same_part(rng, slices, buckets, dealt, joining)
         rows, group_of = np.concatenate([rows, joining]), np.concatenate([group_of, group_of[beside]])
     return Buckets(
-        np.concatenate([buckets.tuples[rows], buckets.tuples[rest]]),
+        take_rows(buckets.tuples, np.concatenate([rows, rest])),
         np.concatenate([np.ones(len(rows), dtype=np.int64), buckets.counts[rest]]),
         np.concatenate([group_of, groups + (np.cumsum(~chosen) - 1)[buckets.bucket_of[rest]]]),
     )
@@ -102,23 +108,53 @@ class _Runs:
 
     @classmethod
     def of(cls, slices: Slices, buckets: Buckets, parts: Ints) -> _Runs:
-        """Sort some of the parts of buckets; each bucket has one of them at least."""
+        """Sort some of the parts of buckets, of which each has one at least; threads share the buckets."""
         (secret,) = slices.secrets
-        code, segment = secret.codes.take(buckets.tuples), slices.known[:, secret.column].take(buckets.tuples)
-        lows, ends = bounds(slices.known, buckets.tuples[parts], buckets.bucket_of[parts], len(buckets))
-        for key in (code, segment, buckets.bucket_of):
-            parts = sort_by_key(parts, key, int(key.max()) + 1)
-        box, segment, code = buckets.bucket_of.take(parts), segment.take(parts), code.take(parts)
-        opens_box = _changes(box)
-        opens_segment = opens_box | _changes(segment)
-        opens_run = opens_segment | _changes(code)
+        known = np.ascontiguousarray(slices.known[:, secret.column])
+
+        def between(first: int, last: int) -> _Runs:
+            return cls._of_some(slices, known, buckets, parts, first, last)
+
+        return cls._joined(do_together([partial(between, *reach) for reach in buckets.ranges()], steps=len(parts)))
+
+    @classmethod
+    def _of_some(cls, slices: Slices, known: Codes, buckets: Buckets, parts: Ints, first: int, last: int) -> _Runs:
+        box = buckets.bucket_of.take(parts)
+        if (first, last) != (0, len(buckets)):
+            own = np.flatnonzero((box >= first) & (box < last))
+            parts, box = parts.take(own), box.take(own) - first
+        tuples = buckets.tuples.take(parts)
+        code, segment = slices.secrets[0].codes.take(tuples), known.take(tuples)
+        lows, ends = bounds(slices.known, tuples, box, last - first)
+        order = np.arange(len(parts), dtype=np.int64)
+        for key in (code, segment, box):
+            order = sort_by_key(order, key, int(key.max()) + 1)
+        opens_box = _changes(box.take(order))
+        opens_segment = opens_box | _changes(segment.take(order))
+        opens_run = opens_segment | _changes(code.take(order))
+        parts = parts.take(order)
         return cls(
             parts,
             np.cumsum(opens_run) - 1,
-            np.concatenate(([0], np.cumsum(np.add.reduceat(buckets.counts[parts], np.flatnonzero(opens_run))))),
+            _starts(np.add.reduceat(buckets.counts.take(parts), np.flatnonzero(opens_run))),
             np.append(np.flatnonzero(opens_segment[opens_run]), opens_run.sum()),
             np.append(np.flatnonzero(opens_box[opens_segment]), opens_segment.sum()),
             np.asarray((ends - lows > 1).any(axis=1)),
+        )
+
+    @classmethod
+    def _joined(cls, several: Sequence[_Runs]) -> _Runs:
+        """Return the parts of one range of buckets after those of another."""
+        if len(several) == 1:
+            return several[0]
+        runs = [one.run_starts for one in several]
+        return cls(
+            np.concatenate([one.parts for one in several]),
+            np.concatenate([one.part_runs + before for one, before in zip(several, _before(runs), strict=True)]),
+            _one_after_another(runs),
+            _one_after_another([one.segment_starts for one in several]),
+            _one_after_another([one.box_starts for one in several]),
+            np.concatenate([one.varying for one in several]),
         )
 
     def eligible(self, each: int) -> NDArray[np.bool_]:
@@ -142,9 +178,9 @@ class _Runs:
         return _Runs(
             self.parts[stays],
             (np.cumsum(runs) - 1)[self.part_runs[stays]],
-            np.concatenate(([0], np.cumsum(np.diff(self.run_starts)[runs]))),
-            np.concatenate(([0], np.cumsum(np.diff(self.segment_starts)[segments]))),
-            np.concatenate(([0], np.cumsum(np.diff(self.box_starts)[chosen]))),
+            _starts(np.diff(self.run_starts)[runs]),
+            _starts(np.diff(self.segment_starts)[segments]),
+            _starts(np.diff(self.box_starts)[chosen]),
             self.varying[chosen],
         )
 
@@ -154,3 +190,18 @@ def _changes(values: NDArray[np.integer]) -> NDArray[np.bool_]:
     changes = np.ones(len(values), dtype=bool)
     changes[1:] = values[1:] != values[:-1]
     return changes
+
+
+def _starts(lengths: Ints) -> Ints:
+    """Return where runs of these lengths begin, and the end of the last."""
+    return np.concatenate(([0], np.cumsum(lengths)))
+
+
+def _before(several: Sequence[Ints]) -> list[int]:
+    """Return how many runs lie before those of each list of starts."""
+    return [0, *accumulate(len(starts) - 1 for starts in several)][:-1]
+
+
+def _one_after_another(several: Sequence[Ints]) -> Ints:
+    """Join lists of starts; each ends where the next one begins."""
+    return _starts(np.concatenate([np.diff(starts) for starts in several]))

@@ -29,11 +29,13 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Ints
 from incrowd.common.parameters import require_number, require_whole
 from incrowd.common.progress import Progress, silent
+from incrowd.common.taking import take_together
 from incrowd.common.threads import do_together
 from incrowd.core.tally import Tally
 from incrowd.errors import ConformanceError, Unsatisfiable
 from incrowd.forms.slices.diversity import Guesses, as_bound, guess, is_diverse
 from incrowd.forms.slices.slices import Buckets, Slices
+from incrowd.kernels.repeating import repeat_places
 from incrowd.kernels.slicing_cuts import cut_buckets
 from incrowd.methods.slicing_parts.bucket_dealing import deal
 
@@ -221,5 +223,5 @@ class _Cutting:
             bound.numerator,
             bound.denominator,
         )
-        bucket_of = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        return Buckets(tuples[order], counts[order], bucket_of)
+        tuples, counts = take_together([tuples, counts], order)
+        return Buckets(tuples, counts, repeat_places(np.diff(starts)))
