@@ -13,6 +13,7 @@ from typing import Any
 import typer
 
 from incrowd.cli.command import options_of
+from incrowd.cli.memory import use_one_heap
 from incrowd.common.progress import Progress
 from incrowd.common.surface import written_in
 
@@ -51,6 +52,7 @@ def stoppable(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
+        use_one_heap()
         try:
             with written_in("command line", lambda: options_of(command)):
                 command(*args, **kwargs)

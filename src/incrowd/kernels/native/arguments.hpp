@@ -115,14 +115,11 @@ template <class T> class Growing {
     std::swap(room_, other.room_);
   }
   T *add() {  // the next row, whose elements are still undefined
-    if (length_ == room_) {
-      room_ *= 2;
-      const std::size_t bytes = static_cast<std::size_t>(room_ * columns_ + 1) * sizeof(T);
-      void *longer = in_large_pages(std::realloc(data_, bytes), bytes);
-      if (longer == nullptr) throw std::bad_alloc();
-      data_ = static_cast<T *>(longer);
-    }
+    if (length_ == room_) lengthen(2 * room_);
     return data_ + columns_ * length_++;
+  }
+  void make_room(i64 more) {  // so that this many rows are added without another look for memory
+    if (length_ + more > room_) lengthen(length_ + more);
   }
   void push(T value) { *add() = value; }
   void set_length(i64 length) { length_ = length; }  // for which there is room; new elements are still undefined
@@ -133,6 +130,14 @@ template <class T> class Growing {
   T *give_away() { return std::exchange(data_, nullptr); }
 
  private:
+  void lengthen(i64 room) {
+    const std::size_t bytes = static_cast<std::size_t>(room * columns_ + 1) * sizeof(T);
+    void *longer = in_large_pages(std::realloc(data_, bytes), bytes);
+    if (longer == nullptr) throw std::bad_alloc();
+    data_ = static_cast<T *>(longer);
+    room_ = room;
+  }
+
   T *data_ = nullptr;
   i64 columns_ = 1, length_ = 0, room_ = 0;
 };

@@ -88,7 +88,10 @@ class Texts {
 class Counts {
  public:
   explicit Counts(i64 columns)
-      : columns_(columns), stride_(columns + 2), slots_(1 << 12), codes_(BATCH * columns), hashes_(BATCH), times_(BATCH) {}
+      : columns_(columns), stride_(columns + 2), rows_(stride_, 1 << 10), slots_(1, 0), codes_(BATCH * columns),
+        hashes_(BATCH), times_(BATCH) {
+    empty_slots(1 << 12);
+  }
 
   i32 *next() { return codes_.data() + waiting_ * columns_; }  // where the numbers of another tuple go
   void add(i64 times) {
@@ -101,7 +104,7 @@ class Counts {
   }
   void flush() {
     if (waiting_ == 0) return;
-    while (2 * (size_ + waiting_) > static_cast<i64>(slots_.size())) grow();
+    while (2 * (size_ + waiting_) > slots_.length()) grow();
     for (i64 one = 0; one < waiting_; ++one) __builtin_prefetch(&slots_[hashes_[one] >> shift_]);
     for (i64 one = 0; one < waiting_; ++one) {
       const Slot &slot = slots_[hashes_[one] >> shift_];
@@ -115,12 +118,12 @@ class Counts {
     if (size_ == INT32_MAX) throw std::runtime_error("there are too many different tuples");
     append(codes, times);
   }
-  void make_room(i64 more) { rows_.reserve(rows_.size() + static_cast<std::size_t>(more * stride_)); }
+  void make_room(i64 more) { rows_.make_room(more); }
   i64 size() const { return size_; }
-  const i32 *codes(i64 place) const { return rows_.data() + place * stride_; }
+  const i32 *codes(i64 place) const { return rows_.row(place); }
   i64 times(i64 place) const {
     i64 found;
-    std::memcpy(&found, rows_.data() + place * stride_ + columns_, sizeof found);
+    std::memcpy(&found, rows_.row(place) + columns_, sizeof found);
     return found;
   }
 
@@ -131,13 +134,14 @@ class Counts {
   };
 
   void append(const i32 *codes, i64 times) {
-    rows_.insert(rows_.end(), codes, codes + columns_);
-    rows_.resize(rows_.size() + 2);
-    std::memcpy(row(size_++) + columns_, &times, sizeof times);
+    i32 *row = rows_.add();
+    std::copy(codes, codes + columns_, row);
+    std::memcpy(row + columns_, &times, sizeof times);
+    ++size_;
   }
-  i32 *row(i64 place) { return rows_.data() + place * stride_; }
+  i32 *row(i64 place) { return rows_.row(place); }
   void count(const i32 *codes, u64 hash, i64 times) {
-    for (u64 slot = hash >> shift_;; slot = (slot + 1) & (slots_.size() - 1)) {
+    for (u64 slot = hash >> shift_;; slot = next(slot)) {
       Slot &here = slots_[slot];
       if (here.place < 0) {
         if (size_ == INT32_MAX) throw std::runtime_error("there are too many different tuples");
@@ -154,20 +158,27 @@ class Counts {
     }
   }
   void grow() {
-    slots_.assign(2 * slots_.size(), Slot{});
+    empty_slots(2 * slots_.length());
     --shift_;
     for (i64 place = 0; place < size_; ++place) {
       u64 hash = 0;
       for (i64 column = 0; column < columns_; ++column) hash = mixed(hash, static_cast<u64>(codes(place)[column]));
       u64 slot = hash >> shift_;
-      while (slots_[slot].place >= 0) slot = (slot + 1) & (slots_.size() - 1);
+      while (slots_[slot].place >= 0) slot = next(slot);
       slots_[slot] = {static_cast<u32>(hash), static_cast<i32>(place)};
     }
   }
 
+  void empty_slots(i64 number) {
+    slots_ = Growing<Slot>(1, number);
+    slots_.set_length(number);
+    std::fill_n(slots_.row(0), number, Slot{});
+  }
+  u64 next(u64 slot) const { return (slot + 1) & static_cast<u64>(slots_.length() - 1); }
+
   i64 columns_, stride_, size_ = 0, waiting_ = 0;
-  std::vector<i32> rows_;  // the numbers of a tuple, and then its count
-  std::vector<Slot> slots_;
+  Growing<i32> rows_;  // the numbers of a tuple, and then its count
+  Growing<Slot> slots_;
   std::vector<i32> codes_;
   std::vector<u64> hashes_;
   std::vector<i64> times_;
