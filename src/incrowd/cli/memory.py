@@ -1,4 +1,4 @@
-"""Memory of a command: all threads take theirs from one place, so that what one gives back is what the next one uses."""
+"""Memory of a command: threads share one heap, so that what one of them gives back is what the next one uses."""
 
 from __future__ import annotations
 
