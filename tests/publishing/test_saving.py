@@ -17,6 +17,7 @@ import pytest
 import incrowd as ic
 from incrowd.common import moves
 from incrowd.core.engine import PublishedRows
+from incrowd.core.families import registered
 from incrowd.core.release_directory import new_directory
 from incrowd.errors import OutputError
 from incrowd.publishing import saving
@@ -180,6 +181,21 @@ def test_a_crash_in_the_middle_leaves_nothing(
     with pytest.raises(expected):
         failing(release, error).save(tmp_path / "deep" / "out", format=format)
     assert everything(tmp_path) == {}  # no temporary directory, and no parent that was made for it
+
+
+@pytest.mark.parametrize("name", ["arrow", "parquet"])
+def test_no_file_appears_after_a_crash(tmp_path: Path, name: str) -> None:
+    """A writer's thread that opens its file later would do so where everything was cleared away."""
+
+    def batches() -> Iterator[pl.DataFrame]:
+        yield pl.DataFrame({"a": [1, 2]})
+        raise Crash("x")
+
+    for attempt in range(8):
+        path = tmp_path / f"data-{attempt}"
+        with pytest.raises(Crash):
+            registered("sinks")[name]().write(batches(), path, separator=";")
+        assert path.exists()  # it was opened before anything was read
 
 
 @pytest.mark.parametrize("error", [Crash("x"), KeyboardInterrupt()], ids=repr)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+from incrowd.common import systems
 
 _MOST_ARENAS = -8
 """What the GNU C library calls the number of such places; by default, it makes up to eight for each core."""
@@ -13,7 +13,7 @@ def use_one_heap() -> None:
 
     Only a command does so: whoever imports incrowd decides this for the whole process.
     """
-    if sys.platform != "linux":
+    if systems.WINDOWS:
         return
     import ctypes
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -44,11 +45,9 @@ def open_table(given: object, options: ReadOptions) -> OpenedTable:
     if isinstance(given, OpenedTable):
         options.refuse_all("this table is open already")
         return given
-    try:
-        location = locate(given)
+    location = locate(given)
+    with _told_of(given):
         opened = kind_of_source(location, options).open(location, options)
-    except OSError as error:
-        raise SourceError(f"{given}: the file cannot be read ({error.strerror}).") from None
     told: dict[str, object] = {"exact_text": True} if options.exact_text else {}
     if is_pipe(given):
         told["path"] = PIPE
@@ -71,16 +70,28 @@ def locate(given: object) -> Location:
         return Location(given, scheme=url[1].lower())
     if not isinstance(given, (str, PathLike)):
         return Location(given)
-    path = piped() if is_pipe(given) else Path(given)
-    if path.is_dir() or (glob.has_magic(str(path)) and not path.exists()):
-        return Location(given, path)
-    if not path.exists():
-        raise SourceError(f"{path}: there is no such file.")
-    if not path.is_file():
-        raise SourceError(f"{path}: this is not an ordinary file.  Hint: copy it to one; it is read more than once.")
-    require_readable_name(path)
-    with path.open("rb") as file:
-        return Location(given, path, head=file.read(16))
+    with _told_of(given):
+        path = piped() if is_pipe(given) else Path(given)
+        if path.is_dir() or (glob.has_magic(str(path)) and not path.exists()):
+            return Location(given, path)
+        if not path.exists():
+            raise SourceError(f"{path}: there is no such file.")
+        if not path.is_file():
+            raise SourceError(
+                f"{path}: this is not an ordinary file.  Hint: copy it to one; it is read more than once."
+            )
+        require_readable_name(path)
+        with path.open("rb") as file:
+            return Location(given, path, head=file.read(16))
+
+
+@contextmanager
+def _told_of(given: object) -> Iterator[None]:
+    """Say of which file it is that the system lets nobody read it."""
+    try:
+        yield
+    except OSError as error:
+        raise SourceError(f"{given}: the file cannot be read ({error.strerror}).") from None
 
 
 def _refuse_what_is_no_table(location: Location, kinds: Sequence[Source], *, encoded: bool) -> None:

@@ -10,7 +10,7 @@ from typing import ClassVar
 import polars as pl
 
 from incrowd.core.sink import Sink
-from incrowd.publishing.sinks.streaming import as_lazy
+from incrowd.publishing.sinks.streaming import as_lazy, writing
 
 _COMPACT = pl.CompatLevel.oldest()
 """Arrow's older texts hold what they show. The newer ones point into buffers, which Polars writes out as a whole: with
@@ -27,4 +27,5 @@ class ArrowSink(Sink):
 
     def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
         """Stream all batches into the file."""
-        as_lazy(batches).sink_ipc(path, compat_level=_COMPACT)
+        with writing(path) as file:
+            as_lazy(batches).sink_ipc(file, compat_level=_COMPACT)

@@ -23,5 +23,5 @@ class ParquetSink(Sink):
 
     def write(self, batches: Iterator[pl.DataFrame], path: Path, *, separator: str) -> None:
         """Stream all batches into the file."""
-        with writing():
-            as_lazy(batches).sink_parquet(path)
+        with writing(path) as file:
+            as_lazy(batches).sink_parquet(file)

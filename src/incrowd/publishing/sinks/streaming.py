@@ -6,6 +6,8 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
 
 import polars as pl
 
@@ -26,10 +28,14 @@ def as_lazy(batches: Iterator[pl.DataFrame]) -> pl.LazyFrame:
 
 
 @contextmanager
-def writing() -> Iterator[None]:
-    """Give errors of the operating system back their kind: Polars wraps those that it meets while it writes Parquet."""
+def writing(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for Polars to write, and give errors of the operating system back their kind, which it wraps.
+
+    Polars would open it in a thread of its own: where a batch fails, maybe only after its folder was cleared away.
+    """
     try:
-        yield
+        with path.open("wb") as file:
+            yield file
     except pl.exceptions.ComputeError as error:
         number = re.search(r"underlying IO error.*\(os error (\d+)\)", str(error))
         if number is None:
