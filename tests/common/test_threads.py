@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from functools import partial
+from threading import Barrier, Thread
 from typing import Any
 
 import numpy as np
@@ -158,6 +159,30 @@ def test_work_is_returned_in_its_order_and_the_first_failure_is_raised() -> None
             with pytest.raises(ValueError, match="7"):
                 do_together([partial(int, "1"), partial(fail, 7), partial(fail, 8)])
     assert told == 2 * [*enumerate([3, 1, 4, 1, 5, 9, 2, 6])]
+
+
+def test_an_interrupt_is_what_is_raised_and_nothing_goes_on_after_it() -> None:
+    """Also beside a failure that comes first in the order of work."""
+    begun, both_run = list[int](), Barrier(2)
+
+    def work(number: int) -> None:
+        begun.append(number)
+        both_run.wait()
+        time.sleep(0.01 * number)
+        raise KeyboardInterrupt if number else ValueError
+
+    with using(2), pytest.raises(KeyboardInterrupt):
+        do_together([partial(work, number) for number in range(5)])
+    assert sorted(begun) == [0, 1]
+
+
+def test_threads_that_cannot_be_started_are_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(Thread, "start", refuse)
+    with using(4):
+        assert do_together([partial(int, text) for text in "314"]) == [3, 1, 4]
 
 
 def test_threads_are_shared_out_to_work_that_could_use_more() -> None:

@@ -10,7 +10,7 @@ import pytest
 from incrowd.common.arrays import Codes
 from incrowd.common.threads import using
 from incrowd.core.tally import group_columns, group_tuples
-from incrowd.kernels.keys import pack_codes, rank_keys
+from incrowd.kernels.keys import codes_met, pack_codes, rank_keys
 from incrowd.kernels.run_counts import count_in_runs
 
 
@@ -52,6 +52,23 @@ def test_no_rows_have_no_pairs() -> None:
     nothing = np.zeros(0, dtype=np.int64)
     found = count_in_runs(np.array([0]), nothing, nothing, np.zeros(0, dtype=np.int32), None)
     assert [len(array) for array in found] == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_codes_that_some_rows_have(threads: int) -> None:
+    sizes = [1, 90_000, 7, 2]
+    codes = _codes(tuple(sizes), 100_000)
+    some = np.random.default_rng(4).random(len(codes)) < 0.5
+    with using(threads):
+        for of_rows in (some, np.ones_like(some), np.zeros_like(some)):
+            found = codes_met(codes, of_rows, sizes)
+            assert [len(one) for one in found] == sizes
+            assert [np.flatnonzero(one).tolist() for one in found] == [
+                np.unique(codes[of_rows, place]).tolist() for place in range(4)
+            ]
+        with pytest.raises(RuntimeError, match="a code has no room"):
+            codes_met(codes, some, [1, 90_000, 6, 2])
+        assert codes_met(codes[:, :0], some, []) == []
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -73,15 +73,18 @@ def test_ends_of_lines(body: str, mark: str, tmp_path: Path) -> None:
     assert lines == frame
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3, 7])
-def test_threads_share_a_file(threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+# Many tuples are also listed by several threads, and many texts parted by Polars.
+@pytest.mark.parametrize(("threads", "different"), [(1, 11), (2, 11), (3, 11), (7, 11), (3, 40_009)])
+def test_threads_share_a_file(threads: int, different: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plain_lines, "_WORTH_SHARING", 1)
-    path = tmp_path / "rows.csv"
-    path.write_text("a;b\n" + "".join(f"{number % 7};{'long ' * (number % 5)}{number % 11}\n" for number in range(500)))
+    path, rows = tmp_path / "rows.csv", 500 if different == 11 else 100_000
+    path.write_text(
+        "a;b\n" + "".join(f"{row % 7};{'long ' * (row % 5)}{row % different or ''}\n" for row in range(rows))
+    )
     with using(threads):
         lines, frame = both(path, ["b", "a"])
     assert lines == frame
-    assert lines.total() == 500
+    assert lines.total() == rows
     counter = LocalEngine.open(path, ReadOptions()).source.counter
     assert counter is not None
     with using(threads):

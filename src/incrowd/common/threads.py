@@ -6,10 +6,11 @@ Results do not depend on it, byte by byte.
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any, TypeVar
 
 from incrowd.common.parameters import require_whole
@@ -64,24 +65,67 @@ def do_together(
     of them in that order is raised, what was not begun is left undone, and what runs is waited for. `steps` are about
     how many numbers all of it looks at: few are looked at by this thread alone.
     """
-    number, found = threads(), list[T]()
-
-    def note(result: T) -> None:
-        found.append(result)
-        if done is not None:
-            done(len(found) - 1, result)
-
+    number = threads()
     if number == 1 or len(tasks) < 2 or steps < WORTH_THREADS:
-        for task in tasks:
-            note(task())
+        found = list[T]()
+        for place, task in enumerate(tasks):
+            found.append(task())
+            if done is not None:
+                done(place, found[-1])
         return found
-    from concurrent.futures import ThreadPoolExecutor  # which takes a while to import, and a small table does not need
+    each, number = max(1, number // len(tasks)), min(number, len(tasks))
+    return _with_the_caller(tasks, number, each) if done is None else _beside_the_caller(tasks, number, each, done)
 
-    each = max(1, number // len(tasks))
-    pool = ThreadPoolExecutor(min(number, len(tasks)))
+
+def _with_the_caller(tasks: Sequence[Callable[[], T]], number: int, each: int) -> list[T]:
+    """Do tasks by so many threads, of which the caller's own is one: it is there, and another takes time to start."""
+    waiting, found, failed = deque(enumerate(tasks)), dict[int, T](), dict[int, BaseException]()
+
+    def work() -> None:
+        with using(each):
+            while waiting:
+                try:
+                    place, task = waiting.popleft()
+                except IndexError:  # another thread was faster
+                    return
+                try:
+                    found[place] = task()
+                except BaseException as error:
+                    failed[place] = error
+                    waiting.clear()
+
+    others = [Thread(target=copy_context().run, args=(work,)) for _ in range(number - 1)]
+    started = list[Thread]()
     try:
-        for one in [pool.submit(copy_context().run, _with_threads, each, task) for task in tasks]:
-            note(one.result())
+        for other in others:
+            with suppress(RuntimeError):  # there are no more threads to be had: those that are there do it all
+                other.start()
+                started.append(other)
+        work()
+    finally:
+        waiting.clear()
+        for other in started:
+            other.join()
+    if failed:
+        raise failed[min(failed, key=lambda place: (isinstance(failed[place], Exception), place))]
+    return [found[place] for place in range(len(tasks))]
+
+
+def _beside_the_caller(
+    tasks: Sequence[Callable[[], T]], number: int, each: int, done: Callable[[int, T], None]
+) -> list[T]:
+    """Do tasks by so many threads, while the caller's own waits, and tells of each that has ended."""
+    from concurrent.futures import ThreadPoolExecutor  # which takes a while to import
+
+    def work(task: Callable[[], T]) -> T:
+        with using(each):
+            return task()
+
+    found, pool = list[T](), ThreadPoolExecutor(number)
+    try:
+        for place, one in enumerate([pool.submit(copy_context().run, work, task) for task in tasks]):
+            found.append(one.result())
+            done(place, found[-1])
     finally:
         pool.shutdown(cancel_futures=True)
     return found
@@ -91,11 +135,6 @@ def shares(number: int, *, steps: int | None = None) -> list[tuple[int, int]]:
     """Cut a list of so many things into a range for each thread; few of them, or few `steps`, are one range."""
     parts = threads() if (number if steps is None else steps) >= WORTH_THREADS else 1
     return [(number * part // parts, number * (part + 1) // parts) for part in range(parts)]
-
-
-def _with_threads(number: int, task: Callable[[], T]) -> T:
-    with using(number):
-        return task()
 
 
 class Once:

@@ -20,7 +20,7 @@ from incrowd.forms.stand_ins import means_of, stand_ins_of, too_few_known
 from incrowd.hierarchies.labels import ANY
 from incrowd.hierarchies.naming import Named, name_runs
 from incrowd.hierarchies.tree import MISSING, Tree
-from incrowd.kernels.keys import rank_keys
+from incrowd.kernels.keys import codes_met, rank_keys
 
 
 def show_groups(
@@ -184,19 +184,14 @@ def present_values(tally: Tally, recoding: Recoding) -> dict[str, Bools]:
     """Return the values that labels may name: those of published people, and of a population, which is public."""
     published = np.zeros(len(tally), dtype=bool)
     published[recoding.tuples[recoding.published]] = True
-    everybody = bool(published.all())
+    found = codes_met(tally.codes, published, [tally.trees[name].size for name in tally.columns])
+    present = dict(zip(tally.columns, found, strict=True))
     people = tally.population
-
-    def occurring(name: str) -> Bools:
-        codes = tally.column(name) if everybody else tally.column(name)[published]
-        found: Bools = np.bincount(codes, minlength=tally.trees[name].size) > 0
-        # Where weights alone tell of a population, its values are those of the table, and not public.
-        if people is not None and people.by_weight is None and name in people.columns:
-            found[people.codes[:, people.columns.index(name)]] = True
-        return found
-
-    each = do_together([partial(occurring, name) for name in tally.columns], steps=tally.codes.size)
-    return dict(zip(tally.columns, each, strict=True))
+    # Where weights alone tell of a population, its values are those of the table, and not public.
+    if people is not None and people.by_weight is None:
+        for place, name in enumerate(people.columns):
+            present[name][people.codes[:, place]] = True
+    return present
 
 
 def _number_shown(shown: pl.DataFrame, lows: Codes, highs: Codes) -> NDArray[np.int64]:

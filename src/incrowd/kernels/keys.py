@@ -1,11 +1,13 @@
-"""Pack tuples of codes into keys, and number distinct keys: as they are met, or in sorted order.
+"""Pack tuples of codes into keys, number keys as they are met or in sorted order, and tell which codes there are.
 
 The loops are in `native/keys.cpp`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +16,7 @@ from incrowd.common.threads import do_together, shares, threads
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
-    from incrowd.common.arrays import Codes, Ints
+    from incrowd.common.arrays import Bools, Codes, Ints
 
 
 def number_keys(keys: Ints) -> tuple[Ints, int]:
@@ -31,6 +33,14 @@ def pack_codes(codes: Codes, sizes: Ints) -> Ints:
     keys = np.empty(len(codes), dtype=np.int64)
     call("pack_codes", codes, sizes, keys, threads())
     return keys
+
+
+def codes_met(codes: Codes, of_rows: Bools, sizes: Sequence[int]) -> list[Bools]:
+    """Tell for each column which codes some of the rows have; `sizes[j]` bounds those of column j."""
+    starts = np.cumsum([0, *sizes], dtype=np.int64)
+    marks = np.zeros(starts[-1], dtype=bool)
+    call("mark_codes", np.ascontiguousarray(codes), of_rows, starts, marks, threads())
+    return [marks[first:last] for first, last in pairwise(starts.tolist())]
 
 
 def rank_keys(keys: Ints, room: int) -> tuple[Ints, Ints]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from incrowd.common.threads import threads
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:
@@ -49,16 +50,18 @@ class LineCounts:
         ended: int = call("add_lines", self._handle, room.view(np.bool_), filled)
         return ended
 
-    def join(self, other: LineCounts, *, each_once: bool) -> None:
-        """Take in what another one has counted, of the same columns.
+    def join(self, other: LineCounts) -> None:
+        """Count what another one has counted, of the same columns."""
+        call("join_line_counts", self._handle, other._handle)
 
-        Where a tuple need not be listed `each_once`, this takes far less, and nothing more can be counted.
+    def found(self, *others: LineCounts) -> tuple[Codes, Counts, int]:
+        """Return tuples of texts' numbers, how many lines have each, and how many had another number of fields.
+
+        What others have counted of the same columns is listed after it, a tuple once for each of them: this takes far
+        less than joining them. Their texts become its own.
         """
-        call("join_line_counts", self._handle, other._handle, each_once)
-
-    def found(self) -> tuple[Codes, Counts, int]:
-        """Return tuples of texts' numbers, how many lines have each, and how many had another number of fields."""
-        codes, counts, odd = call("counted_lines", self._handle)
+        handles = np.array([one._handle for one in (self, *others)], dtype=np.int64)
+        codes, counts, odd = call("counted_lines", handles, threads())
         return codes.reshape(len(counts), self.columns), counts, odd
 
     def texts(self, column: int) -> bytes:

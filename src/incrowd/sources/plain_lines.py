@@ -22,6 +22,8 @@ from incrowd.sources.content import CHUNK, Content
 
 _WORTH_SHARING = 1 << 22
 """A file of fewer bytes is counted before another thread has started."""
+_SHORT = 1 << 16
+"""Texts of fewer bytes are parted before Polars has planned how to."""
 _COUNT = "n"
 
 
@@ -44,10 +46,10 @@ class PlainLines:
             ranges = self._ranges()
             parts = [held.enter_context(self._counts(places)) for _ in ranges]
             do_together([partial(self._add, part, *reach) for part, reach in zip(parts, ranges, strict=True)])
-            whole = parts[0]
-            for part in parts[1:]:
-                whole.join(part, each_once=each_once)
-            codes, counts, odd = whole.found()
+            whole, *others = parts
+            for part in others if each_once else ():
+                whole.join(part)
+            codes, counts, odd = whole.found(*(() if each_once else others))
             texts = [whole.texts(place) for place in range(len(columns))]
         if odd and not self.by_itself:
             return None
@@ -90,8 +92,11 @@ class PlainLines:
 
 def _as_series(texts: bytes) -> pl.Series:
     """Return texts that end in a newline each; an empty one is null, and bytes that are no UTF-8 become one sign."""
-    found = pl.Series("", [texts[:-1].decode(errors="replace")], dtype=pl.String).str.split("\n").explode()
-    return found.replace("", None) if texts else found.clear()
+    whole = texts[:-1].decode(errors="replace")
+    if len(texts) < _SHORT:
+        found = [text or None for text in whole.split("\n")]
+        return pl.Series("", found if texts else [], dtype=pl.String)
+    return pl.Series("", [whole], dtype=pl.String).str.split("\n").explode().replace("", None)
 
 
 def _distinct(

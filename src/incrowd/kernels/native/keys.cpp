@@ -107,4 +107,26 @@ static std::tuple<Growing<i64>> rank_sorted(Vector<const i64> ordered, i64 bits,
 }
 EXPORT(rank_sorted)
 
+// Mark the codes that some rows have in each column; those of column j are marked from `starts[j]` on, to `starts[j + 1]`.
+static void mark_codes(Matrix<const i32> codes, Vector<const i8> of_rows, Vector<const i64> starts, Vector<i8> marks, i64 threads) {
+  const std::vector<i64> bounds = even_parts(codes.rows, threads);
+  const i64 parts = static_cast<i64>(bounds.size()) - 1;
+  Scratch<i8> met(parts * marks.length, 0);  // each part's own: threads must not write into one
+  in_parts(bounds, [&](i64 part, i64 first, i64 last) {
+    i8 *own = met.begin() + part * marks.length;
+    for (i64 row = first; row < last; ++row) {
+      if (!of_rows[row]) continue;
+      for (i64 column = 0; column < codes.columns; ++column) {
+        const i64 at = starts[column] + codes[row][column];
+        if (codes[row][column] < 0 || at >= starts[column + 1]) throw std::runtime_error("a code has no room");
+        own[at] = 1;
+      }
+    }
+  });
+  for (i64 part = 0; part < parts; ++part) {
+    for (i64 at = 0; at < marks.length; ++at) marks[at] |= met[part * marks.length + at];
+  }
+}
+EXPORT(mark_codes)
+
 }  // namespace keys

@@ -3,6 +3,7 @@
 // Fields are numbered as they are met, column by column, and tuples are rows of such numbers in one hash table. Lines
 // are taken 64 at a time, so that the memory which each of them needs is on its way while others are looked at.
 #include "bytes.hpp"
+#include "threads.hpp"
 
 #include <memory>
 #include <vector>
@@ -113,12 +114,6 @@ class Counts {
     for (i64 one = 0; one < waiting_; ++one) count(codes_.data() + one * columns_, hashes_[one], times_[one]);
     waiting_ = 0;
   }
-  // List a tuple that may be there already; nothing can be counted after that.
-  void list(const i32 *codes, i64 times) {
-    if (size_ == INT32_MAX) throw std::runtime_error("there are too many different tuples");
-    append(codes, times);
-  }
-  void make_room(i64 more) { rows_.make_room(more); }
   i64 size() const { return size_; }
   const i32 *codes(i64 place) const { return rows_.row(place); }
   i64 times(i64 place) const {
@@ -217,10 +212,19 @@ struct Lines {
     }
     return line;
   }
-  void join(Lines &other, bool each_once) {
+  void join(Lines &other) {
     counts.flush();
     other.counts.flush();
-    if (!each_once) counts.make_room(other.counts.size());
+    const std::vector<std::vector<i32>> number = take_texts_of(other);
+    for (i64 place = 0; place < other.counts.size(); ++place) {
+      i32 *codes = counts.next();
+      for (std::size_t column = 0; column < texts.size(); ++column) codes[column] = number[column][static_cast<std::size_t>(other.counts.codes(place)[column])];
+      counts.add(other.counts.times(place));
+    }
+    odd += other.odd;
+  }
+  // Take in the texts of another one, and return the number that each of them has here.
+  std::vector<std::vector<i32>> take_texts_of(const Lines &other) {
     std::vector<std::vector<i32>> number(texts.size());
     for (std::size_t column = 0; column < texts.size(); ++column) {
       const Texts &theirs = other.texts[column];
@@ -228,16 +232,7 @@ struct Lines {
         number[column].push_back(texts[column].number(theirs.text(one), theirs.length_of(one)));
       }
     }
-    for (i64 place = 0; place < other.counts.size(); ++place) {
-      i32 *codes = counts.next();
-      for (std::size_t column = 0; column < texts.size(); ++column) codes[column] = number[column][static_cast<std::size_t>(other.counts.codes(place)[column])];
-      if (each_once) {
-        counts.add(other.counts.times(place));
-      } else {
-        counts.list(codes, other.counts.times(place));
-      }
-    }
-    odd += other.odd;
+    return number;
   }
 
   i8 separator;
@@ -300,21 +295,43 @@ static i64 add_lines(i64 handle, Vector<const i8> block, i64 filled) {
 }
 EXPORT(add_lines)
 
-static void join_line_counts(i64 handle, i64 other, bool each_once) { lines_of(handle).join(lines_of(other), each_once); }
+static void join_line_counts(i64 handle, i64 other) { lines_of(handle).join(lines_of(other)); }
 EXPORT(join_line_counts)
 
-// The numbers and the count of each tuple, and how many lines had another number of fields.
-static std::tuple<Growing<i32>, Growing<i64>, i64> counted_lines(i64 handle) {
-  Lines &lines = lines_of(handle);
-  lines.counts.flush();
-  const i64 columns = static_cast<i64>(lines.texts.size()), size = lines.counts.size();
+// The numbers and the count of each tuple, one part's after the other's, and how many lines had another number of fields.
+// Texts have the numbers of the first part, which takes in those of the others.
+static std::tuple<Growing<i32>, Growing<i64>, i64> counted_lines(Vector<const i64> handles, i64 threads) {
+  Lines &first_part = lines_of(handles[0]);
+  std::vector<std::vector<std::vector<i32>>> number;
+  std::vector<i64> starts{0};
+  i64 odd = 0;
+  for (const i64 handle : handles) {
+    Lines &part = lines_of(handle);
+    part.counts.flush();
+    number.push_back(&part == &first_part ? std::vector<std::vector<i32>>{} : first_part.take_texts_of(part));
+    starts.push_back(starts.back() + part.counts.size());
+    odd += part.odd;
+  }
+  const i64 columns = static_cast<i64>(first_part.texts.size()), size = starts.back();
+  if (size > INT32_MAX) throw std::runtime_error("there are too many different tuples");
   Growing<i32> codes(columns, size + 1);
   Growing<i64> counts(1, size + 1);
-  for (i64 place = 0; place < size; ++place) {
-    std::memcpy(codes.add(), lines.counts.codes(place), static_cast<std::size_t>(columns) * sizeof(i32));
-    counts.push(lines.counts.times(place));
-  }
-  return {std::move(codes), std::move(counts), lines.odd};
+  codes.set_length(size);
+  counts.set_length(size);
+  in_parts(even_parts(size, threads), [&](i64, i64 first, i64 last) {
+    std::size_t part = static_cast<std::size_t>(std::upper_bound(starts.begin(), starts.end(), first) - starts.begin()) - 1;
+    for (i64 row = first; row < last; ++row) {
+      while (row == starts[part + 1]) ++part;
+      const Counts &own = lines_of(handles[static_cast<i64>(part)]).counts;
+      const i64 place = row - starts[part];
+      const i32 *given = own.codes(place);
+      for (i64 column = 0; column < columns; ++column) {
+        codes.row(row)[column] = part == 0 ? given[column] : number[part][static_cast<std::size_t>(column)][static_cast<std::size_t>(given[column])];
+      }
+      counts[row] = own.times(place);
+    }
+  });
+  return {std::move(codes), std::move(counts), odd};
 }
 EXPORT(counted_lines)
 
