@@ -35,6 +35,8 @@ from tests.dp.boxes.private_cases import random_rows
 from tests.dp.boxes.test_privacy_loss import CLASSES, Transcript, in_proportion, table_of
 from tests.methods.test_marginals import KNOWN, NOISELESS, frame
 
+pytestmark = pytest.mark.usefixtures("few_questions")
+
 DELTA = "1e-6"
 BOTH = [0, DELTA]
 
@@ -249,7 +251,7 @@ def spent_in_rho(method: AdaptiveSynthesis, seed: int, patch: pytest.MonkeyPatch
     return math.fsum(transcript.losses or []) / float(rho_of(method.budget))
 
 
-METHODS = [AdaptiveSynthesis(1, DELTA), AdaptiveSynthesis(60, DELTA), AdaptiveSynthesis(60, DELTA, class_weight=3)]
+METHODS = [AdaptiveSynthesis(1, DELTA), AdaptiveSynthesis(6, DELTA), AdaptiveSynthesis(6, DELTA, class_weight=3)]
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda one: f"{one.epsilon} {one.class_weight}")
@@ -263,7 +265,7 @@ def test_no_run_costs_more_than_was_promised(method: AdaptiveSynthesis, monkeypa
 def test_a_person_with_several_rows_pays_no_more_than_was_promised(
     most_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    method = AdaptiveSynthesis(30, DELTA, most_rows=most_rows)
+    method = AdaptiveSynthesis(6, DELTA, most_rows=most_rows)
     found = [spent_in_rho(method, seed, monkeypatch, rows=most_rows) for seed in range(4)]
     assert 0.5 < max(found) <= 1 + 1e-9
 
@@ -310,9 +312,9 @@ def test_rows_are_as_private_as_promised_and_a_budget_spent_many_times_is_found_
     """In pure ε, the loss of whole runs is worked out exactly (tests/dp/boxes/test_privacy_loss.py)."""
     delta = "1e-3"
     promised = Budget("0.5", delta)
-    honest = audited(AdaptiveSynthesis("0.5", delta), 40, promised)
+    honest = audited(AdaptiveSynthesis("0.5", delta), 32, promised)
     assert not honest.contradicts(0.5)
-    broken = audited(AdaptiveSynthesis(20, delta), 80, promised)
+    broken = audited(AdaptiveSynthesis(60, delta), 32, promised)
     assert broken.contradicts(0.5)
 
 

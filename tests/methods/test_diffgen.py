@@ -27,6 +27,8 @@ from incrowd.methods.private import PrivateMethod
 from incrowd.publishing.recipe import Recipe
 from incrowd.publishing.table import Table
 
+pytestmark = pytest.mark.usefixtures("few_questions")
+
 HIERARCHIES: dict[str, Any] = {
     "age": ic.Intervals(widths=(5, 10), lower=15, upper=90),
     "sex": ic.Categories.from_tree(["Female", "Male"]),

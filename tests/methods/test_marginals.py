@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ from incrowd.hierarchies.public import public_tree
 from incrowd.methods.marginals import MarginalSynthesis, require_rows
 from incrowd.methods.private import PublicTable
 from incrowd.testing.mechanism_audit import audit
+
+pytestmark = pytest.mark.usefixtures("few_questions")
 
 NOISELESS = 10**6
 KNOWN: dict[str, Any] = {
@@ -142,7 +145,6 @@ def test_more_rows_than_fit_are_refused() -> None:
 # --- the promise ---
 
 TREES = tuple(public_tree(name, Categories.from_tree(["0", "1"])) for name in ("a", "b", "c"))
-EPSILON = 12
 OTHERS = [(2, 2, 1, 0)] * 3
 TARGET = (2, 2, 2, 1)
 """Somebody who makes a and b go together more, and c with either of them less."""
@@ -160,10 +162,8 @@ TABLES = {with_row: table(with_row) for with_row in (True, False)}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("by_class", [True, False])
-def test_rows_are_as_private_as_promised(by_class: bool) -> None:
-    method = MarginalSynthesis(EPSILON, by_class=by_class)
-
-    def run(with_row: bool, rng: np.random.Generator) -> int:
+def test_rows_are_as_private_as_promised_and_a_budget_spent_many_times_is_found_out(by_class: bool) -> None:
+    def run(with_row: bool, rng: np.random.Generator, method: MarginalSynthesis) -> int:
         accountant = Accountant(limit=method.budget)
         tree, counts = method.measure(TABLES[with_row], rng=rng, progress=silent, accountant=accountant)
         assert accountant.total() == method.budget
@@ -171,9 +171,12 @@ def test_rows_are_as_private_as_promised(by_class: bool) -> None:
         near = ((tree.lows <= target) & (target < tree.highs)).sum(axis=1)
         return int((near * counts[:, TARGET[3]]).sum())  # columns in which made rows are like the row
 
-    result = audit(run, runs=120, rng=randomness(3))
-    assert not result.contradicts(EPSILON)
-    assert result.epsilon > 0.1  # the audit does see the row
+    honest, broken = (
+        audit(partial(run, method=MarginalSynthesis(spent, by_class=by_class)), runs=32, rng=randomness(3))
+        for spent in ("0.5", 60)
+    )
+    assert not honest.contradicts(0.5)
+    assert broken.contradicts(0.5)
 
 
 def choices(with_row: bool, rng: np.random.Generator, spent: int) -> tuple[tuple[int, int], ...]:
@@ -201,7 +204,7 @@ def choices(with_row: bool, rng: np.random.Generator, spent: int) -> tuple[tuple
 @pytest.mark.slow
 def test_choices_are_as_private_as_promised_and_a_budget_spent_eight_times_is_found_out() -> None:
     honest, broken = (
-        audit(lambda with_row, rng, spent=spent: choices(with_row, rng, spent), runs=250, rng=randomness(3))  # type: ignore[misc]
+        audit(lambda with_row, rng, spent=spent: choices(with_row, rng, spent), runs=120, rng=randomness(3))  # type: ignore[misc]
         for spent in (1, 8)
     )
     assert not honest.contradicts(1)

@@ -33,7 +33,7 @@ METHODS: list[PrivateMethod] = [
     ConsistentDiffGen(5, steps=7, fanout=3, most_rows=4),
     ConsistentDiffGen(4, steps=6, adjust="algorithm-2", most_rows=2),
     MarginalSynthesis(60, most_rows=3),
-    AdaptiveSynthesis(60, most_rows=3),
+    AdaptiveSynthesis(12, most_rows=3),
     FlatHistogram(1, most_rows=5),
     FlatHistogram(1, most_rows=1),
 ]
