@@ -42,7 +42,7 @@ def test_every_path_together_comes_to_the_exponential(paths: Paths, top: int, pa
 def test_every_path_of_a_whole_part(paths: Paths, whole: int, rest: int) -> None:
     rng = randomness(0)
     known, unknown = paths.outcomes(
-        lambda: bool(happens_exp(rng, np.array([whole]), np.array([rest]), 2)[0]), leave=Fraction(1, 10**6)
+        lambda: bool(happens_exp(rng, np.array([whole]), np.array([rest]), 2)[0]), leave=Fraction(1, 10**5)
     )
     assert unknown < Fraction(1, 50)
     wanted = math.exp(-whole - rest / 2)
@@ -50,7 +50,7 @@ def test_every_path_of_a_whole_part(paths: Paths, whole: int, rest: int) -> None
 
 
 def test_every_path_of_a_count(paths: Paths) -> None:
-    known, unknown = paths.outcomes(lambda: int(count_exp_one(randomness(0), 1)[0]), leave=Fraction(1, 10**6))
+    known, unknown = paths.outcomes(lambda: int(count_exp_one(randomness(0), 1)[0]), leave=Fraction(1, 10**5))
     assert unknown < Fraction(1, 50)
     for count in range(6):
         wanted = math.exp(-count) * (1 - math.exp(-1))

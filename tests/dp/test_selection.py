@@ -42,7 +42,7 @@ def flipping_shares(exponents: list[float]) -> NDArray[np.float64]:
 SHARES = {exponential_mechanism: exponential_shares, permute_and_flip: flipping_shares}
 
 
-def choices(choose: Choose, scores: list[int], times: int = 1000, **parameters: object) -> NDArray[np.int64]:
+def choices(choose: Choose, scores: list[int], times: int = 500, **parameters: object) -> NDArray[np.int64]:
     rng = randomness(11)
     array = np.array(scores)
     return np.bincount([choose(rng, array, **parameters) for _ in range(times)], minlength=len(scores))
@@ -116,13 +116,13 @@ def test_a_group_of_many_has_the_weight_of_all_of_them(choose: Choose) -> None:
     scores = np.zeros(101, dtype=np.int64)
     scores[50] = 8
     rng = randomness(4)
-    best = sum(choose(rng, scores, epsilon=Fraction(1), sensitivity=Fraction(1)) == 50 for _ in range(1000))
+    best = sum(choose(rng, scores, epsilon=Fraction(1), sensitivity=Fraction(1)) == 50 for _ in range(500))
     ratio = math.exp(-4)
     if choose is exponential_mechanism:
         share = 1 / (1 + 100 * ratio)
     else:  # the best comes after m of the others with probability 1/101, and they all fail with (1 − ratio)^m
         share = sum((1 - ratio) ** others for others in range(101)) / 101
-    assert fit([best, 1000 - best], [share, 1 - share]) > SIGNIFICANT
+    assert fit([best, 500 - best], [share, 1 - share]) > SIGNIFICANT
 
 
 @BOTH

@@ -145,10 +145,10 @@ def test_a_coin_seldom_passes_for_a_difference() -> None:
     rng = np.random.default_rng(3)
     claim = Claim("", "", lambda frame: compare(frame, OURS, OTHER, better="higher", noise=share_noise))
     found = []
-    for _ in range(300):
+    for _ in range(100):
         draws = rng.binomial(1000, 0.7, size=(3, 2)) / 1000
         found.append(over_runs(claim, runs(*(results(*pair(a, b, rows=1000)) for a, b in draws))).holding)
-    assert found.count("holds") <= 3
+    assert found.count("holds") <= 1
 
 
 def test_numbers_of_several_runs_are_told_as_means() -> None:

@@ -86,7 +86,7 @@ def test_what_everybody_could_spend_is_all_of_epsilon(seed: int, fanout: int, pa
 
 def test_the_noise_is_that_of_the_variances() -> None:
     search = searched(2, [], 5)
-    drawn = [grown(search, [], Fraction(1), fanout=2, seed=seed) for seed in range(500)]
+    drawn = [grown(search, [], Fraction(1), fanout=2, seed=seed) for seed in range(250)]
     assert len(drawn[0].parents) > 1
     ratios = np.concatenate([tree.noisy.ravel() / np.sqrt(np.repeat(tree.variances, 2)) for tree in drawn])
     assert abs(ratios.var() - 1) < 0.1

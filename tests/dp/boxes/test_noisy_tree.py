@@ -139,7 +139,7 @@ def test_the_path_shares_the_budget() -> None:
                 patience=0,
                 rng=randomness(seed),
             ).noisy[0]
-            for seed in range(600)
+            for seed in range(300)
         ]
     )
     assert abs(drawn.var() / variance(Fraction(path)) - 1) < 0.25

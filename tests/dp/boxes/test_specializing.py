@@ -114,7 +114,8 @@ Scored = list[NDArray[np.int64]]
 def neighbours(utility: Utility, classes: int) -> list[tuple[Scored, Scored]]:
     """Return the scores of the same choices for many small tables, and with one row more of every kind."""
     rng = np.random.default_rng(11)
-    new_rows = list(product((1, 2, 3, 5), range(1, 6), range(classes)))
+    # One place of each region, one of them twice; an age below, just above and well above where ages are split.
+    new_rows = list(product((1, 2, 3, 5), (1, 3, 5), range(classes)))
     tables: list[list[Row]] = [[], [(1, 1, 0)] * 60, [*[(1, 1, 0)] * 30, *[(3, 4, 1)] * 3]]
     tables += [random_rows(rng, int(rng.integers(1, 9)), classes) for _ in range(4)]
     found = []

@@ -172,7 +172,7 @@ def test_the_noise_of_one_condition_is_that_of_many_draws() -> None:
     expected = {pair: whole.expected(pair, (CELLS[pair[0]], CELLS[pair[1]])) for pair in ((0, 1), (0, 2))}
     found = []
     asked = questions(np.random.default_rng(6), 12, 0)
-    for _ in range(300):
+    for _ in range(160):
         singles = tuple(Single(one + np.array([0, *rng.normal(0, 3.0, len(one) - 1)]), 9.0) for one in true)
         pairs = tuple(
             Pair(pair, (CELLS[pair[0]], CELLS[pair[1]]), rows + rng.normal(0, 1.5, rows.shape), 2.25)
