@@ -15,6 +15,7 @@ from incrowd.experiments.equivalent_k import MaxK, avg_k, max_k, unsatisfied_sha
 from incrowd.forms.generalized import Generalized
 from incrowd.hierarchies.intervals import Intervals
 
+
 def frames_of(most_rows: int) -> st.SearchStrategy[pl.DataFrame]:
     return st.lists(
         st.tuples(st.integers(18, 60), st.sampled_from("FM"), st.sampled_from(["flu", "hiv", "ok"])),

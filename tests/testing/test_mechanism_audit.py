@@ -88,7 +88,7 @@ def test_sampling_with_suppression_keeps_theorem_1(k: int, rate: Fraction, broke
 
 def chosen(choose: object, scores: list[int], epsilon: Fraction, seed: int, **more: bool) -> list[int]:
     rng, array = randomness(seed), np.array(scores)
-    return [choose(rng, array, epsilon=epsilon, sensitivity=Fraction(1), **more) for _ in range(1500)]  # type: ignore[operator]
+    return [choose(rng, array, epsilon=epsilon, sensitivity=Fraction(1), **more) for _ in range(700)]  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("choose", [exponential_mechanism, permute_and_flip])
@@ -143,7 +143,7 @@ def test_the_confidence_is_kept() -> None:
     alarms = 0
     for seed in range(200):
         rng = randomness(1000 + seed)
-        with_row, without_row = happens(rng, Fraction(3, 4), 2000), happens(rng, Fraction(1, 4), 2000)
+        with_row, without_row = happens(rng, Fraction(3, 4), 800), happens(rng, Fraction(1, 4), 800)
         alarms += audit_outcomes(with_row, without_row, confidence=0.9).contradicts(math.log(3))
     assert stats.binomtest(alarms, 200, 0.1, alternative="greater").pvalue > 1e-6
     assert alarms < 20

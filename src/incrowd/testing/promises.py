@@ -28,6 +28,8 @@ from incrowd.testing.reading import as_published, covers, is_missing, plain, pla
 from incrowd.testing.strategies import TELLTALE
 
 Promise = Callable[[Attempt], None]
+_Row = tuple[list[object], dict[str, object]]
+"""What a row has of the columns that are published as they are, and all of it."""
 
 
 def satisfies_models(attempt: Attempt) -> None:
@@ -166,8 +168,7 @@ def labels_cover_their_rows(attempt: Attempt) -> None:
 
     What was published says nothing of where it came from, so this looks for any way to trace all of them at once.
     """
-    case, rows = attempt.case, attempt.case.frame.to_dicts()
-    trees = attempt.release.form.tally.trees
+    case, trees = attempt.case, attempt.release.form.tally.trees
     known: dict[tuple[str, object, object], bool] = {}
 
     def covered(name: str, label: object, value: object) -> bool:
@@ -177,14 +178,25 @@ def labels_cover_their_rows(attempt: Attempt) -> None:
             known[key] = covers(label, value, case.hierarchy(name), ordered=trees[name].ordered)  # type: ignore[arg-type]
         return known[key]
 
-    def stands_for(published: dict[str, object], row: dict[str, object]) -> bool:
-        return (
-            all(plain(published[name]) == plain(row[name]) for name in case.kept)
-            and all(published[name] == as_published(row[name], trees[name]) for name in case.sensitive)
-            and all(covered(name, published[name], row[name]) for name in case.quasi)
+    # What is the same is worked out once for each row, and not for each pair of rows.
+    published = [
+        ([plain(row[name]) for name in case.kept] + [row[name] for name in case.sensitive], row)
+        for row in attempt.published.to_dicts()
+    ]
+    rows = [
+        (
+            [plain(row[name]) for name in case.kept]
+            + [as_published(row[name], trees[name]) for name in case.sensitive],
+            row,
         )
+        for row in case.frame.to_dicts()
+    ]
 
-    lost = unmatched(attempt.published.to_dicts(), rows, stands_for)
+    def stands_for(one: _Row, other: _Row) -> bool:
+        (same, shown), (same_of_row, row) = one, other
+        return same == same_of_row and all(covered(name, shown[name], row[name]) for name in case.quasi)
+
+    lost = [row for _, row in unmatched(published, rows, stands_for)]
     expect(not lost, "no row of the table is left that this could stand for", lost[:1], attempt)
 
 
