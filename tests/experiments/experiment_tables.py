@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import polars as pl
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 
 import incrowd as ic
 from incrowd.core.tally import Tally
+from incrowd.experiments.report import Findings
+from incrowd.experiments.sdgs import run as run_sdgs
 from incrowd.hierarchies.categories import Categories
 from incrowd.hierarchies.intervals import Intervals
 
@@ -23,6 +26,12 @@ rows = st.tuples(
 frames = st.lists(rows, min_size=4, max_size=40).map(
     lambda drawn: pl.DataFrame(drawn, schema={"age": pl.Int64, "place": pl.String, "ill": pl.String}, orient="row")
 )
+
+
+@cache
+def sdgs_findings() -> Findings:
+    """Return what the experiment of Li, Qardaji & Su finds: two files look at it."""
+    return run_sdgs()
 
 
 def opened(frame: pl.DataFrame) -> ic.Table:

@@ -175,7 +175,7 @@ def test_the_best_of_several_noisy_points_is_no_peak() -> None:
     """A curve that is flat but for the noise of its points neither falls off nor keeps rising, over all runs."""
     rng = np.random.default_rng(1)
     verdicts: dict[str, list[str]] = {"accuracy falls when there are too many": [], "keeps rising": []}
-    for _ in range(100):
+    for _ in range(40):
         frames = [
             results(
                 *points(method, "max", {h: 0.79 + 0.004 * rng.standard_normal() for h in (4, 7, 10, 13, 16)}, ("1",))
@@ -194,7 +194,7 @@ def test_the_best_of_several_noisy_points_is_no_peak() -> None:
         for part, several in (("accuracy falls when there are too many", frames), ("keeps rising", consistent)):
             (claim,) = [claim for claim in CLAIMS if part in claim.text]
             verdicts[part].append(over_runs(claim, runs(*several)).holding)
-    assert all(found.count("holds") <= 2 for found in verdicts.values())
+    assert all(found.count("holds") <= 1 for found in verdicts.values())
 
 
 def test_every_epsilon_that_is_named_is_asked() -> None:

@@ -120,7 +120,7 @@ def test_algorithm_2_counts_the_boxes_that_diffgen_counts(split: Split) -> None:
 def test_a_small_run(tmp_path: Path) -> None:
     settings = Settings.quick(
         adult=False,
-        rows=2000,
+        rows=800,
         runs=1,
         repeats=1,
         queries=5,

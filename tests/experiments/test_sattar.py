@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,9 @@ import polars as pl
 import pytest
 
 from incrowd.errors import RecipeError
+from incrowd.experiments.equivalent_k import max_k
 from incrowd.experiments.report import write_report
-from incrowd.experiments.sattar import Settings, run
+from incrowd.experiments.sattar import Settings, classifying, releases, run
 from incrowd.experiments.sattar.settings import AVG_K, LAPLACE, MAX_K, OURS, RAW
 from tests.experiments import png
 
@@ -27,10 +29,23 @@ TINY = {
 }
 
 
+ENOUGH = partial(max_k, patience=8)
+"""Of these tables, it finds the same Max.k as with the patience of an experiment."""
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let Max.k be looked for with little patience, which takes most of the time of small tables."""
+    for module in (releases, classifying):
+        monkeypatch.setattr(module, "max_k", partial(max_k, patience=1))
+
+
 @pytest.fixture(scope="module")
 def findings():
     told: list[tuple[str, float]] = []
-    found = run(Settings(**TINY, adult=False), lambda stage, done: told.append((stage, done)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(releases, "max_k", partial(max_k, patience=1))
+        found = run(Settings(**TINY, adult=False), lambda stage, done: told.append((stage, done)))
     assert {stage for stage, _ in told} == {"tables", "time"}
     assert all(0 <= done <= 1 for _, done in told)
     return found
@@ -79,12 +94,14 @@ def test_numbers_make_sense(findings) -> None:
     assert sum(holding == "not measured" for holding in verdicts.values()) == 4  # DiffGen, and three about Adult
 
 
+@pytest.mark.usefixtures("impatient")
 def test_one_seed_one_result(findings) -> None:
     again = run(Settings(**{**TINY, "rows": (150,)}, adult=False, only=("2", "4", "7")))
     same = findings.results.filter(pl.col("figure").is_in(["2", "4", "7"]), pl.col("rows") == 150)
     assert again.results.equals(same)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_several_runs_have_chance_of_their_own_and_are_judged_together() -> None:
     told: list[str] = []
     settings = Settings(**{**TINY, "rows": (150,), "repeats": 2}, adult=False, only=("7",))
@@ -116,14 +133,15 @@ def test_mondrian_at_max_k_meets_the_criterion_and_just_so() -> None:
     from incrowd.experiments.sattar.releases import Releases
     from incrowd.experiments.tables import census_subject
 
-    releases = Releases(census_subject("salary", 2000, 0), Settings(**TINY))
-    tally = releases.subject.tally
-    assert unsatisfied_share(tally, releases.cut(releases.max_k).generalized, [ic.ExpectedConfidence()]) == 0
-    assert unsatisfied_share(tally, releases.cut(releases.max_k - 1).generalized, [ic.ExpectedConfidence()]) > 0
+    made = Releases(census_subject("salary", 2000, 0), Settings(**TINY))
+    tally = made.subject.tally
+    assert unsatisfied_share(tally, made.cut(made.max_k).generalized, [ic.ExpectedConfidence()]) == 0
+    assert unsatisfied_share(tally, made.cut(made.max_k - 1).generalized, [ic.ExpectedConfidence()]) > 0
 
 
 @pytest.mark.slow
-def test_the_headline_on_the_census() -> None:
+def test_the_headline_on_the_census(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(releases, "max_k", ENOUGH)
     settings = Settings(rows=(1_500,), queries=80, only=("4",), adult=False, repeats=1)
     results = run(settings).results.filter(measure="mean error")
     wide = results.pivot(on="method", index=["dataset", "parameter"], values="value")
@@ -141,6 +159,9 @@ def test_adult(adult: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         shutil.copy(tree, tmp_path / "adult")
     pl.read_csv(adult / "adult.csv", infer_schema=False).gather_every(24).write_csv(tmp_path / "adult" / "adult.csv")
     monkeypatch.setenv("INCROWD_DATA", str(tmp_path))
+    monkeypatch.setattr(releases, "max_k", ENOUGH)
+    # What is said of classifiers compares with raw data, and with what is published; Max.k has no part in it.
+    monkeypatch.setattr(classifying, "max_k", partial(max_k, patience=1))
     settings = Settings(**{**TINY, "rows": (), "queries": 40}, only=("4", "5"))
     found = run(settings)
     assert not any("not at hand" in note for note in found.notes)

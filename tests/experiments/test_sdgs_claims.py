@@ -9,15 +9,15 @@ import polars as pl
 import pytest
 
 from incrowd.experiments.report import Findings
-from incrowd.experiments.sdgs import run
 from incrowd.experiments.sdgs_algorithms import APART, SHARED
 from incrowd.experiments.sdgs_claims import CLAIMS
+from tests.experiments.experiment_tables import sdgs_findings
 from tests.experiments.planted import failing, holding, judge, require_all_planted
 
 
 @pytest.fixture(scope="module")
 def findings() -> Findings:
-    return run()
+    return sdgs_findings()
 
 
 def where(figure: str, measure: str | None = None) -> pl.Expr:

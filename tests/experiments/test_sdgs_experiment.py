@@ -8,14 +8,14 @@ import polars as pl
 import pytest
 
 from incrowd.experiments.report import Findings
-from incrowd.experiments.sdgs import run
 from incrowd.experiments.sdgs_algorithms import APART, SAID, SHARED
 from incrowd.experiments.sdgs_claims import CLAIMS, PRINTED
+from tests.experiments.experiment_tables import sdgs_findings
 
 
 @pytest.fixture(scope="module")
 def findings() -> Findings:
-    return run()
+    return sdgs_findings()
 
 
 def test_table_1_is_the_printed_one(findings: Findings) -> None:

@@ -226,7 +226,7 @@ def test_other_tables_are_other_cases() -> None:
     assert membership_is_hidden(frame).holding == "holds in part"
 
 
-def _measured(rows: int = 3_000) -> pl.DataFrame:
+def _measured(rows: int = 1_500) -> pl.DataFrame:
     subject = census_subject("occupation", rows, 0)
     made = Results()
     releases = publish_all(made, subject, 5, 0)

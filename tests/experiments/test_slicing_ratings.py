@@ -88,7 +88,7 @@ def test_columns_at_random_have_the_same_sizes_and_attributes() -> None:
 def test_what_is_measured_and_what_it_says() -> None:
     """Slicing keeps most of what raw ratings tell, generalization nothing, and a planted release of noise fails."""
     made = Results()
-    measure_ratings(made, 2_500, 16, 0, silent)
+    measure_ratings(made, 2_000, 16, 0, silent)
     frame = made.frame().drop("run")
     films = frame.filter(figure="ratings", measure=EXPLAINED)
     value = dict(films.select("method", "value").iter_rows())

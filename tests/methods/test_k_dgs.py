@@ -83,7 +83,7 @@ def read(frame: pl.DataFrame, **options: Any) -> ic.Table:
 def test_the_same_rows_as_counting_one_by_one() -> None:
     dice = random.Random(1)
     released = 0
-    for _ in range(60):
+    for _ in range(36):
         frame = draw_rows(dice, dice.choice([0, 3, 20, 150, 600]))
         levels = {"age": dice.randint(0, 4), "job": dice.randint(0, 3), "zip": dice.randint(0, 3)}
         k = dice.choice([1, 2, 5, 20])
@@ -100,7 +100,7 @@ def test_the_same_rows_as_counting_one_by_one() -> None:
         assert Counter(release.to_polars().rows()) == expected
         assert release.withheld == frame.height - expected.total()
         assert release.guarantees[0].achieved == min(expected.values())
-    assert released > 30
+    assert released > 15
 
 
 def test_rows_of_one_group_are_withheld_for_their_sensitive_values() -> None:
@@ -239,7 +239,7 @@ def test_a_population_is_counted_at_the_levels() -> None:
         ic.publish(table, DeltaPresence(1.0, min_presence=0.5), method=method)
 
 
-@settings(max_examples=10)
+@settings(max_examples=6)
 @given(case=cases(most_kept=0), data=st.data())
 def test_promises_are_kept(case: Case, data: st.DataObject) -> None:
     trees = case.table().engine.count(case.table().schema).tally.trees

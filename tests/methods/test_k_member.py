@@ -25,7 +25,7 @@ def test_clusters_are_those_of_the_definition(rows: int, k: int, seed: int, miss
 
 def test_clusters_of_more_points_than_are_looked_at_at_once() -> None:
     """With missing values: without any, the oracle is asked about fewer points above."""
-    frame = people(600, 1, missing=True)
+    frame = people(530, 1, missing=True)
     expected = naive_clusters.k_member(naive_rows(frame), 2, JOBS)
     found = found_groups(opened(frame), KMember(labels="tight"), [ic.KAnonymity(2)])
     assert found == Counter(frozenset((raw(row), 1) for row in cluster) for cluster in expected)

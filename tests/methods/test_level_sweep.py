@@ -122,7 +122,7 @@ def test_a_sweep_of_twenty_columns_that_runs_out_of_time_is_safe_and_says_so() -
     chance = np.random.default_rng(3)
     names = [f"q{place}" for place in range(20)]
     table = ic.read(
-        pl.DataFrame({name: chance.integers(0, 40, 300) for name in names}),
+        pl.DataFrame({name: chance.integers(0, 40, 120) for name in names}),
         quasi=names,
         hierarchies={name: ic.Intervals(widths=(5, 10, 20)) for name in names},
     )

@@ -60,7 +60,7 @@ def publish_all(
 
 @pytest.mark.parametrize(("m", "changes", "skewed"), [(2, 0.0, False), (3, 0.1, False), (3, 0.0, True), (4, 0.2, True)])
 def test_everybody_keeps_the_signature(tmp_path: Path, m: int, changes: float, skewed: bool) -> None:
-    tables = quarters(400, 6, changes=changes, seed=m, skewed=skewed)
+    tables = quarters(250, 5, changes=changes, seed=m, skewed=skewed)
     made = publish_all(tables, m, tmp_path)
     known: dict[int, frozenset[str]] = {}
     for number, (table, release) in enumerate(zip(tables, made, strict=True)):
@@ -166,7 +166,7 @@ def test_ten_quarters_together_tell_no_more_than_one() -> None:
 
     tables = quarters(300, 10, turnover=0.3)
     # One draw may come out above by chance, by some tenths of a per cent: the mean of several does not.
-    draws = [composed(publish_all(tables, 3, seed=seed)) for seed in range(5)]
+    draws = [composed(publish_all(tables, 3, seed=seed)) for seed in range(3)]
     anatomy = composed(
         [
             ic.publish(ic.read(table, **ROLES), ic.ProbabilisticLDiversity(3), method=ic.Anatomy(), seed=1)
@@ -174,7 +174,7 @@ def test_ten_quarters_together_tell_no_more_than_one() -> None:
         ]
     )
     assert sum(one.value for one in draws) <= sum(one.baseline for one in draws)
-    assert [one.details["only one value left"] for one in draws] == [0] * 5
+    assert [one.details["only one value left"] for one in draws] == [0] * 3
     assert anatomy.value > anatomy.baseline + 0.2
     assert anatomy.details["only one value left"] > 0.3
 

@@ -78,10 +78,10 @@ def test_precision_is_one_minus_the_mean_of_level_over_height() -> None:
 @pytest.mark.parametrize(("k", "rate"), [(2, "0.5"), (5, "0.2"), (1, "0.9")])
 def test_one_person_raises_every_score_by_the_sensitivity_at_most(k: int, rate: str) -> None:
     """On tables grown person by person, also with values that nobody had before."""
-    expected, frame = ExpectedRows(k, Fraction(rate)), people(40, 9)
+    expected, frame = ExpectedRows(k, Fraction(rate)), people(25, 9)
     before = schemes_of(frame[:1]).scores(expected, silent)
     rose = False
-    for number in range(2, 41):
+    for number in range(2, 26):
         after = schemes_of(frame[:number]).scores(expected, silent)
         change = after - before
         assert change.min() >= 0
@@ -97,7 +97,7 @@ def test_the_best_level_is_chosen_as_often_as_the_exponential_mechanism_says() -
     expected, rng = ExpectedRows(4, Fraction(1, 2)), randomness(3)
     schemes = Schemes(tally, table.schema, {})
     weights = np.exp(2.0 * schemes.scores(expected, silent) / (1000 * expected.largest_step))
-    runs = 600
+    runs = 300
     chosen = Counter(
         choose_levels(tally, table.schema, {}, expected, epsilon=Fraction(2), rng=rng, progress=silent)["age"]
         for _ in range(runs)

@@ -61,7 +61,7 @@ def shown_age(age: int | None, level: int) -> str | None:
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.9])
 def test_the_sample_is_suppressed_as_if_counted_row_by_row(rate: float) -> None:
     published = 0
-    for seed in range(12):
+    for seed in range(8):
         frame = people(700, seed)
         table, level, k = read(frame), seed % 5, 2 + seed % 4
         tally = table.engine.count(table.schema).tally
@@ -122,7 +122,8 @@ def test_the_promise_is_the_exact_delta_at_the_epsilon_asked_for() -> None:
 def test_the_curve_is_in_the_summary() -> None:
     summary = ic.publish(read(people(900)), method=SDGS(20, levels={"age": 4}), sample=0.2).summary
     curve = {point["ε"]: point["δ"] for point in summary["privacy"]["ε and δ"]}
-    for epsilon in (0.25, 0.5, 0.75, 1.0, 1.5, 2.0):
+    assert {0.25, 0.5, 0.75, 1.0, 1.5, 2.0} <= set(curve)
+    for epsilon in (0.25, 1.0, 2.0):
         naive = float(hockey_stick(20, Fraction(1, 5), Fraction(str(epsilon)), crowds=110))
         assert naive * (1 - 1e-9) <= curve[epsilon] <= naive * 1.00001
     assert float(f"{summary['privacy']['δ by theorem 1']:.2e}") == 6.03e-9  # Table 1

@@ -22,7 +22,7 @@ from incrowd.testing.mechanism_audit import AuditResult, audit
 
 HALF = Fraction(1, 2)
 AGES = ic.Intervals(widths=(10,))
-RUNS = 500
+RUNS = 250
 Method = Callable[[ic.Table], Any]
 
 
@@ -83,7 +83,7 @@ def test_no_sampling_is_caught() -> None:
 
 
 def test_a_lower_threshold_is_caught() -> None:
-    found = try_on([20] + [40] * 8, 20, lambda _: SDGS(2, epsilon=1), delta=DELTA)
+    found = try_on([20] + [40] * 8, 20, lambda _: SDGS(2, epsilon=1), delta=DELTA, runs=2 * RUNS)
     assert found.contradicts(EPSILON)
 
 
@@ -120,5 +120,5 @@ def test_a_private_choice_of_levels_holds_and_a_certain_one_is_caught(spent: str
     epsilon, delta = promised(SDGS(K, epsilon=1, scheme="chosen", scheme_epsilon="1/2"))
     first, second = torn()
     method = SDGS(K, epsilon=1, scheme="chosen", scheme_epsilon=spent)
-    found = try_on([20] * first + [21] * second, 20, lambda _: method, delta=delta, runs=300)
+    found = try_on([20] * first + [21] * second, 20, lambda _: method, delta=delta, runs=120)
     assert found.contradicts(epsilon) is caught
