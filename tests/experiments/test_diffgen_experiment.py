@@ -163,7 +163,7 @@ def test_consistent_diffgen_on_adult_is_worth_its_noise(
     """A prototype had 0.825 on raw data and 0.753 for the larger class; DiffGen itself falls to 0.73 at 16."""
     split = Split.of(adult_table(adult)[1], np.random.default_rng(1))
     found = []
-    for seed in range(3):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         search, left = specialize(split.training, utility, steps, epsilon, Fraction(1, 4), rng)
         found.append(split.accuracy(consistent_boxes(split.training, search, left, rng), search.cuts, rng))
@@ -177,7 +177,7 @@ def test_consistent_range_counts_on_adult_are_nearer_than_sums_of_noisy_leaves(a
     """The same boxes, the same ε for counting them, and the same questions."""
     table = adult_table(adult)[1]
     errors: dict[tuple[str, bool], list[float]] = {}
-    for seed in range(4):
+    for seed in range(3):
         rng = np.random.default_rng(seed)
         search, left = specialize(table, "max", 10, epsilon, Fraction(1, 4), rng)
         flat, tree = flat_boxes(table, search, left, rng), consistent_tree(table, search, left, rng)

@@ -41,7 +41,7 @@ def test_any_number_of_threads_finds_the_same(people: ic.Table, method: Any, ask
     tally, models = people.engine.count(people.schema).tally, MODELS[asked]
     own = method.search(tally, people.schema, models, rng=np.random.default_rng(0), progress=silent)
     found = []
-    for number in (1, 2, 3):
+    for number in (1, 3):
         with using(number):
             found.append(improve(tally, people.schema, models, own, method.moves, effort=1, progress=silent))
     assert found[0] is not own

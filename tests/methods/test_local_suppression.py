@@ -42,7 +42,7 @@ def fewest(rows: list[tuple[int, ...]], k: int, costs: tuple[float, ...]) -> flo
 
 @pytest.mark.parametrize("seed", range(12))
 def test_few_cells_are_suppressed_next_to_the_fewest_possible(seed: int) -> None:
-    frame = people(7, seed, "ab")
+    frame = people(6, seed, "ab")
     release = ic.publish(opened(frame, ("a", "b")), ic.KAnonymity(2), method=LocalSuppression())
     cells = sum(value == "*" for row in release.to_polars().select("a", "b").rows() for value in row)
     best = fewest(frame.select("a", "b").rows(), 2, (1, 1))

@@ -220,7 +220,7 @@ def test_rows_made_from_adult_are_good_to_learn_from(adult: Any) -> None:
 
     split = Split.of(adult_table(adult)[1], np.random.default_rng(1))
     found = []
-    for seed in range(3):
+    for seed in range(2):
         rng = np.random.default_rng(seed)
         boxes, cuts = synthetic_boxes(split.training, "1", rng)
         found.append(split.accuracy(boxes, cuts, rng))
