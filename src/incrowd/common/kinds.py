@@ -88,9 +88,14 @@ def _is_told(kind: Any) -> bool:
     return kind in _NAMES or get_origin(kind) is not None or isinstance(kind, types.UnionType)
 
 
+@cache
+def _made_of(kind: Any) -> tuple[Any, tuple[Any, ...]]:
+    return get_origin(kind), get_args(kind)
+
+
 def _fitted(value: Any, kind: Any) -> Any:
     """Return a value as its kind wants it, or `_WRONG`."""
-    origin, inner = get_origin(kind), get_args(kind)
+    origin, inner = _made_of(kind)
     if kind in (int, float):
         return value if _is_number(value, whole=kind is int) else _WRONG
     if kind in _NAMES:

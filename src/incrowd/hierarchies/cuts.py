@@ -94,6 +94,6 @@ def _floor_to(values: NDArray[np.float64], power: int) -> NDArray[np.float64]:
 
 def _blank_where_null(cut: pl.Series, lower: pl.Series, upper: pl.Series) -> pl.Series:
     if lower.null_count() == 1 and not upper.null_count():  # below the first value, and nowhere else
-        return pl.concat([cut.clear(1), cut.slice(1)]).alias(upper.name)
+        return cut.clone().scatter(0, None).alias(upper.name)
     known = lower.is_not_null() & upper.is_not_null()
     return pl.select(pl.when(known).then(cut).alias(upper.name)).to_series()

@@ -45,7 +45,7 @@ class Exact(Hierarchy):
 
     def build(self, column: str, values: pl.Series) -> tuple[Tree, Codes]:
         """Order the values by what they are and keep the shortest spelling of each."""
-        if values.dtype == pl.String:
+        if values.dtype == pl.String and (values == "").any():
             values = values.replace("", None)  # a file cannot tell empty text from missing
         natural = natural_kind(values)
         if values.dtype != pl.String or natural.dtype == pl.String:

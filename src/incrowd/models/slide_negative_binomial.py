@@ -39,17 +39,18 @@ def snb_stays_alone(sizes: NDArray[np.int64], fraction: float) -> float:
 def snb_parameters(sizes: NDArray[np.int64], fraction: float) -> tuple[float, float]:
     """Return the α and the β' under which groups of these sizes, none of them empty, are likeliest."""
     distinct, counts = np.unique(sizes, return_counts=True)
+    others = distinct - 1
     number = float(len(sizes))
     with_all, with_others = np.log([fraction, 1 - fraction])
 
     def likeliest_odds(alpha: float) -> tuple[float, float]:
         """Return log(β' / (1 − β')) and the likelihood."""
-        here, one_less = _ways(distinct, alpha), _ways(distinct - 1, alpha)
+        here, one_less = with_others + _ways(distinct, alpha), with_all + _ways(others, alpha)
 
         def likelihood(odds: float) -> float:
             log_left, log_gone = -np.logaddexp(0.0, -odds), -np.logaddexp(0.0, odds)
-            some = with_others + here + distinct * log_gone
-            whole = with_all + one_less + (distinct - 1) * log_gone
+            some = here + distinct * log_gone
+            whole = one_less + others * log_gone
             seen = math.log(-math.expm1(min(with_others + alpha * log_left, -1e-300)))
             total = counts @ np.logaddexp(some, whole) + number * (alpha * log_left - seen)
             return float(total)

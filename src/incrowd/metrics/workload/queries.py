@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Bools, Ints
 from incrowd.core.query import Query
+from incrowd.core.tally import group_tuples
 from incrowd.hierarchies.tree import Tree
 
 
@@ -41,10 +42,10 @@ class Workload:
     def by_columns(self) -> Iterator[tuple[tuple[str, ...], Ints]]:
         """Yield each combination of columns that is asked about, and the queries that ask about it."""
         if len(self):
-            patterns, pattern_of = np.unique(self.asked, axis=0, return_inverse=True)
-            for number, pattern in enumerate(patterns):
+            pattern_of, first = group_tuples(self.asked.astype(np.int32), [2] * len(self.columns))
+            for number, pattern in enumerate(self.asked[first]):
                 names = tuple(name for name, used in zip(self.columns, pattern, strict=True) if used)
-                yield names, np.flatnonzero(pattern_of.ravel() == number)
+                yield names, np.flatnonzero(pattern_of == number)
 
     def query(self, number: int) -> Query:
         """Return one of the queries as a release's `count` takes it."""
