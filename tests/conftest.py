@@ -88,8 +88,11 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 def few_queries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let audits ask 20 questions of each size in place of 300: for tests that have another subject."""
     from incrowd.auditing import usefulness
+    from incrowd.metrics.workload import sized
 
     monkeypatch.setattr(usefulness, "Queries", partial(usefulness.Queries, number=20))
+    for most, number in (("_FEWEST_DRAWS", 100), ("_MOST_DRAWS_IN_VAIN", 2000), ("_MOST_DRAWS_PER_QUERY", 100)):
+        monkeypatch.setattr(sized, most, number)
 
 
 @pytest.fixture
