@@ -15,7 +15,6 @@ import pytest
 import incrowd as ic
 from incrowd.attacks.known_rows import KnownRows
 from incrowd.core.risk import Risk
-from incrowd.testing import check_attack
 from tests.attacks.test_known_date import holds
 
 pytestmark = pytest.mark.usefixtures("few_queries")
@@ -154,7 +153,3 @@ def test_values_that_all_share_find_nobody() -> None:
 def test_the_order_of_rows_makes_no_difference() -> None:
     one, two = (tried(publish(each, linked=True, seed=1)) for each in (visits(), visits().reverse()))
     assert one == two
-
-
-def test_it_conforms() -> None:
-    check_attack(KnownRows(), examples=3)

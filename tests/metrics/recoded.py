@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import incrowd as ic
@@ -165,6 +165,20 @@ def recodings(draw: st.DrawFn, *, most_rows: int = 20, most_quasi: int = 3, most
     shown: Shown = draw(st.sampled_from(["region", "hierarchy", "tight"]))
     groups = groups - 1 if wanted.min() == WITHHELD else groups
     return recode(case, groups.tolist(), shown=shown, tuples=tuples, counts=counts)
+
+
+@cache
+def drawn_recodings() -> list[Recoded]:
+    """Draw recodings that every metric is tried on: to draw one takes longer than to measure it."""
+    found: list[Recoded] = []
+
+    @CHECKED
+    @given(recoded=recodings())
+    def draw(recoded: Recoded) -> None:
+        found.append(recoded)
+
+    draw()
+    return found
 
 
 AGES = Case(

@@ -6,18 +6,16 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
 
 from incrowd.metrics.ambiguity import Ambiguity, mean_combinations_bits
-from incrowd.testing import Case, check_metric
+from incrowd.testing import Case
 from tests.metrics.recoded import (
     AGES,
-    CHECKED,
     ODD,
     Recoded,
     all_withheld,
+    drawn_recodings,
     recode,
-    recodings,
     starred,
     torn_labels,
     untouched,
@@ -32,13 +30,12 @@ def naive(recoded: Recoded) -> tuple[Fraction, int]:
     return Fraction(total, len(recoded.rows)), math.prod(len(recoded.domain(name)) for name in recoded.quasi)
 
 
-@CHECKED
-@given(recoded=recodings())
-def test_agrees_with_its_definition(recoded: Recoded) -> None:
-    mean, all_of_them = naive(recoded)
-    assert 2 ** mean_combinations_bits(recoded.tally, recoded.release) == pytest.approx(float(mean))
-    expected = math.log2(mean) / math.log2(all_of_them) if all_of_them > 1 else 0
-    assert Ambiguity().measure(recoded.tally, recoded.release) == pytest.approx(expected, abs=1e-12)
+def test_agrees_with_its_definition() -> None:
+    for recoded in drawn_recodings():
+        mean, all_of_them = naive(recoded)
+        assert 2 ** mean_combinations_bits(recoded.tally, recoded.release) == pytest.approx(float(mean))
+        expected = math.log2(mean) / math.log2(all_of_them) if all_of_them > 1 else 0
+        assert Ambiguity().measure(recoded.tally, recoded.release) == pytest.approx(expected, abs=1e-12)
 
 
 def test_by_hand() -> None:
@@ -52,7 +49,8 @@ def test_by_hand() -> None:
 
 def test_more_combinations_than_a_float_can_count() -> None:
     dice = np.random.default_rng(0)
-    frame = pl.DataFrame({f"c{place}": dice.permutation(400) for place in range(120)})  # 400 ** 120
+    names = np.array([f"v{place}" for place in range(400)])
+    frame = pl.DataFrame({f"c{place}": dice.permutation(names) for place in range(120)})  # 400 ** 120
     case = Case(frame, quasi=tuple(frame.columns))
     half = recode(case, [-1] * 200 + list(range(200)))
     bits = mean_combinations_bits(half.tally, half.release)
@@ -67,10 +65,6 @@ def test_from_nothing_to_everything(case: Case) -> None:
     something = any(len(raw.domain(name)) > 1 for name in case.quasi)
     assert Ambiguity().measure(hidden.tally, hidden.release) == pytest.approx(float(something))
     assert Ambiguity().measure(gone.tally, gone.release) == pytest.approx(float(something))
-
-
-def test_holds_its_claims() -> None:
-    check_metric(Ambiguity(), examples=3)
 
 
 def test_names_that_are_no_neighbours_stand_for_themselves() -> None:

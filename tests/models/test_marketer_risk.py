@@ -13,7 +13,6 @@ from incrowd.core.groups import Groups
 from incrowd.core.model import for_each_group
 from incrowd.errors import RecipeError, Unsatisfiable
 from incrowd.models.marketer_risk import MarketerRisk
-from incrowd.testing import check_model
 from incrowd.testing.claims import is_a_value
 from tests.models.crowds import CHECKED, verdicts
 
@@ -62,10 +61,6 @@ def test_every_group_within_the_bound_means_the_mean_is(sizes: list[int], risk: 
     (of_each,) = for_each_group([MarketerRisk(risk)])
     if all(verdicts(of_each, sized(*sizes))):
         assert all(verdicts(MarketerRisk(risk), sized(*sizes)))
-
-
-def test_holds_the_claims_of_every_model() -> None:
-    check_model(MarketerRisk(0.25), local=False, examples=15)
 
 
 # --- releases ---
