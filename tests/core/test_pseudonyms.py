@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import incrowd as ic
 from incrowd.errors import OutputError
 from incrowd.sources.pandas import from_pandas
+from tests.any_text import any_text
 
 SECRET = bytes(range(32))
 
@@ -33,7 +34,7 @@ def code(secret: bytes, identifier: str) -> str:
 
 
 @settings(deadline=None, derandomize=True, database=None)
-@given(st.binary(min_size=32, max_size=100), st.lists(st.none() | st.text(max_size=8), max_size=6))
+@given(st.binary(min_size=32, max_size=100), st.lists(st.none() | any_text(8), max_size=6))
 def test_pseudonyms_are_the_hmac_of_the_identifiers(secret: bytes, identifiers: list[str | None]) -> None:
     found = ic.PseudonymKey(secret).pseudonyms(pl.Series("id", identifiers, dtype=pl.String))
     assert found.to_list() == [None if name is None else code(secret, name) for name in identifiers]

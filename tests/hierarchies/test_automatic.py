@@ -16,6 +16,7 @@ from incrowd.hierarchies.dates import Dates
 from incrowd.hierarchies.flat import Flat
 from incrowd.hierarchies.intervals import Intervals
 from incrowd.hierarchies.masking import Masking
+from tests.any_text import any_text
 from tests.hierarchies.grown import CHECKED, node_runs
 
 anything = (
@@ -23,9 +24,7 @@ anything = (
         lambda values: pl.Series(values, dtype=pl.Int64)
     )
     | st.lists(st.none() | st.floats(), min_size=1, max_size=8).map(lambda values: pl.Series(values, dtype=pl.Float64))
-    | st.lists(st.none() | st.text(max_size=5), min_size=1, max_size=8).map(
-        lambda values: pl.Series(values, dtype=pl.String)
-    )
+    | st.lists(st.none() | any_text(5), min_size=1, max_size=8).map(lambda values: pl.Series(values, dtype=pl.String))
     | st.lists(st.none() | st.text("0123456789.-e+ :T", max_size=8), min_size=1, max_size=6).map(
         lambda values: pl.Series(values, dtype=pl.String)
     )

@@ -21,6 +21,7 @@ from incrowd.hierarchies.intervals import Intervals
 from incrowd.hierarchies.masking import Masking
 from incrowd.hierarchies.public import _KNOWN, UndeclaredIsMissing, public_codes, public_tree
 from incrowd.methods.private import tolerant
+from tests.any_text import any_text
 
 PLACES = Categories.from_tree({"Asia": ["China", "Korea"], "America": ["Canada", "USA"]})
 
@@ -129,9 +130,7 @@ def test_numbers_beyond_the_bounds_are_the_last_ones_and_text_is_missing() -> No
 
 
 @settings(max_examples=10, deadline=None)
-@given(
-    st.lists(st.one_of(st.none(), st.text(max_size=4), st.sampled_from(["China", "USA", "3", "-1", "2.5"])), max_size=8)
-)
+@given(st.lists(st.one_of(st.none(), any_text(4), st.sampled_from(["China", "USA", "3", "-1", "2.5"])), max_size=8))
 def test_no_table_is_refused_and_a_value_means_the_same_whoever_else_is_there(values: list[str | None]) -> None:
     for hierarchy in (PLACES, Intervals(widths=(0.5,), lower=0, upper=4)):
         together = codes_of(hierarchy, pl.Series(values, dtype=pl.String))

@@ -22,13 +22,14 @@ from incrowd.hierarchies.values import (
     natural_kind,
     one_spelling,
 )
+from tests.any_text import any_text
 from tests.hierarchies.grown import CHECKED
 
 DIGITS = ("0.12345678901234567801", "0.12345678901234567802")
 columns = (
     st.lists(st.none() | st.integers(-(2**63), 2**63 - 1)).map(lambda found: pl.Series(found, dtype=pl.Int64))
     | st.lists(st.none() | st.floats(allow_nan=False)).map(lambda found: pl.Series(found, dtype=pl.Float64) + 0.0)
-    | st.lists(st.none() | st.text(max_size=3)).map(lambda found: pl.Series(found, dtype=pl.String))
+    | st.lists(st.none() | any_text(3)).map(lambda found: pl.Series(found, dtype=pl.String))
     | st.lists(st.none() | st.booleans()).map(lambda found: pl.Series(found, dtype=pl.Boolean))
     | st.lists(st.none() | st.dates()).map(lambda found: pl.Series(found, dtype=pl.Date))
     | st.lists(st.none() | st.decimals(-999, 999, places=2)).map(
