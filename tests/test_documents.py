@@ -36,7 +36,7 @@ def average_size() -> Any:
 
 def test_the_model_of_contributing_conforms(average_size: Any) -> None:
     for example in average_size.examples():
-        check_model(example, local=False, examples=20)
+        check_model(example, local=False, examples=10)
 
 
 def test_the_model_of_contributing_can_be_required(average_size: Any) -> None:

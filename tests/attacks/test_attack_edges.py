@@ -207,15 +207,9 @@ def releases(table: ic.Table) -> list[Form]:
     return [ic.publish(table, models, method=method, seed=0).form for method, models in ways]
 
 
-def test_one_seed_is_one_outcome() -> None:
-    table = declared(people(400, dependence=0.5))
-    for form in releases(table):
-        assert run_all(form, count(table), seed=3) == run_all(form, count(table), seed=3)
-
-
 @pytest.mark.parametrize("secrets", [["sick"], ["sick", "rich"]])
 def test_neither_rows_nor_columns_in_another_order_change_anything(secrets: list[str]) -> None:
-    frame = people(400, dependence=0.5).with_columns(rich=pl.col("age") % 5)
+    frame = people(200, dependence=0.5).with_columns(rich=pl.col("age") % 5)
     turned = frame.sample(fraction=1, shuffle=True, seed=1).select(frame.columns[::-1])
     one = ic.read(frame, quasi=["age", "city", "sex"], sensitive=secrets, others="drop")
     two = ic.read(turned, quasi=["sex", "city", "age"], sensitive=secrets[::-1], others="drop")

@@ -53,7 +53,7 @@ def outsider(frame: pl.DataFrame, method: Any, directory: Path) -> Success:
 
 @pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
 def test_the_audit_claims_no_less_than_an_outsider_reaches(method: Any, tmp_path: Path) -> None:
-    frame = people(900, dependence=0.5).with_columns(id=pl.int_range(900).cast(pl.String))
+    frame = people(500, dependence=0.5).with_columns(id=pl.int_range(500).cast(pl.String))
     naive = outsider(frame, method, tmp_path / "graded")
     release = ic.publish(declared(frame.drop("id")), [ic.KAnonymity(5)], method=method, seed=0)
     release.save(tmp_path / "out", format="csv")

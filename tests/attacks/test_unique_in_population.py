@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -71,26 +72,30 @@ def test_the_forest_is_that_of_the_formulas(rows: list[tuple[int, ...]]) -> None
     assert found == pytest.approx([expected[row] for row in counts], rel=1e-6)
 
 
-def populations() -> list[tuple[str, Any, float]]:
-    """Populations, the class of each person by columns, and by how much the estimate may be off."""
+@cache
+def populations() -> list[tuple[str, tuple[Any, Any, Any], float]]:
+    """Populations: the classes, that of each person and how many are in each; by how much the estimate may be off."""
     rng = np.random.default_rng(0)
     people = 60_000
     census = ic.datasets.census(people).select("age", "sex", "education", "marital", "race", "birth_place")
     coded = np.stack([census[name].cast(pl.String).rank("dense").to_numpy() for name in census.columns], axis=1)
     columns = [rng.choice(k, people, p=rng.dirichlet(np.ones(k))) for k in (70, 2, 10, 15, 5)]
-    return [
+    found = [
         ("census", coded, 0.25),
         ("independent columns", np.stack(columns, axis=1), 0.25),
         ("uniform, two columns", np.stack([rng.integers(0, 122, people) for _ in range(2)], axis=1), 0.5),
+    ]
+    return [
+        (name, np.unique(population, axis=0, return_inverse=True, return_counts=True), off)
+        for name, population, off in found
     ]
 
 
 @pytest.mark.parametrize("fraction", [0.02, 0.1])
 def test_calibration_on_known_populations(fraction: float) -> None:
     rng = np.random.default_rng(1)
-    for name, population, off in populations():
-        distinct, class_of, everybody = np.unique(population, axis=0, return_inverse=True, return_counts=True)
-        sample = np.bincount(class_of.ravel()[rng.random(len(population)) < fraction], minlength=len(distinct))
+    for name, (distinct, class_of, everybody), off in populations():
+        sample = np.bincount(class_of.ravel()[rng.random(everybody.sum()) < fraction], minlength=len(distinct))
         seen = np.flatnonzero(sample)
         codes = distinct[seen].astype(np.int32)
         regions = Regions(tuple(map(str, range(codes.shape[1]))), codes, codes + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from incrowd.core.form import Form
 from incrowd.core.tally import Tally
 from incrowd.metrics.learning import stratified_folds
 
+pytestmark = pytest.mark.usefixtures("few_queries")
+
 
 def strangers(rows: int = 400, seed: int = 0) -> pl.DataFrame:
     """Return people who are all different, with a value that is chance: to get it right is to know it by heart."""
@@ -30,6 +33,7 @@ def strangers(rows: int = 400, seed: int = 0) -> pl.DataFrame:
     )
 
 
+@cache
 def forms() -> dict[str, Form]:
     table = ic.read(strangers(), quasi=["number", "town"], sensitive=["ill"])
     made = {

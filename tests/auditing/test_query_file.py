@@ -14,6 +14,8 @@ from incrowd.auditing.query_file import read_queries
 from incrowd.errors import QueryError
 from tests.auditing.audit_cases import inhabitants, opened, write
 
+pytestmark = pytest.mark.usefixtures("few_queries")
+
 QUERIES = """
 [[queries]]
 age = [30, 39]

@@ -21,6 +21,8 @@ from incrowd.hierarchies.automatic import Automatic
 from incrowd.hierarchies.flat import Exact
 from tests.auditing.audit_cases import inhabitants, opened
 
+pytestmark = pytest.mark.usefixtures("few_queries")
+
 VALUES = {
     "numbers": st.one_of(st.none(), st.integers(0, 60)),
     "names": st.one_of(st.none(), st.sampled_from("abcdefghij")),

@@ -45,7 +45,7 @@ def kept(frame: pl.DataFrame, most: int, seed: int | None = 1, person: str | lis
 def test_every_set_of_rows_is_as_likely_as_any_other() -> None:
     """Five different rows of one person, three kept; and another person, whose choice is apart from it."""
     person_of, counts = np.array([0, 0, 0, 0, 0, 1, 1, 2]), np.array([1, 1, 1, 1, 1, 1, 3, 2])
-    rng, runs = np.random.default_rng(5), 20_000
+    rng, runs = np.random.default_rng(5), 5000
     seen = Counter(tuple(keep_rows(rng, person_of, counts, 3).tolist()) for _ in range(runs))
     # Of the second person's 1 + 3 rows, the single one is kept three times out of four.
     chances = {
@@ -59,7 +59,7 @@ def test_every_set_of_rows_is_as_likely_as_any_other() -> None:
 
 def test_counts_are_chosen_as_rows_one_by_one_would_be() -> None:
     person_of, counts = [0, 0, 0, 1, 1], [4, 2, 1, 2, 5]
-    rng, runs = np.random.default_rng(6), 6000
+    rng, runs = np.random.default_rng(6), 3000
     ours = Counter(tuple(keep_rows(rng, np.array(person_of), np.array(counts), 3).tolist()) for _ in range(runs))
     theirs = Counter(naive(rng, person_of, counts, 3) for _ in range(4 * runs))
     assert set(ours) == set(theirs)

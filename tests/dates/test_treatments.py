@@ -314,6 +314,7 @@ def test_one_person_alone_and_nobody_with_a_date() -> None:
 # --- files ---
 
 
+@pytest.mark.usefixtures("few_queries")
 def test_saved_releases_tell_the_same_in_another_process(tmp_path: Path) -> None:
     frame = visits()
     frame.write_csv(tmp_path / "visits.csv")
@@ -321,22 +322,31 @@ def test_saved_releases_tell_the_same_in_another_process(tmp_path: Path) -> None
     table = read(str(tmp_path / "visits.csv"), treatments, linked=True)
     key = PseudonymKey.load_or_create(tmp_path / "key")
     formats: list[Any] = ["csv", "parquet"]
-    for format in formats:
-        ic.publish(table, ic.KAnonymity(3), pseudonym_key=key).save(tmp_path / format, format=format)
+    releases = [ic.publish(table, ic.KAnonymity(3), pseudonym_key=key) for _ in formats]
+    for release, format in zip(releases, formats, strict=True):
+        release.save(tmp_path / format, format=format)
     code = (
         "import json, sys, incrowd as ic, polars as pl\n"
-        "for place in sys.argv[1:]:\n"
+        "original, *places = sys.argv[1:]\n"
+        "for place in places:\n"
         "    release, found = ic.open_release(place), ic.check(place)\n"
         "    rows = release.to_polars().cast(pl.String).to_dicts()\n"
-        "    print(json.dumps([rows, release.outside, release.warnings, found.k, list(found.outside)]))"
+        "    print(json.dumps([rows, release.outside, release.warnings, found.k, list(found.outside)]))\n"
+        "opened = ic.open_release(place, original=original)\n"
+        "(risk,) = ic.audit(opened, attacks=[ic.KnownDate()], remedies=False, learn=False).attacks\n"
+        "print(risk.says)"
     )
     places = [str(tmp_path / format) for format in formats]
     told = subprocess.run(
-        [sys.executable, "-c", code, *places], capture_output=True, text=True, check=True, timeout=120
-    )
-    assert len(told.stdout.splitlines()) == 2
-    for line in told.stdout.splitlines():
+        [sys.executable, "-c", code, str(tmp_path / "visits.csv"), *places],
+        capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    *lines, attacked = told.stdout.splitlines()
+    assert len(lines) == 2
+    for line in lines:
         tells_of(frame, *json.loads(line))
+    (here,) = ic.audit(releases[-1], attacks=[ic.KnownDate()], remedies=False, learn=False).attacks
+    assert attacked == here.says
 
 
 def tells_of(

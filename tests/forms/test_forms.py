@@ -96,7 +96,7 @@ def test_a_bucket_of_four_with_two_columns_matches_sixteen_tuples() -> None:
 
 
 def test_chance_differs_from_run_to_run_unless_there_is_a_seed() -> None:
-    orders = {tuple(shown(ic.ShowSlices())["age"].to_list()) for _ in range(20)}
+    orders = {tuple(shown(ic.ShowSlices())["age"].to_list()) for _ in range(9)}
     assert len(orders) > 5
     assert shown(ic.ShowSlices(), seed=3).equals(shown(ic.ShowSlices(), seed=3))
 
@@ -107,8 +107,9 @@ def test_reading_twice_gives_the_same_rows() -> None:
 
 
 def test_bucket_numbers_tell_nothing() -> None:
-    first = Counter(halves(shown(ic.ShowSlices()))[0]["bucket"][0] for _ in range(60))
-    assert min(first[0], first[1]) > 12
+    # Of 24 fair coins, fewer than two fall on one side once in 300,000 times.
+    first = Counter(halves(shown(ic.ShowSlices()))[0]["bucket"][0] for _ in range(24))
+    assert min(first[0], first[1]) > 1
 
 
 @st.composite
@@ -239,7 +240,7 @@ def test_columns_may_be_generalized_too() -> None:
 
 
 def test_several_sensitive_attributes_are_each_diverse() -> None:
-    frame = ic.datasets.census(3000, seed=6).select("age", "sex", "occupation", "education")
+    frame = ic.datasets.census(1200, seed=6).select("age", "sex", "occupation", "education")
     table = ic.read(frame, quasi=["age", "sex"], sensitive=["occupation", "education"])
     columns = (("age", "sex"), ("occupation",), ("education",))
     release = ic.publish(table, ic.SlicedDiversity(2), method=ic.Slicing(columns=columns), seed=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -149,8 +149,10 @@ def _as_read(values: pl.Series) -> pl.Series:
     return plain(values) if values.dtype == pl.String else values
 
 
-def variants() -> Iterator[ic.Mondrian]:
-    """Every way of cutting and showing."""
-    for cuts in ("strict", "relaxed"):
-        for labels in ("region", "hierarchy", "tight"):
-            yield ic.Mondrian(cuts=cuts, labels=labels)
+CUTS: st.SearchStrategy[Literal["strict", "relaxed"]] = st.sampled_from(["strict", "relaxed"])
+
+
+def variants(cuts: Literal["strict", "relaxed"]) -> Iterator[ic.Mondrian]:
+    """Every way of showing; tests draw how a table is cut."""
+    for labels in ("region", "hierarchy", "tight"):
+        yield ic.Mondrian(cuts=cuts, labels=labels)

@@ -76,7 +76,7 @@ def test_is_not_hereditary() -> None:
 
 def test_agrees_with_pycanon() -> None:
     anonymity = pytest.importorskip("pycanon.anonymity")
-    for groups, frame, plain in random_tables(40):
+    for groups, frame, plain in random_tables(20):
         alpha, k = anonymity.alpha_k_anonymity(frame, QUASI, ["s"])
         assert k == min(map(len, plain))
         assert AlphaKAnonymity(0.5, k).achieved(groups) == alpha

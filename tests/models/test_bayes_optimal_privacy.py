@@ -232,20 +232,20 @@ def test_parameters_are_checked() -> None:
             BayesOptimalPrivacy(**wrong)
 
 
-@pytest.mark.parametrize("method", [ic.FullDomain(max_withheld=0.5), ic.Mondrian(), ic.Mondrian(labels="hierarchy")])
 @CHECKED
 @given(case=cases(most_rows=25, most_quasi=3, most_sensitive=1, most_kept=0))
-def test_what_is_published_keeps_to_tau(method: ic.Method, case: Case) -> None:
+def test_what_is_published_keeps_to_tau(case: Case) -> None:
     if not case.sensitive:
         return
     table = ic.read(case.frame, quasi=case.quasi, sensitive=case.sensitive, hierarchies=dict(case.hierarchies))
     model = BayesOptimalPrivacy(0.3)
-    try:
-        release = ic.publish(table, model, method=method)
-    except Unsatisfiable:
-        return
-    assert release.guarantees[0].achieved < 0.3
-    assert release.rows + release.withheld == case.frame.height
+    for method in (ic.FullDomain(max_withheld=0.5), ic.Mondrian(), ic.Mondrian(labels="hierarchy")):
+        try:
+            release = ic.publish(table, model, method=method)
+        except Unsatisfiable:
+            continue
+        assert release.guarantees[0].achieved < 0.3, method
+        assert release.rows + release.withheld == case.frame.height, method
 
 
 @pytest.mark.parametrize("method", [ic.Mondrian(), ic.LevelSweep()])

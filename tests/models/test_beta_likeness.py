@@ -81,7 +81,7 @@ def test_is_not_hereditary() -> None:
 
 def test_agrees_with_pycanon() -> None:
     anonymity = pytest.importorskip("pycanon.anonymity")
-    for groups, frame, _ in random_tables(40):
+    for groups, frame, _ in random_tables(20):
         beta = anonymity.basic_beta_likeness(frame, QUASI, ["s"])
         assert BasicBetaLikeness(1).achieved(groups) == pytest.approx(beta, abs=1e-12)
         if beta > 0:

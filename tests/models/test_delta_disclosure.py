@@ -107,7 +107,7 @@ def test_is_not_hereditary() -> None:
 
 def test_agrees_with_pycanon_which_ignores_absent_values() -> None:
     anonymity = pytest.importorskip("pycanon.anonymity")
-    for groups, frame, plain in random_tables(40):
+    for groups, frame, plain in random_tables(20):
         delta = anonymity.delta_disclosure(frame, QUASI, ["s"])
         assert DeltaDisclosure(1, "ignored").achieved(groups) == pytest.approx(delta, abs=1e-12)
         # By the definition, delta is infinite where a group lacks a value; pyCANON is no oracle there.

@@ -24,6 +24,7 @@ from incrowd.testing import Case
 from incrowd.testing.claims import is_a_value
 from tests.models.crowds import CHECKED, verdicts
 from tests.models.populations import (
+    CUTS,
     cases_with_population,
     drawn_boxes,
     drawn_people,
@@ -208,10 +209,10 @@ def test_strict_regions_keep_it(drawn: tuple[Case, pl.DataFrame], most: float, l
 
 
 @settings(max_examples=15)
-@given(drawn=cases_with_population(), most=SHARES)
-def test_other_ways_of_showing_keep_it_or_are_refused(drawn: tuple[Case, pl.DataFrame], most: float) -> None:
+@given(drawn=cases_with_population(), most=SHARES, cuts=CUTS)
+def test_other_ways_of_showing_keep_it_or_are_refused(drawn: tuple[Case, pl.DataFrame], most: float, cuts: Any) -> None:
     case, people = drawn
-    for method in variants():
+    for method in variants(cuts):
         try:
             release = publish(case, people, DeltaPresence(most), method)
         except ConformanceError:
@@ -226,10 +227,10 @@ def test_other_ways_of_showing_keep_it_or_are_refused(drawn: tuple[Case, pl.Data
 
 
 def test_at_least_needs_boxes_that_leave_nobody_out() -> None:
-    people = ic.datasets.census(300, seed=7).select("age", "sex", "education")
-    table = ic.read(people[:150], quasi=people.columns, population=people)
+    people = ic.datasets.census(200, seed=7).select("age", "sex", "education")
+    table = ic.read(people[:100], quasi=people.columns, population=people)
     trimmed, whole = (ic.publish(table, DeltaPresence(0.8, min_presence=least)) for least in (0.0, 0.2))
-    case = Case(people[:150], tuple(people.columns))
+    case = Case(people[:100], tuple(people.columns))
     covered = [sum(len(places) for _, places in recount(release, case, people)) for release in (trimmed, whole)]
     assert covered[0] < covered[1] == people.height
     ratios = [rows / len(places) for rows, places in recount(whole, case, people)]

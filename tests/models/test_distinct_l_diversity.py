@@ -70,7 +70,7 @@ def test_it_is_what_l_diversity_means_by_itself() -> None:
 
 
 def test_agrees_with_pycanon() -> None:
-    for table in tables(40):
+    for table in tables(20):
         model = DistinctLDiversity(1, missing="counts")  # pyCANON is given missing values as a value
         assert model.achieved(table.groups) == l_diversity(table.pandas, QUASI, SENSITIVE)
         first = DistinctLDiversity(1, column="s0", missing="counts").achieved(table.groups)

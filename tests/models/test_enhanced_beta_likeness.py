@@ -92,7 +92,7 @@ def test_pycanon_caps_the_basic_beta_instead() -> None:
     """
     anonymity = pytest.importorskip("pycanon.anonymity")
     uncapped = 0
-    for groups, frame, plain in random_tables(40):
+    for groups, frame, plain in random_tables(24):
         theirs = anonymity.enhanced_beta_likeness(frame, QUASI, ["s"])
         rarest = float(min(shares(whole_of(plain, ())).values()))
         assert theirs == pytest.approx(min(BasicBetaLikeness(1).achieved(groups), -math.log(rarest)), abs=1e-12)

@@ -62,7 +62,7 @@ def test_l_is_a_number_from_1(l: object) -> None:
 
 
 def test_agrees_with_its_definition() -> None:
-    for table in tables(40):
+    for table in tables(20):
         least = min(diversity(members, name) for members in table.members for name in SENSITIVE)
         assert EntropyLDiversity(1, missing="counts").achieved(table.groups) == pytest.approx(least)
 

@@ -196,7 +196,7 @@ def test_merging_groups_never_makes_them_less_safe() -> None:
 @pytest.mark.parametrize("dependence", ["independent", "fitted"])
 @pytest.mark.parametrize("method", [ic.Mondrian(), ic.Mondrian(labels="hierarchy"), ic.Microaggregation()])
 def test_any_method_can_be_required_to_satisfy_it(method: ic.Method, dependence: Any) -> None:
-    table = ic.read(ic.datasets.census(3000, seed=5), quasi=["age", "sex"], sensitive=["occupation"], others="drop")
+    table = ic.read(ic.datasets.census(1200, seed=5), quasi=["age", "sex"], sensitive=["occupation"], others="drop")
     release = ic.publish(
         table, [ic.KAnonymity(2), ExpectedConfidence(dependence=dependence)], method=method, sample=0.9, seed=1
     )

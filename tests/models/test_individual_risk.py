@@ -137,6 +137,7 @@ def test_uniqueness_takes_the_sampling_fraction() -> None:
     assert strict.form.group_sizes.min() >= 2
 
 
+@pytest.mark.usefixtures("few_queries")
 def test_an_audit_tells_it(tmp_path: Path) -> None:
     frame = survey(200)
     table = ic.read(frame, quasi=["town", "job"], weight="w")

@@ -19,6 +19,7 @@ from incrowd.testing import Case
 from incrowd.testing.claims import is_a_value
 from tests.models.crowds import CHECKED, exact, verdicts
 from tests.models.populations import (
+    CUTS,
     around,
     cases_with_population,
     drawn_boxes,
@@ -105,10 +106,10 @@ def test_every_group_within_the_bound_means_the_mean_is(
 
 
 @settings(max_examples=8)
-@given(drawn=cases_with_population(), risk=RISKS, average=st.booleans())
-def test_what_is_published_keeps_it(drawn: tuple[Case, pl.DataFrame], risk: float, average: bool) -> None:
+@given(drawn=cases_with_population(), risk=RISKS, average=st.booleans(), cuts=CUTS)
+def test_what_is_published_keeps_it(drawn: tuple[Case, pl.DataFrame], risk: float, average: bool, cuts: Any) -> None:
     case, people = drawn
-    for method in variants():
+    for method in variants(cuts):
         release = publish(case, people, JournalistRisk(risk, average=average), method)
         if release is not None:
             found = [(rows, 1 / max(len(places), 1)) for rows, places in recount(release, case, people)]

@@ -25,6 +25,7 @@ from incrowd.testing import Case
 from incrowd.testing.claims import is_a_value
 from tests.models.crowds import CHECKED, verdicts
 from tests.models.populations import (
+    CUTS,
     cases_with_population,
     drawn_boxes,
     drawn_people,
@@ -122,10 +123,10 @@ def test_the_whole_population_is_as_unique_as_it_looks() -> None:
 
 
 @settings(max_examples=8)
-@given(drawn=cases_with_population(), share=SHARES)
-def test_what_is_published_keeps_it(drawn: tuple[Case, pl.DataFrame], share: float) -> None:
+@given(drawn=cases_with_population(), share=SHARES, cuts=CUTS)
+def test_what_is_published_keeps_it(drawn: tuple[Case, pl.DataFrame], share: float, cuts: Any) -> None:
     case, people = drawn
-    for method in variants():
+    for method in variants(cuts):
         release = publish(case, people, PopulationUniqueness(share), method)
         if release is not None:
             found = recount(release, case, people)

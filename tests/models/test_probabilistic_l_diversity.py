@@ -56,7 +56,7 @@ def test_l_is_a_number_from_1(l: object) -> None:
 
 
 def test_agrees_with_pycanon() -> None:
-    for table in tables(40):
+    for table in tables(20):
         alpha, _ = alpha_k_anonymity(table.pandas, QUASI, SENSITIVE)
         model = ProbabilisticLDiversity(1, missing="counts")  # pyCANON is given missing values as a value
         assert model.achieved(table.groups) == pytest.approx(1 / alpha)

@@ -264,7 +264,7 @@ def test_agrees_with_pycanon(numeric: bool) -> None:
     """pyCANON takes numbers as ordered and text as equal."""
     anonymity = pytest.importorskip("pycanon.anonymity")
     distance: Any = "ordered" if numeric else "equal"
-    for groups, frame, _ in random_tables(40, numeric=numeric):
+    for groups, frame, _ in random_tables(20, numeric=numeric):
         t = anonymity.t_closeness(frame, QUASI, ["s"])
         assert TCloseness(0, distance).achieved(groups) == pytest.approx(t, abs=1e-12)
         assert all(verdicts(TCloseness(min(t, 1), distance), groups))

@@ -64,8 +64,13 @@ def together(number: int, seed: int) -> Case:
 
 @pytest.mark.parametrize(("number", "seed"), list(enumerate(SEEDS)))
 def test_every_method_keeps_what_it_claims_of_people_by_every_model(number: int, seed: int, tmp_path: Path) -> None:
-    assert try_all(together(number, seed), tmp_path) is None
-    assert (tmp_path / "pseudonyms").exists()  # it was published in each way, and judged
+    case = together(number, seed)
+    # Each way to tell whose a row is: every model and method once, and those again that publish a sample.
+    if number < len(MODELS) or case.sample < 1:
+        assert try_all(case, tmp_path) is None
+        assert (tmp_path / "pseudonyms").exists()  # it was published in each way, and judged
+    else:
+        assert judge_numbered(case, case.publish(keep=[ROW]), tmp_path)[0] is None
 
 
 def test_no_model_and_no_method_is_left_out() -> None:
@@ -95,7 +100,8 @@ def test_as_many_as_there_are(method: Callable[[], Any], tmp_path: Path) -> None
     frame, person, quasi, sensitive = random_frame(random.Random(8))
     people = len({Case(frame, person, quasi, sensitive, None, []).whose(row) for row in frame.to_dicts()})
     case = Case(frame, person, quasi, sensitive, method(), [ic.KAnonymity(people)])
-    assert try_all(case, tmp_path) is None
+    # Every method is tried in each way to tell whose a row is by the test above.
+    assert judge_numbered(case, case.publish(keep=[ROW]), tmp_path)[0] is None
     more = Case(frame, person, quasi, sensitive, method(), [ic.KAnonymity(people + 1)])
     with pytest.raises(Unsatisfiable):
         more.publish()
@@ -107,7 +113,7 @@ def test_one_person_and_people_who_are_all_alike(rows: list[str], method: Callab
     frame = pl.DataFrame({"pid": rows, "age": [30] * len(rows), "ill": ["flu"] * len(rows)}).with_row_index(ROW)
     people = len(set(rows))
     case = Case(frame, ["pid"], ["age"], ["ill"], method(), [ic.KAnonymity(people)])
-    # Every method is tried in each way to tell whose a row is by the tests above, and each way here by one method.
+    # The same holds here, and one method is tried in each way.
     if method is METHODS[0]:
         assert try_all(case, tmp_path / "each way") is None
     assert judge_numbered(case, case.publish(keep=[ROW]), tmp_path)[0] is None

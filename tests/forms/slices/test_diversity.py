@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from incrowd.core.tally import Tally
 from incrowd.forms.slices.diversity import as_bound, guess, is_diverse
 from incrowd.forms.slices.exact_shares import exact_probabilities
 from incrowd.forms.slices.matching import BucketIndex, matching_buckets
@@ -150,9 +151,11 @@ def test_many_columns_do_not_sink_to_zero(sizes: tuple[int, int]) -> None:
     person = [0, sizes[0]]  # the first of each bucket look alike, all others are unique
     values = [0 if row in person else row for row in range(rows)]
     secrets = [row % 2 for row in range(sizes[0])] + [2 + row % 3 for row in range(sizes[1])]
-    frame = pl.DataFrame({f"c{place:03}": values for place in range(145)} | {"s": secrets})
-    tally = tally_of(frame, ["s"])
-    columns = [[name] for name in frame.columns]
+    one = tally_of(pl.DataFrame({"c": values, "s": secrets}), ["s"])
+    names = [f"c{place:03}" for place in range(145)]  # the same column, many times
+    codes = np.ascontiguousarray(one.codes[:, [*[0] * 145, 1]])
+    tally = Tally((*names, "s"), codes, one.counts, {**dict.fromkeys(names, one.trees["c"]), "s": one.trees["s"]})
+    columns = [[name] for name in tally.columns]
     slices = slice_tally(tally, columns, ["s"])
     bucket_of = (tally.trees["s"].values.to_numpy()[tally.column("s")] >= 2).astype(np.int64)
     found = guess(slices, Buckets(np.arange(len(tally)), tally.counts, bucket_of), 2)
