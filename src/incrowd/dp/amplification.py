@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from incrowd.common.exact import Exact, as_exact
 from incrowd.dp.budget import Budget
@@ -32,7 +33,11 @@ def amplified(budget: Budget, rate: Exact, *, already: Exact = 1) -> Budget:
     >>> print(amplified(Budget(log(2)), 0.1), f"(ln 1.1 = {log(1.1):.6g})")
     ε = 0.0953102 (ln 1.1 = 0.0953102)
     """
-    share = _share(rate, already)
+    return _amplified(budget, _share(rate, already))
+
+
+@lru_cache(maxsize=1024)  # each answer from a sample is asked for its price several times
+def _amplified(budget: Budget, share: Fraction) -> Budget:
     if share == 1 or budget.epsilon > _LARGE:
         return Budget.computed(budget.epsilon, budget.delta * share)
     with many_digits():

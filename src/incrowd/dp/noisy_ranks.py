@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -36,8 +37,8 @@ class NoisyRanks:
     @classmethod
     def measure(cls, counts: Counts, *, epsilon: Fraction, rng: np.random.Generator) -> NoisyRanks:
         """Count how many rows there are of each value; a row is in one interval of each generation."""
-        parents, runs = interval_tree(len(counts) + 1, _BRANCHES, missing=False)
-        share = epsilon / (int(Generations.of(parents).depth.max()) + 1)
+        parents, runs, generations = _intervals(len(counts))
+        share = epsilon / generations
         before = np.concatenate(([0, 0], np.cumsum(counts)))  # codes begin at 1
         noisy = noisy_counts(rng, (before[runs[:, 1]] - before[runs[:, 0]])[:, None], epsilon=share)
         spread = np.full(len(parents), variance(noise_scale(Fraction(1), share)))
@@ -64,6 +65,15 @@ class NoisyRanks:
         below = np.flatnonzero(away < reach)
         high = min(int(below[-1]) + 1, last) if below.size else 0
         return min(max(_middle(away), low), high), low, high
+
+
+@lru_cache(maxsize=16)  # each answer about a column cuts the same grid
+def _intervals(values: int) -> tuple[Ints, Ints, int]:
+    """Return the parent of each interval of a grid, its run of codes, and how many generations there are."""
+    parents, runs = interval_tree(values + 1, _BRANCHES, missing=False)
+    parents.setflags(write=False)
+    runs.setflags(write=False)
+    return parents, runs, int(Generations.of(parents).depth.max()) + 1
 
 
 def _middle(away: Floats) -> int:

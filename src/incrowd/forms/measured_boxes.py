@@ -78,7 +78,7 @@ class MeasuredBoxes:
         )
         return cls(schema, trees, replace(tree, agreed=agreed), class_codes, errors)
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """The quasi-identifiers."""
         return tuple(sorted(self.schema.quasi))

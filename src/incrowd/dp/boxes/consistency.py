@@ -20,6 +20,9 @@ from incrowd.common.arrays import Bools, Floats, Ints
 from incrowd.dp.boxes.noisy_tree import NoisyTree
 from incrowd.kernels.keys import rank_keys
 
+_FEW_AMOUNTS = 1 << 14
+"""So many are added up at once; of more, column by column, because numbering their places would take memory."""
+
 
 @dataclass(frozen=True, eq=False)
 class Generations:
@@ -56,6 +59,11 @@ class Generations:
         above, boxes = self.parents[children], len(self.parents)
         if amounts.ndim == 1:
             return np.bincount(above, weights=amounts, minlength=boxes).astype(np.float64)
+        if amounts.size <= _FEW_AMOUNTS:
+            width = amounts.shape[1]
+            cells = (above[:, None] * width + np.arange(width)).ravel()
+            sums = np.bincount(cells, weights=amounts.ravel(), minlength=boxes * width)
+            return sums.reshape(boxes, width).astype(np.float64)
         columns = [np.bincount(above, weights=column, minlength=boxes) for column in amounts.T]
         return np.stack(columns, axis=1).astype(np.float64)
 

@@ -24,7 +24,7 @@ from incrowd.forms.verify import COUNT
 from incrowd.hierarchies.meaning import label_masks
 from incrowd.hierarchies.naming import Pieces
 from incrowd.hierarchies.tree import Tree
-from incrowd.hierarchies.values import as_short_text
+from incrowd.hierarchies.values import as_short_text, code_among, known_values
 from incrowd.sources.reading import reading
 
 
@@ -122,6 +122,9 @@ def _matrix(columns: Sequence[NDArray[np.integer]], rows: int) -> Codes:
 def number_labels(shown: pl.Series) -> tuple[Ints, pl.Series]:
     """Return each row's label by number, and the distinct labels."""
     labels = shown.alias("").unique().sort(nulls_last=False)
+    if shown.dtype == pl.String:
+        known = known_values(labels)
+        return code_among(shown, known).astype(np.int64) - (len(labels) == len(known)), labels
     numbered = pl.DataFrame({"label": labels}).with_row_index("number")
     found = pl.DataFrame({"label": shown.alias("")}).join(
         numbered, on="label", how="left", nulls_equal=True, maintain_order="left"
