@@ -55,23 +55,24 @@ def groups_of(one: Class) -> list[tuple[int, Hashable]]:
 def possible(releases: Sequence[Shown], sizes: Mapping[Class, int], rounds: int) -> dict[tuple[Class, str], list[int]]:
     """Return the least and the most people of each class who have a value."""
     counts = [release.counts for release in releases]
+    own_groups = {one: groups_of(one) for one in sizes}
     cells: dict[tuple[Class, str], list[int]] = {}
     for one in sizes:
-        shown = [{value for group, value in counts[at] if group == own} for at, own in groups_of(one)]
+        shown = [{value for group, value in counts[at] if group == own} for at, own in own_groups[one]]
         for value in set.intersection(*shown):
             cells[one, value] = [0, sizes[one]]
     members: dict[tuple[int, Hashable, str], list[Class]] = defaultdict(list)
     values: dict[Class, list[str]] = defaultdict(list)
     for one, value in cells:
         values[one].append(value)
-        for at, group in groups_of(one):
+        for at, group in own_groups[one]:
             members[at, group, value].append(one)
     for _ in range(rounds):
         old = {cell: list(bounds) for cell, bounds in cells.items()}
         for (one, value), bounds in cells.items():
             others = [old[one, other] for other in values[one] if other != value]
             least, most = [sizes[one] - sum(b for _, b in others)], [sizes[one] - sum(a for a, _ in others)]
-            for at, group in groups_of(one):
+            for at, group in own_groups[one]:
                 same = [old[other, value] for other in members[at, group, value] if other != one]
                 least.append(counts[at][group, value] - sum(b for _, b in same))
                 most.append(counts[at][group, value] - sum(a for a, _ in same))
@@ -90,6 +91,7 @@ def likely(
 ) -> dict[tuple[Class, str], float]:
     """Return how many people of each class have a value, most likely; numbers that are known are taken out first."""
     counts: list[dict[tuple[Hashable, str], float]] = [dict(release.counts) for release in releases]
+    own_groups = {one: groups_of(one) for one in sizes}
     left: dict[Class, float] = dict(sizes)
     values: dict[Class, list[str]] = defaultdict(list)
     for (one, value), (least, most) in cells.items():
@@ -97,7 +99,7 @@ def likely(
             values[one].append(value)
             continue
         left[one] -= least
-        for at, group in groups_of(one):
+        for at, group in own_groups[one]:
             counts[at][group, value] -= least
     found = {(one, value): left[one] / len(listed) for one, listed in values.items() for value in listed}
     for _ in range(sweeps if found else 0):
@@ -105,11 +107,11 @@ def likely(
         for at in range(len(releases)):
             sums: dict[tuple[Hashable, str], float] = defaultdict(float)
             for (one, value), amount in found.items():
-                for where, group in groups_of(one):
+                for where, group in own_groups[one]:
                     if where == at:
                         sums[group, value] += amount
             for one, value in found:
-                for where, group in groups_of(one):
+                for where, group in own_groups[one]:
                     if where == at and sums[group, value] > 0:
                         found[one, value] *= counts[at][group, value] / sums[group, value]
         for one, listed in values.items():

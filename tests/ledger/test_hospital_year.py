@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -30,7 +31,7 @@ PRIVATE = {
 }
 
 
-@dataclass
+@dataclass(eq=False)
 class Seen:
     """A release as the adversary reads it: everybody's group and value, and whether its rows can be followed."""
 
@@ -87,7 +88,8 @@ def joined(releases: list[Seen]) -> Shown:
     return Shown({(pid, value): (value, vector[pid]) for pid, value in values}, fakes)
 
 
-def told(releases: list[Seen]) -> dict[tuple[int, str], dict[str, float]]:
+@cache
+def told(releases: tuple[Seen, ...]) -> dict[tuple[int, str], dict[str, float]]:
     """Return what is believed of everybody: rows that can be followed are joined, all others compared by counts."""
     followed = [seen for seen in releases if seen.followed]
     kinds = [[seen] if not seen.followed else followed for seen in releases]  # in the order of their first releases
@@ -118,7 +120,7 @@ def broken(earlier: list[Seen], new: Seen, *, k: int, l: int, most: float = 1.0)
                     if too_few({value: count / own.total() for value, count in own.items()}, l, most):
                         found.add(pid)
     if earlier:
-        before, after = told(earlier), told([*earlier, new])
+        before, after = told(tuple(earlier)), told((*earlier, new))
         failed = {pid for (pid, _), shares in before.items() if too_few(shares, l, most)}
         failing = {pid for (pid, _), shares in after.items() if too_few(shares, l, most)}
         several = sum(not seen.followed for seen in (*earlier, new)) + any(s.followed for s in (*earlier, new)) > 1

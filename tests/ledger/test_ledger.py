@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
 import signal
 import sqlite3
-import subprocess
-import sys
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -20,6 +19,7 @@ from incrowd.errors import BudgetSpent, LedgerError
 from incrowd.ledger import Ledger
 from incrowd.ledger.entries import FIRST, _hash
 from incrowd.ledger.spending import added_up, cost_together
+from tests.ledger.side_by_side import side_by_side
 
 
 def test_prices_add_up_and_the_cap_holds(tmp_path: Path) -> None:
@@ -133,28 +133,17 @@ def test_a_chain_that_was_computed_anew_lacks_the_seals(tmp_path: Path) -> None:
     assert all("key" in problem for problem in wrong)
 
 
-_SPENDER = """
-import sys
-from incrowd.dp.budget import Budget
-from incrowd.errors import BudgetSpent
-from incrowd.ledger import Ledger
-ledger, paid = Ledger(sys.argv[1]), 0
-for _ in range(10):
-    try:
-        with ledger.start({}, Budget("0.1")):
-            paid += 1
-    except BudgetSpent:
-        pass
-print(paid)
-"""
-
-
 def test_processes_side_by_side_spend_no_more_than_the_cap(tmp_path: Path) -> None:
     Ledger.create(tmp_path / "book", cap=Budget("1.7"))
-    command = [sys.executable, "-c", _SPENDER, str(tmp_path / "book")]
-    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    paid = sum(int(process.communicate(timeout=120)[0]) for process in running)
-    assert paid == 17
+
+    def pay() -> int:
+        ledger, paid = Ledger(tmp_path / "book"), 0
+        for _ in range(10):
+            with contextlib.suppress(BudgetSpent), ledger.start({}, Budget("0.1")):
+                paid += 1
+        return paid
+
+    assert sum(side_by_side(4, pay)) == 17
     ledger = Ledger(tmp_path / "book")
     assert ledger.spent == Budget("1.7")
     assert ledger.verify() == []
@@ -177,7 +166,7 @@ def test_killed_at_a_hundred_moments_nothing_is_understated(tmp_path: Path) -> N
                         entry.done({})
             finally:
                 os._exit(1)
-        time.sleep(draw.uniform(0.001, 0.06))
+        time.sleep(draw.uniform(0.001, 0.025))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         made = len(list(drawn.iterdir()))

@@ -207,7 +207,7 @@ def test_killed_at_random_moments_there_is_no_entry_without_its_people(tmp_path:
                         (seen / str(entry.entry.number)).touch()  # from here on, somebody may have the release
             finally:
                 os._exit(1)
-        time.sleep(draw.uniform(0.001, 0.05))
+        time.sleep(draw.uniform(0.001, 0.025))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
     assert ledger.verify() == []
