@@ -46,10 +46,11 @@ class Coverage:
 def natural_queries(frame: pl.DataFrame, number: int, seed: int) -> list[dict[str, Any]]:
     """Return questions with one to three conditions, about values that people have."""
     rng, found = np.random.default_rng(seed), []
+    known = {name: frame[name].drop_nulls() for name in frame.columns}
     for _ in range(number):
         query: dict[str, Any] = {}
         for name in rng.choice(frame.columns, min(rng.integers(1, 4), frame.width), replace=False).tolist():
-            people = frame[name].drop_nulls()
+            people = known[name]
             some = people.gather(rng.integers(0, len(people), 3)).to_list()
             if people.dtype == pl.String:
                 query[name] = some[0] if rng.random() < 0.5 else sorted(set(some))

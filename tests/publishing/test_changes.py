@@ -85,9 +85,10 @@ def test_values_are_changed_one_by_one_in_every_kind_of_source(kind: str, tmp_pa
     assert texts(opened.to_polars()) == texts(release.to_polars())
     assert not opened.false_claims
     assert opened.changes.columns.keys() == release.changes.columns.keys()
-    found, again = (one.audit(learn=False, remedies=False).to_dict() for one in (release, opened))
-    assert found["attacks"] == again["attacks"]
-    assert found["usefulness"] == again["usefulness"]
+    if kind == "csv":  # audits look at rows, wherever they were
+        found, again = (one.audit(learn=False, remedies=False).to_dict() for one in (release, opened))
+        assert found["attacks"] == again["attacks"]
+        assert found["usefulness"] == again["usefulness"]
 
 
 def test_chance_depends_on_what_rows_hold_and_not_on_their_order() -> None:
@@ -220,7 +221,9 @@ def test_every_form_publishes_changed_values_that_its_files_bear_out(method: Any
     release = ic.publish(table, ic.ProbabilisticLDiversity(2), method=method, seed=1)
     release.save(tmp_path / "release")
     summary = json.loads((tmp_path / "release" / "summary.json").read_text())
-    for damaged in ([3], {"job": 3}, {"job": [3]}, {"job": [{"values": "many"}]}):
+    # What is told of changes is read before the form is looked at: all kinds of damage for one of them.
+    all_damaged: Any = ([3], {"job": 3}, {"job": [3]}, {"job": [{"values": "many"}]})
+    for damaged in all_damaged if method.name == "anatomy" else all_damaged[-1:]:
         (tmp_path / "release" / "summary.json").write_text(json.dumps({**summary, "changes": damaged}))
         assert ic.open_release(tmp_path / "release").count({"job": "cook"}) > 0
     (tmp_path / "release" / "summary.json").write_text(json.dumps(summary))
@@ -412,7 +415,9 @@ def test_a_band_does_not_name_values_that_were_taken_from_the_data() -> None:
     ids=repr,
 )  # fmt: skip
 def test_every_change_keeps_the_promises(change: Any) -> None:
-    check_change(change, examples=6)
+    # Texts are changed in nearly all tables that are drawn, ranks in half of them, and numbers in a third.
+    examples = {ic.PRAM: 3, ic.Banding: 3, ic.RankSwapping: 4}
+    check_change(change, examples=examples.get(type(change), 6))
 
 
 _TURNS = itertools.count(1)

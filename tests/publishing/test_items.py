@@ -50,8 +50,11 @@ def rarest(rows: Iterable[tuple[tuple, Iterable[str]]], m: int) -> tuple[int, fl
     return min(len(sets) for sets in groups.values()), fewest
 
 
-@pytest.mark.parametrize("method", [ic.OccurrenceRecoding(), ic.SubtreeGeneralization(), ic.ItemSuppression()])
-@pytest.mark.parametrize("m", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("method", "m"),
+    [(ic.OccurrenceRecoding(), 2), (ic.SubtreeGeneralization(), 2), (ic.ItemSuppression(), 2),
+     (ic.ItemSuppression(), 1), (ic.OccurrenceRecoding(), 3), (ic.SubtreeGeneralization(), 3)],
+)  # fmt: skip
 def test_every_group_hides_people_who_are_known_by_m_items(method: ic.OccurrenceRecoding, m: int) -> None:
     table = ic.read(people_with_sets(), quasi=["age", "sex"], sensitive=["disease"], items=["bought"])
     release = ic.publish(table, [ic.KAnonymity(30), ic.KmAnonymity(4, m=m)], items=method)
@@ -83,8 +86,7 @@ def named_in(label: str) -> set[str]:
     return set(label.strip("{}").split(", "))
 
 
-@pytest.mark.parametrize("form", ["csv", "parquet", "arrow"])
-def test_files_are_judged_by_themselves(tmp_path: Path, form: str) -> None:
+def test_files_are_judged_by_themselves(tmp_path: Path) -> None:
     frame = people_with_sets()
     source = tmp_path / "people.csv"
     frame.with_columns(pl.col("bought").list.join("|")).write_csv(source)
@@ -93,12 +95,14 @@ def test_files_are_judged_by_themselves(tmp_path: Path, form: str) -> None:
         hierarchies={"age": ic.Intervals(widths=(10, 20))},
     )  # fmt: skip
     models = [ic.KAnonymity(20), ic.LKCPrivacy(2, 3, 0.8)]
-    ic.publish(table, models).save(tmp_path / "out", format=form)
-    told = incrowd("check", tmp_path / "out")
-    assert told.code == 0, told.err
-    assert "LKC-privacy with L = 2, K = 3, C = 0.8" in " ".join(told.out.split())
-    assert "does not hold" not in told.out
-    again = ic.Recipe.load(tmp_path / "out" / "recipe.toml").run()
+    release = ic.publish(table, models)
+    for form in ("csv", "parquet", "arrow"):
+        release.save(tmp_path / form, format=form)  # type: ignore[arg-type]
+        told = incrowd("check", tmp_path / form)
+        assert told.code == 0, told.err
+        assert "LKC-privacy with L = 2, K = 3, C = 0.8" in " ".join(told.out.split())
+        assert "does not hold" not in told.out
+    again = ic.Recipe.load(tmp_path / "parquet" / "recipe.toml").run()
     assert [str(found.model) for found in again.guarantees] == [str(model) for model in models]
 
 

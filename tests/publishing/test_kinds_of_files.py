@@ -114,7 +114,12 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> ic.Release:
 def test_a_table_comes_back_as_its_own_kind(kind: str, tmp_path: Path) -> None:
     table = ic.read(write(rows(), tmp_path, kind), **ROLES)
     release = ic.publish(table, ic.KAnonymity(5), seed=1)
-    assert release.save(tmp_path / "out").name == f"data.{kind}"
+    data = release.save(tmp_path / "out")
+    assert data.name == f"data.{kind}"
+    if kind not in ("csv", "arrow"):  # types survive: text has none, and Arrow's are those of Parquet
+        found = read_rows(open_source(data))
+        wanted = {"income": pl.Float64, "seen": pl.Date, "code": pl.String, "dx": pl.String}
+        assert {name: found.schema[name] for name in wanted} == wanted
     again = ic.open_release(tmp_path / "out")
     assert_same(release, again)
     checked = ic.check(tmp_path / "out")
@@ -127,16 +132,6 @@ def test_a_table_comes_back_as_its_own_kind(kind: str, tmp_path: Path) -> None:
 def test_any_kind_is_read_back_from_a_labelled_table(kind: str, release: ic.Release, tmp_path: Path) -> None:
     release.save(tmp_path / "out", format=kind)
     assert_same(release, ic.open_release(tmp_path / "out"))
-
-
-def test_types_survive(tmp_path: Path) -> None:
-    for kind in ("sav", "dta", "xpt", "xlsx", "parquet"):
-        place = tmp_path / kind
-        place.mkdir()
-        release = ic.publish(ic.read(write(rows(), place, kind), **ROLES), ic.KAnonymity(5), seed=1)
-        found = read_rows(open_source(release.save(place / "out")))
-        wanted = {"income": pl.Float64, "seen": pl.Date, "code": pl.String, "dx": pl.String}
-        assert {name: found.schema[name] for name in wanted} == wanted, kind
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ import incrowd as ic
 from tests.publishing.linked_files import require_hidden
 from tests.publishing.test_items import rarest
 
-PEOPLE = 400
+PEOPLE, VISITS, BOUGHT = 160, 600, 480
 
 
 @pytest.fixture
@@ -37,12 +37,12 @@ def made_up_tables() -> dict[str, pl.DataFrame]:
     )
     visits = pl.DataFrame(
         {
-            "pid": rng.choice(names, 1500),
-            "disease": rng.choice(list("abcdefghij"), 1500),
-            "ward": rng.choice(["x", "y"], 1500),
+            "pid": rng.choice(names, VISITS),
+            "disease": rng.choice(list("abcdefghij"), VISITS),
+            "ward": rng.choice(["x", "y"], VISITS),
         }
     )
-    bought = pl.DataFrame({"pid": rng.choice(names, 1200), "item": [f"i{n % 20}" for n in rng.zipf(1.6, 1200)]})
+    bought = pl.DataFrame({"pid": rng.choice(names, BOUGHT), "item": [f"i{n % 20}" for n in rng.zipf(1.6, BOUGHT)]})
     return {"people": people, "visits": visits, "bought": bought}
 
 
@@ -64,7 +64,7 @@ def test_a_naive_adversary_who_joins_the_files(tables: dict[str, pl.DataFrame], 
     ic.publish(linked(tables), models).save(tmp_path / "out")
     people, visits, bought = (lines(tmp_path / "out" / f"{name}.csv") for name in ("data", "visits", "bought"))
     assert len(people) == PEOPLE
-    assert len(visits) == 1500
+    assert len(visits) == VISITS
     require_hidden(people, visits, bought, keys=tables["people"]["pid"], k=8, share=1 / 1.4, shown_by=3)
     found = {model.statement: model.satisfied for model in ic.check(tmp_path / "out").models}
     assert found == {str(model): True for model in models}
@@ -235,7 +235,7 @@ def test_items_of_events_are_attacked_in_memory_and_from_files(tables: dict[str,
 def test_dates_of_events_are_refused_treated_and_told_in_recipes(
     tables: dict[str, pl.DataFrame], tmp_path: Path
 ) -> None:
-    days = pl.Series(np.random.default_rng(2).integers(0, 900, 1500)).cast(pl.Duration("ms")) * 86_400_000
+    days = pl.Series(np.random.default_rng(2).integers(0, 900, VISITS)).cast(pl.Duration("ms")) * 86_400_000
     visits = tables["visits"].with_columns(day=(pl.lit(date(2020, 1, 1)) + days).cast(pl.Date))
     tables["people"].write_csv(tmp_path / "people.csv")
     for name, values in (("visits", visits), ("late", visits.with_columns(day=pl.lit(date(9999, 12, 30))))):

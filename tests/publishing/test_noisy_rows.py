@@ -25,8 +25,8 @@ def table() -> ic.Table:
     return ic.read(frame, quasi=["age", "sex"], sensitive=["ill"], hierarchies=KNOWN)
 
 
-BOTH_ENDS = [1e-300, "1/7000000000000", 1e-4, 1e300]
-BETWEEN = ["1e-300", 1e-30, 1e-9, 1e9, "1e30"]
+BOTH_ENDS = [1e-300, 1e-4, 1e300]
+BETWEEN = ["1e-300", 1e-30, "1/7000000000000", 1e-9, 1e9, "1e30"]
 # Each method at both ends; what lies between is read and compared by the same code, so each for one method.
 TRIED = [(kind, one) for place, kind in enumerate(PRIVATE) for one in (*BOTH_ENDS, BETWEEN[place % len(BETWEEN)])]
 

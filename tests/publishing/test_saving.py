@@ -27,7 +27,7 @@ FORMATS = ["csv", "parquet", "arrow"]
 READERS = {"csv": lambda path: pl.read_csv(path, infer_schema=False), "parquet": pl.read_parquet, "arrow": pl.read_ipc}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def release() -> ic.Release:
     people = ic.datasets.census(500).with_row_index("number")
     table = ic.read(people, quasi=["age", "sex"], sensitive=["occupation"], keep=["number"], others="drop")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -120,16 +118,13 @@ def test_numbers_in_place_of_labels_are_those_of_the_first_release(show: Any, tm
     assert ic.check(tmp_path / "second").k == second.guarantees[0].achieved
 
 
-def test_the_command_in_a_new_process_and_the_recipe_that_it_writes(tmp_path: Path) -> None:
+def test_the_command_and_the_recipe_that_it_writes(tmp_path: Path) -> None:
     first = published(ic.FullDomain(max_withheld=0.5))
     first.save(tmp_path / "first", format="csv")
     people(150, 1000).write_csv(tmp_path / "new.csv")
-    run = subprocess.run(
-        [sys.executable, "-m", "incrowd", "apply", str(tmp_path / "first"), str(tmp_path / "new.csv"), "--json"],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    told = json.loads(run.stdout)
+    done = incrowd("apply", tmp_path / "first", tmp_path / "new.csv", "--json")
+    assert done.code == 0, done.err
+    told = json.loads(done.out)
     assert told["rows"]["in"] == 150
     expected = first.scheme.apply(people(150, 1000))
     opened = ic.open_release(tmp_path / "first-applied")

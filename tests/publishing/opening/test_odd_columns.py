@@ -43,26 +43,26 @@ ODD = {
 }
 
 
-# Labels are the same text in every kind of file: only of values that are published as they are, both are tried.
-@pytest.mark.parametrize(("role", "format"), [("quasi", "csv"), ("sensitive", "csv"), ("sensitive", "parquet")])
+@pytest.mark.parametrize("role", ["quasi", "sensitive"])
 @pytest.mark.parametrize("odd", ODD)
-def test_files_tell_the_same(odd: str, role: str, format: str, tmp_path: Path) -> None:
+def test_files_tell_the_same(odd: str, role: str, tmp_path: Path) -> None:
     frame = pl.DataFrame(
         {"age": [20 + row % 40 for row in range(ROWS)], "odd": ODD[odd], "ill": repeated("flu", "hay")}
     )
     roles = {"quasi": ["age"], "sensitive": ["ill"]}
     roles[role].append("odd")
     release = ic.publish(ic.read(frame, **roles), ic.KAnonymity(4), seed=1)
-    release.save(tmp_path / "out", format=format)  # type: ignore[arg-type]
-    again = ic.open_release(tmp_path / "out")
-    for value in frame["odd"].unique().to_list():
-        assert answer(again, value) == answer(release, value), value
-    ours, theirs = (one.training_set("ill", seed=2) for one in (release, again))
-    assert ours[0].equals(theirs[0])
+    values = frame["odd"].unique(maintain_order=True).to_list()
+    expected = [answer(release, value) for value in values]
     if role == "sensitive":  # published as they are, so counted exactly
-        assert [answer(again, value) for value in frame["odd"].unique(maintain_order=True).to_list()] == [
-            frame["odd"].eq(value).sum() for value in frame["odd"].unique(maintain_order=True).to_list()
-        ]
+        assert expected == [frame["odd"].eq(value).sum() for value in values]
+    features, *_ = release.training_set("ill", seed=2)
+    # Labels are the same text in every kind of file: only of values that are published as they are, both are tried.
+    for format in ("csv", "parquet") if role == "sensitive" else ("csv",):
+        release.save(tmp_path / format, format=format)  # type: ignore[arg-type]
+        again = ic.open_release(tmp_path / format)
+        assert [answer(again, value) for value in values] == expected
+        assert features.equals(again.training_set("ill", seed=2)[0])
 
 
 def answer(release: ic.Release, value: Any) -> float | str:
@@ -121,7 +121,8 @@ NAMES = ["*", "^a.*$", "a", "a is missing", "a = u", "len", "labels", "x\ny", 'q
 @pytest.mark.parametrize("method", [ic.Mondrian(), ic.Slicing()], ids=lambda method: method.name)
 def test_columns_of_any_name(method: Any, tmp_path: Path) -> None:
     """A name is never a pattern of names, nor does it break a line."""
-    for place in range(len(NAMES)):
+    # Every name in every role where values are kept; in every second role where they are cut apart.
+    for place in range(0, len(NAMES), 1 if method.name == "mondrian" else 2):
         first, second, ill, kept = (NAMES[(place + step) % len(NAMES)] for step in range(4))
         frame = pl.DataFrame(
             {

@@ -24,14 +24,12 @@ LABELLED = {
     "mondrian tight": (K, ic.Mondrian(labels="tight")),
     "mondrian hierarchy": (K, ic.Mondrian(labels="hierarchy")),
     "full domain": (K, ic.FullDomain(max_withheld=0.1)),
-    "level sweep": (K, ic.LevelSweep()),
     "local recoding": (K, ic.LocalRecoding()),
 }
 CUT = {
     "anatomy in one table": (L, ic.Anatomy(tables="one")),
     "slicing": ([ic.SlicedDiversity(2)], ic.Slicing()),
     "slicing with levels": ([ic.SlicedDiversity(2)], ic.Slicing(levels={"age": 1})),
-    "slicing as the paper cuts": ([ic.SlicedDiversity(2)], ic.Slicing(tuple_partition="cuts")),
 }
 
 
@@ -46,7 +44,7 @@ def made(models: Any, method: Any, folder: Path, format: Any = "csv", *, missing
 # Without missing values there is a label less: one of each way to write labels shows that nobody waits for it.
 @pytest.mark.parametrize(
     ("name", "missing"),
-    [*((name, True) for name in LABELLED), ("mondrian", False), ("mondrian tight", False), ("full domain", False)],
+    [*((name, True) for name in LABELLED), ("mondrian tight", False), ("full domain", False)],
 )
 def test_labels_read_back_say_the_same(name: str, missing: bool, tmp_path: Path) -> None:
     release, original = made(*LABELLED[name], tmp_path, missing=missing)
@@ -54,11 +52,13 @@ def test_labels_read_back_say_the_same(name: str, missing: bool, tmp_path: Path)
     assert plain(read.audit(remedies=False, learn=False)) == plain(release.audit(remedies=False, learn=False))
 
 
-@pytest.mark.parametrize("format", ["csv", "parquet", "arrow"])
-def test_the_format_does_not_matter(format: str, tmp_path: Path) -> None:
-    release, original = made(*LABELLED["mondrian"], tmp_path, format)
-    read = open_release(tmp_path / "release", original=original)
-    assert plain(read.audit(remedies=False, learn=False)) == plain(release.audit(remedies=False, learn=False))
+def test_the_format_does_not_matter(tmp_path: Path) -> None:
+    release, original = made(*LABELLED["mondrian"], tmp_path)  # as CSV: above
+    expected = plain(release.audit(remedies=False, learn=False))
+    for format in ("parquet", "arrow"):
+        release.save(tmp_path / format, format=format)
+        read = open_release(tmp_path / format, original=original)
+        assert plain(read.audit(remedies=False, learn=False)) == expected
 
 
 @pytest.mark.parametrize("name", CUT)
