@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
@@ -16,6 +17,10 @@ from hypothesis import HealthCheck, settings
 # any number of threads is what `tests/common/test_threads.py` and others show, which ask for several.
 for _name in ("INCROWD_THREADS", "POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+
+# Compiled Python is kept, as the Makefile does: else each process that a test starts compiles all of incrowd again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # The same tables in every run, no files left behind, and no failure because another process was busy. A test that says
 # nothing of its own looks at 12 tables; `make campaign` looks at more. Hypothesis also draws constants of the modules
@@ -50,12 +55,22 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Together(config, log)
 
 
+SHARING = {
+    "tests/engines/": "Spark",
+    "tests/studio/test_page_": "a browser",
+    "tests/test_architecture.py": "what the code's modules hold",
+    "tests/release/test_systems.py": "what the code's modules hold",
+}
+"""What tests of several files share, by what their paths begin with."""
+
+
 @cache
 def together(nodeid: str) -> str:
-    """Return the tests that a test runs with: those of Spark, those of a file that keeps something, or none other."""
+    """Return the tests that a test runs with: those that share more than a file, those of its file, or none other."""
     file = nodeid.partition("::")[0]
-    if file.startswith("tests/engines/"):
-        return "spark"
+    for begins, shared in SHARING.items():
+        if file.startswith(begins):
+            return shared
     return file if _keeps_something(file) else nodeid
 
 

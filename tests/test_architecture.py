@@ -7,18 +7,18 @@ break none, and against a copy with something planted, which must be found.
 from __future__ import annotations
 
 import ast
-import gc
 import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.parsed_source import nodes_of, text_of
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "incrowd"
@@ -92,31 +92,9 @@ def test_a_room_that_the_contract_does_not_know_is_found(copied: Path) -> None:
 
 
 def modules(source: Path) -> Iterator[tuple[str, list[ast.AST]]]:
-    """Yield every module's classes, calls and patterns, by its path within the package."""
+    """Yield what there is in every module, by its path within the package."""
     for path in sorted(source.rglob("*.py")):
-        yield path.relative_to(source).as_posix(), _nodes(_text(path))
-
-
-def _text(path: Path) -> str:
-    return _text_since(path, path.stat().st_mtime_ns)
-
-
-@cache
-def _text_since(path: Path, changed: int) -> str:
-    """Read a module once, and again when it has changed."""
-    return path.read_text(encoding="utf-8")
-
-
-@cache
-def _nodes(text: str) -> list[ast.AST]:
-    collected = gc.isenabled()
-    gc.disable()  # looking for garbage among so many nodes takes twice as long as making them
-    try:
-        kinds = ast.ClassDef | ast.Call | ast.MatchClass
-        return [node for node in ast.walk(ast.parse(text)) if isinstance(node, kinds)]
-    finally:
-        if collected:
-            gc.enable()
+        yield path.relative_to(source).as_posix(), nodes_of(text_of(path))
 
 
 def strangers_at_the_top(source: Path) -> list[str]:
@@ -159,7 +137,7 @@ def errors_out_of_the_tree(source: Path) -> list[str]:
 def clusters_by_name(source: Path) -> list[str]:
     """Which modules name Spark that have nothing to do with it."""
     apart = ("engines/", "cli/publish.py", "common/extras.py")
-    found = {path.relative_to(source).as_posix(): _text(path) for path in source.rglob("*.py")}
+    found = {path.relative_to(source).as_posix(): text_of(path) for path in source.rglob("*.py")}
     return sorted(name for name, text in found.items() if "spark" in text.lower() and not name.startswith(apart))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from contextlib import chdir
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +13,7 @@ import pytest
 import incrowd as ic
 from tests.cli.command import everything, incrowd
 
-pytestmark = pytest.mark.usefixtures("unhurried")
+pytestmark = pytest.mark.usefixtures("unhurried", "few_queries")
 
 RECIPE = """
 incrowd = 1
@@ -46,14 +48,24 @@ models = [{ name = "k-anonymity", k = 5000 }]
 )
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table, its recipe and its release."""
+    place = tmp_path_factory.mktemp("made") / "made"
+    place.mkdir()
+    with chdir(place):
+        ic.datasets.census(600).write_csv("people.csv")
+        Path("people.recipe.toml").write_text(RECIPE, encoding="utf-8")
+        assert incrowd("publish", "people.recipe.toml", "-o", "out", "-q").code == 0
+    return place
+
+
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A table, its recipe and its release in the current directory."""
-    monkeypatch.chdir(tmp_path)
-    ic.datasets.census(600).write_csv("people.csv")
-    Path("people.recipe.toml").write_text(RECIPE, encoding="utf-8")
-    assert incrowd("publish", "people.recipe.toml", "-o", "out", "-q").code == 0
-    return tmp_path
+def folder(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """All of it in the current directory."""
+    place = Path(shutil.copytree(made, tmp_path / "made"))
+    monkeypatch.chdir(place)
+    return place
 
 
 def test_an_audit_prints_a_verdict_and_writes_a_page() -> None:

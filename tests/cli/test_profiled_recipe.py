@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 import tomllib
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
@@ -42,15 +44,26 @@ def visits(place: Path) -> Path:
     return path
 
 
-@pytest.fixture(params=[german, visits], ids=["german", "visits"])
-def recipe(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    file = request.param(tmp_path)
-    done = incrowd("profile", file)
+@pytest.fixture(scope="module", params=[german, visits], ids=["german", "visits"])
+def profiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The recipe that was written, beside its table."""
+    place = tmp_path_factory.mktemp("profiled") / "place"
+    place.mkdir()
+    file = request.param(place)
+    with chdir(place):
+        done = incrowd("profile", file)
     assert done.code == 0, done.err
-    return tmp_path / f"{file.stem}.recipe.toml"
+    return place / f"{file.stem}.recipe.toml"
 
 
+@pytest.fixture
+def recipe(profiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = Path(shutil.copytree(profiled.parent, tmp_path / "place"))
+    monkeypatch.chdir(place)
+    return place / profiled.name
+
+
+@pytest.mark.usefixtures("few_queries")
 def test_it_is_published_checked_and_audited_as_it_is(recipe: Path) -> None:
     assert incrowd("publish", recipe).code == 0
     release = recipe.parent / f"{recipe.name.removesuffix('.recipe.toml')}-release"

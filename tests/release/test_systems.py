@@ -19,6 +19,7 @@ import pytest
 import incrowd as ic
 from incrowd.common.names import is_device, same_file, why_no_file
 from incrowd.errors import SchemaError
+from tests.parsed_source import nodes_of, text_of
 
 ROOT = Path(__file__).parents[2]
 Nodes = list[ast.AST]
@@ -155,13 +156,7 @@ def code() -> list[tuple[str, Nodes]]:
     found = [(path.relative_to(package).as_posix(), path) for path in package.rglob("*.py")]
     found += [(path.relative_to(ROOT).as_posix(), path) for path in (ROOT / "scripts").glob("*.py")]
     found += [(path.relative_to(ROOT).as_posix(), path) for path in (ROOT / "docs").glob("*.py")]
-    return [(name, nodes_of(path.read_text(encoding="utf-8"))) for name, path in sorted(found)]
-
-
-def nodes_of(text: str) -> Nodes:
-    """Return what rules look at, of a module's text."""
-    looked_at = ast.Call | ast.Import | ast.ImportFrom | ast.Attribute | ast.Constant
-    return [node for node in ast.walk(ast.parse(text)) if isinstance(node, looked_at)]
+    return [(name, nodes_of(text_of(path))) for name, path in sorted(found)]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.__name__.replace("_", " "))

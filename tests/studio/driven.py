@@ -30,6 +30,8 @@ _OPTIONS = (
     # Nothing here needs a process for graphics, or one that waits for a page that may come.
     "--in-process-gpu", "--disable-software-rasterizer", "--disable-extensions", "--disable-default-apps",
     "--disable-breakpad", "--mute-audio", "--disable-features=SpareRendererForSitePerProcess,Translate,MediaRouter",
+    # One process draws all tabs, in one thread: to start one takes longer than most pages.
+    "--renderer-process-limit=1", "--process-per-site", "--disable-site-isolation-trials", "--num-raster-threads=1",
 )  # fmt: skip
 _SOON, _LATER = 0.05, 0.4
 """Seconds between two looks at a page, at first and when something takes longer: to look costs more than to wait."""
@@ -139,6 +141,7 @@ class Page:
         self._browser = browser
         self._session = session
         self._target = target
+        self._dark: bool | None = None
         self.wrong: list[str] = []
         """Errors, refused scripts and styles, answers of 500 and more."""
         self.asked: list[str] = []
@@ -203,12 +206,14 @@ class Page:
 
     def look(self, width: int, height: int = 900, *, dark: bool = False) -> None:
         """Make the window so large, light or dark."""
-        wanted = {"prefers-color-scheme": "dark" if dark else "light", "prefers-reduced-motion": "reduce"}
         self.send(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500
         )
-        features = [{"name": name, "value": value} for name, value in wanted.items()]
-        self.send("Emulation.setEmulatedMedia", features=features)
+        if dark is not self._dark:  # all of a page is drawn anew for that
+            wanted = {"prefers-color-scheme": "dark" if dark else "light", "prefers-reduced-motion": "reduce"}
+            features = [{"name": name, "value": value} for name, value in wanted.items()]
+            self.send("Emulation.setEmulatedMedia", features=features)
+            self._dark = dark
 
     def picture(self, path: Path, *, whole: bool = True) -> None:
         """Save the whole page, or what is seen of it, as a PNG."""

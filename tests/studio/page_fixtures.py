@@ -49,6 +49,11 @@ class Started:
         self.end()
         raise AssertionError(f"the studio said no address: {''.join(said)}")
 
+    def processes(self) -> list[Path]:
+        """Return where the system tells of the processes that it has started."""
+        threads = Path(f"/proc/{self.process.pid}/task").iterdir()
+        return [Path(f"/proc/{child}") for one in threads for child in (one / "children").read_text().split()]
+
     def kill(self) -> None:
         """End it without a warning, as a crash does."""
         self.process.kill()

@@ -100,24 +100,6 @@ def test_a_process_that_has_the_table_is_killed(one: Running, browser: Browser, 
     assert found.json == before
 
 
-def test_a_process_that_dies_in_the_middle_of_its_work(
-    one: Running, browser: Browser, project: dict[str, Any], place: Path
-) -> None:
-    target = place.parent / "killed"
-    job = begun(browser, project, "publish", directory=str(target))
-    for process in alone(one, project):
-        os.kill(process, signal.SIGKILL)
-    ended = browser.wait(job)
-    assert ended["state"] == "failed"
-    assert "has ended" in ended["error"]["message"]
-    assert ended["error"]["hint"]
-    assert not target.exists()
-    assert browser.get(at(project)).json["published"] == []
-    again = browser.job(project, "publish", directory=str(target))
-    assert again["state"] == "done", again["error"]
-    assert ic.open_release(target).rows == again["result"]["summary"]["rows"]["published"]
-
-
 @contextmanager
 def full_disk(size: int) -> Iterator[None]:
     """No file of processes that are started now grows beyond a size: what a disk does that is full."""
@@ -129,16 +111,31 @@ def full_disk(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_a_release_that_does_not_fit_on_the_disk(browser: Browser, project: dict[str, Any], place: Path) -> None:
-    target = place.parent / "full"
+def test_a_process_that_dies_in_the_middle_of_its_work_and_a_full_disk(
+    one: Running, browser: Browser, project: dict[str, Any], place: Path
+) -> None:
+    """One after the other, to one place; and in the end it is published there."""
+    target = place.parent / "killed"
     before = sorted(place.parent.iterdir())
+    job = begun(browser, project, "publish", directory=str(target))
+    for process in alone(one, project):
+        os.kill(process, signal.SIGKILL)
+    ended = browser.wait(job)
+    assert ended["state"] == "failed"
+    assert "has ended" in ended["error"]["message"]
+    assert ended["error"]["hint"]
+    assert not target.exists()
+    assert browser.get(at(project)).json["published"] == []
+    left = sorted(place.parent.iterdir())
     with full_disk(2_000):
-        job = browser.job(project, "publish", directory=str(target))
-    assert job["state"] == "failed"
-    assert job["error"]["kind"] == "OutputError", job["error"]
-    assert sorted(place.parent.iterdir()) == before
+        failed = browser.job(project, "publish", directory=str(target))
+    assert failed["state"] == "failed"
+    assert failed["error"]["kind"] == "OutputError", failed["error"]
+    assert set(place.parent.iterdir()) <= {*before, *left}
     again = browser.job(project, "publish", directory=str(target))
     assert again["state"] == "done", again["error"]
+    assert ic.open_release(target).rows == again["result"]["summary"]["rows"]["published"]
+    assert sorted(place.parent.iterdir()) == sorted([*before, target])
 
 
 @pytest.mark.parametrize("kind", ["compare", "publish", "try"])

@@ -6,6 +6,7 @@ One studio and one browser serve most of them; each opens a table of its own.
 from __future__ import annotations
 
 import resource
+import signal
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -262,9 +263,14 @@ def test_a_studio_that_was_killed_and_a_full_disk(driven: Chromium, tmp_path: Pa
         page.choose("Role of marital", "Not needed")
         page.until(lambda: role() == "drop", "it is dropped")
         until_recipe_has(page, 'role = "drop"')
+        place = str(page.run("location.pathname")).partition("/project/")[2]
+        assert place
 
+        processes = started.processes()
+        assert len(processes) >= 2
         started.kill()
         page.sees("Not connected.")
+        page.until(lambda: not any(path.exists() for path in processes), "nothing runs on without it", 10)
         started = Started(str(table), home=tmp_path, port=started.port)
         page.sees("The studio was started again.")
         second = driven.page(started.address)  # the new link, in the same browser
@@ -272,12 +278,14 @@ def test_a_studio_that_was_killed_and_a_full_disk(driven: Chromium, tmp_path: Pa
         page.until(lambda: "The studio was started again." not in page.text(), "it goes on")
         page.sees("of the rows stand alone")
         assert role() == "drop"
+        assert str(page.run("location.pathname")).partition("/project/")[2] == place
+        assert 'role = "drop"' in recipe(page)
         page.click("button", "Undo")
         page.until(lambda: role() == "quasi", "the history goes on")
         page.until(lambda: 'role = "drop"' not in recipe(page), "the recipe is the one before")
         second.close()
 
-        stored = next((tmp_path / "state").rglob("*.jsonl"))
+        (stored,) = (tmp_path / "state").rglob("*.jsonl")
         _, hard = resource.prlimit(started.process.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(started.process.pid, resource.RLIMIT_FSIZE, (stored.stat().st_size, hard))
         kept = recipe(page)
@@ -290,9 +298,13 @@ def test_a_studio_that_was_killed_and_a_full_disk(driven: Chromium, tmp_path: Pa
         page.sees("This did not work.")
         assert [path.name for path in tmp_path.iterdir() if "release" in path.name] == []
         resource.prlimit(started.process.pid, resource.RLIMIT_FSIZE, (hard, hard))
-        page.click("button", "Publish")
-        page.sees("Published.")
-        assert (tmp_path / "people-release" / "data.csv").exists()
+        page.click("link", "Roles")
+        page.choose("Role of marital", "Harmless")
+        page.until(lambda: role() == "keep", "it goes on")
         page.close()
+        started.process.send_signal(signal.SIGINT)
+        rest, _ = started.process.communicate(timeout=20)
+        assert started.process.returncode == 0
+        assert rest.removeprefix("The link works once. End with Ctrl-C.\n") == "The studio is closed.\n"
     finally:
         started.end()

@@ -1,15 +1,10 @@
-"""Events, two tabs, a studio that is killed and started again, dropped files."""
+"""Events, two tabs, dropped files; `test_page_more_walks.py` kills a studio and starts it again."""
 
 from __future__ import annotations
 
 import http.client
 import json
-import os
-import signal
 import stat
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -65,53 +60,6 @@ def small(tmp_path: Path) -> Path:
     path.parent.mkdir()
     ic.datasets.census(150, seed=5).write_csv(path)
     return path
-
-
-def _start(small: Path, state: Path) -> tuple[subprocess.Popen[str], Browser]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "incrowd", "studio", str(small), "--no-browser"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "XDG_STATE_HOME": str(state)},
-    )
-    assert process.stdout is not None
-    link = ""
-    while not link.startswith("http"):
-        link = process.stdout.readline().strip()
-    browser = Browser(int(link.partition("127.0.0.1:")[2].partition("/")[0]))
-    assert browser.enter(link).status == 303
-    until = time.monotonic() + 60
-    while browser.get("/api/state").json["current"]["state"] == "opening":
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    return process, browser
-
-
-def test_a_studio_that_was_killed_goes_on_where_it_was(small: Path, tmp_path: Path) -> None:
-    process, browser = _start(small, tmp_path / "state")
-    project = browser.get("/api/state").json["current"]
-    changed = browser.patch(project, (["models", 0, "k"], 9))
-    threads = list(Path(f"/proc/{process.pid}/task").iterdir())
-    children = [int(found) for thread in threads for found in (thread / "children").read_text().split()]
-    assert len(children) >= 2
-    process.kill()
-    process.communicate()
-    until = time.monotonic() + 10
-    while any(Path(f"/proc/{child}").exists() for child in children):  # nothing runs on without it
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    process, browser = _start(small, tmp_path / "state")
-    again = browser.get("/api/state").json["current"]
-    assert (again["id"], again["recipe"]) == (project["id"], changed["recipe"])
-    undone = browser.post(f"/api/projects/{project['id']}/undo", {"version": again["version"]}).json
-    assert undone["recipe"] == project["recipe"]
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
-    assert (process.returncode, err) == (0, "")
-    stored = list((tmp_path / "state").rglob("*.jsonl"))
-    assert len(stored) == 1
-    assert not any("token" in text for text in (err,))
 
 
 def test_a_dropped_file_is_asked_for_again(small: Path, tmp_path: Path) -> None:

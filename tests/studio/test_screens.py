@@ -252,9 +252,19 @@ def test_compare_draws_own_tries_beside_others(
     browser.patch(project, remove=[["compare"]])
 
 
-def test_attack_is_the_librarys_audit(browser: Browser, project: dict[str, Any], table: Path) -> None:
-    job = browser.job(project, "audit")
+def test_attack_is_the_librarys_audit_and_attacks_are_told_one_by_one(
+    browser: Browser, project: dict[str, Any], table: Path
+) -> None:
+    now = browser.get(at(project)).json["version"]
+    begun = browser.post(at(project) + "/jobs", {"kind": "audit", "version": now}).json["id"]
+    seen: list[int] = []
+    while (job := browser.get(f"/api/jobs/{begun}").json)["state"] in ("waiting", "running"):
+        known = len(job["found"].get("attacks", []))
+        seen += [known] if known not in seen else []
+        time.sleep(0.02)
     assert job["state"] == "done", job["error"]
+    assert len(seen) > 2
+    assert seen == sorted(seen)
     recipe = browser.get(at(project)).json["recipe"]
     release = Recipe.from_dict(recipe, base=table.parent).run()  # the full-domain search draws no chance
     expected = json.loads(release.audit(learn=False, remedies=False).to_json())
@@ -271,18 +281,6 @@ def test_attack_is_the_librarys_audit(browser: Browser, project: dict[str, Any],
     assert "attachment" in page.headers["content-disposition"]
     ladder = browser.job(project, "ladder")
     assert ladder["result"]["rungs"][0]["learnt"] == "nothing"
-
-
-def test_attacks_are_told_one_by_one(browser: Browser, project: dict[str, Any]) -> None:
-    now = browser.get(at(project)).json["version"]
-    job = browser.post(at(project) + "/jobs", {"kind": "audit", "version": now}).json["id"]
-    seen: list[int] = []
-    while (now_found := browser.get(f"/api/jobs/{job}").json)["state"] in ("waiting", "running"):
-        known = len(now_found["found"].get("attacks", []))
-        seen += [known] if known not in seen else []
-        time.sleep(0.02)
-    assert len(seen) > 2
-    assert seen == sorted(seen)
 
 
 def test_what_is_published_is_what_the_command_line_writes(
