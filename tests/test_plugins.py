@@ -23,6 +23,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.core.families import FAMILIES, registered
+from tests.cli.command import incrowd as in_this_process
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "tests" / "plugin_package"
@@ -162,6 +163,21 @@ class Told:
         """Run some code, without any warning, and return what it gives to `found`."""
         return self._ask({"code": code}, cwd)
 
+    def with_another(self, place: Path, *arguments: str) -> str:
+        """Run a command that must fail where one more package is installed, and return what it complains of."""
+        code, _, err = self._ask({"arguments": arguments, "path": str(place)}, None)
+        assert code == 3
+        return str(err)
+
+    def refused(self, place: Path, family: str) -> str:
+        """Ask for a family's parts where one more package is installed, and return what is wrong with it."""
+        code = (
+            "from incrowd.core.families import registered\n"
+            f"try: found = list(registered({family!r}))\n"
+            "except Exception as error: found = f'{type(error).__name__}: {error}'"
+        )
+        return str(self._ask({"code": code, "path": str(place)}, None))
+
     def _ask(self, asked: dict[str, Any], cwd: Path | None) -> Any:
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -173,11 +189,16 @@ class Told:
 
 _LISTENING = """
 import json, os, sys, warnings
+from incrowd.common.registry import members
 from tests.cli.command import incrowd
 answers = os.fdopen(os.dup(1), "w")
 for line in sys.stdin:
     asked = json.loads(line)
     os.chdir(asked["cwd"])
+    before = list(sys.path)
+    if "path" in asked:
+        sys.path.insert(1, asked["path"])
+        members.cache_clear()
     if "code" in asked:
         names = {}
         with warnings.catch_warnings():
@@ -187,6 +208,9 @@ for line in sys.stdin:
     else:
         done = incrowd(*asked["arguments"])
         answer = [done.code, done.out, done.err]
+    if "path" in asked:
+        sys.path[:] = before
+        members.cache_clear()
     print(json.dumps(answer), file=answers, flush=True)
 """
 
@@ -204,20 +228,6 @@ def told(site: Path) -> Iterator[Told]:
         env={**os.environ, **path},
     ) as process:
         yield Told(process)
-
-
-def python(code: str, *path: Path, cwd: Path | None = None) -> Any:
-    """Run some code and return what it prints as JSON."""
-    done = _run(["-W", "error", "-c", f"import json\n{code}"], path=path, cwd=cwd)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
-def refused(code: str, *path: Path) -> str:
-    """Run some code that must fail, and return the last line of what it complains of."""
-    done = _run(["-c", code], path=path)
-    assert done.returncode == 1, done.stdout
-    return str(done.stderr).splitlines()[-1]
 
 
 def installed(place: Path, module: str, code: str, entries: dict[str, str]) -> Path:
@@ -251,21 +261,20 @@ def test_nothing_of_it_is_known_without_the_package() -> None:
     for name in CLASSES:
         with pytest.raises(AttributeError, match=f"module 'incrowd' has no attribute '{name}'"):
             getattr(ic, name)
-    done = _run(["-m", "incrowd", "tiny"])
-    assert done.returncode == 2
-    assert "No such command 'tiny'" in done.stderr
+    done = in_this_process("tiny")
+    assert done.code == 2
+    assert "No such command 'tiny'" in done.err
 
 
-def test_every_part_is_registered_and_can_be_had_by_the_name_of_its_class(site: Path) -> None:
-    found = python(
+def test_every_part_is_registered_and_can_be_had_by_the_name_of_its_class(told: Told) -> None:
+    found = told.python(
         "import incrowd as ic\n"
         "from incrowd.core.families import FAMILIES, published_forms, registered\n"
         "mine = lambda classes: [name for name, cls in classes.items() if cls.__module__.startswith('tiny_plugin')]\n"
         "parts = {family: mine(registered(family)) for family in FAMILIES}\n"
         f"classes = [getattr(ic, name).__module__ for name in {CLASSES}]\n"
         f"listed = [name for name in {CLASSES} if name in ic.__all__ and name in dir(ic)]\n"
-        "print(json.dumps([parts, mine(published_forms()), classes, listed]))",
-        site,
+        "found = [parts, mine(published_forms()), classes, listed]"
     )
     parts, published, classes, listed = found
     assert parts == {**{family: [name] for family, name in PARTS.items()}, "engines": []}
@@ -288,9 +297,8 @@ def test_list_tells_of_every_part_where_it_is_from(told: Told) -> None:
     assert "[tiny_plugin]" in told.incrowd("list", "models")
 
 
-def test_the_command_runs_and_is_in_the_help(site: Path, told: Told) -> None:
-    done = incrowd(["tiny"], site=site)
-    assert (done.returncode, done.stdout) == (0, f"{len(PARTS)} tiny parts\n")
+def test_the_command_runs_and_is_in_the_help(told: Told) -> None:
+    assert told.incrowd("tiny") == f"{len(PARTS)} tiny parts\n"
     assert "Count the parts that tiny-plugin adds." in told.incrowd("--help")
 
 
@@ -413,46 +421,43 @@ def test_the_conformance_suite_runs_on_them(told: Told) -> None:
 MODEL = "from dataclasses import dataclass\nfrom incrowd.models.k_anonymity import KAnonymity\n"
 
 
-def test_two_parts_of_one_name_are_refused_and_both_are_told(site: Path, tmp_path: Path) -> None:
+def test_two_parts_of_one_name_are_refused_and_both_are_told(told: Told, tmp_path: Path) -> None:
     twice = installed(
         tmp_path,
         "clashing",
         f"{MODEL}@dataclass(frozen=True)\nclass Twice(KAnonymity):\n    name = 'tiny-model'\n",
         {"models": "clashing:Twice"},
     )
-    told = refused("from incrowd.core.families import registered; registered('models')", site, twice)
-    assert told.startswith("incrowd.errors.RecipeError: two models are called 'tiny-model': ")
-    assert {"tiny_plugin.model", "clashing"} <= set(told.replace(".", " .").replace(" .model", ".model").split())
-    done = _run(["-m", "incrowd", "list"], path=[site, twice])
-    assert done.returncode == 3
-    assert "two models are called 'tiny-model'" in done.stderr
+    said = told.refused(twice, "models")
+    assert said.startswith("RecipeError: two models are called 'tiny-model': ")
+    assert {"tiny_plugin.model", "clashing"} <= set(said.replace(".", " .").replace(" .model", ".model").split())
+    assert "two models are called 'tiny-model'" in told.with_another(twice, "list")
 
 
-def test_a_name_that_incrowd_has_is_refused(tmp_path: Path) -> None:
+def test_a_name_that_incrowd_has_is_refused(told: Told, tmp_path: Path) -> None:
     taken = installed(
         tmp_path,
         "taking",
         f"{MODEL}@dataclass(frozen=True)\nclass Taken(KAnonymity):\n    name = 'k-anonymity'\n",
         {"models": "taking"},
     )
-    told = refused("from incrowd.core.families import registered; registered('models')", taken)
-    assert told.endswith("two models are called 'k-anonymity': incrowd.models.k_anonymity and taking.")
+    said = told.refused(taken, "models")
+    assert said.endswith("two models are called 'k-anonymity': incrowd.models.k_anonymity and taking.")
 
 
-def test_a_class_that_does_not_inherit_from_the_protocol_is_refused(tmp_path: Path) -> None:
+def test_a_class_that_does_not_inherit_from_the_protocol_is_refused(told: Told, tmp_path: Path) -> None:
     stranger = installed(
         tmp_path, "strange", "class Stranger:\n    name = 'stranger'\n", {"attacks": "strange:Stranger"}
     )
-    told = refused("from incrowd.core.families import registered; registered('attacks')", stranger)
-    assert told.endswith(
+    said = told.refused(stranger, "attacks")
+    assert said.endswith(
         "the entry point 'mine' of incrowd.attacks is no attack: strange.Stranger does not implement "
         "incrowd.core.attack.Attack."
     )
 
 
-def test_a_package_that_cannot_be_imported_is_named(tmp_path: Path) -> None:
+def test_a_package_that_cannot_be_imported_is_named(told: Told, tmp_path: Path) -> None:
     broken = installed(tmp_path, "breaking", "import nothing_of_the_kind\n", {"sinks": "breaking"})
-    done = _run(["-m", "incrowd", "list", "sinks"], path=[broken])
-    assert done.returncode == 3
-    assert "the entry point 'mine' of incrowd.sinks cannot be loaded: breaking (ModuleNotFoundError" in done.stderr
-    assert "repair or uninstall breaking" in done.stderr
+    said = told.with_another(broken, "list", "sinks")
+    assert "the entry point 'mine' of incrowd.sinks cannot be loaded: breaking (ModuleNotFoundError" in said
+    assert "repair or uninstall breaking" in said

@@ -63,7 +63,7 @@ class Kills(Campaign):
     """Publishing, stopped by a signal."""
 
     name = "kills"
-    share = 3
+    share = 2
 
     def trial(self, number: int, place: Path) -> str | None:
         """Stop a run, look at what is there, run again, and look at what is left."""

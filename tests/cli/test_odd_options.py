@@ -41,7 +41,7 @@ COMMANDS = {
     "list": [],
 }
 BUILT: Any = get_command(program.app)
-IN_PART = {"attack": 0, "audit": 3, "advise": 5}
+IN_PART = {"attack": 0, "audit": 3, "advise": 5, "plan RECIPE": 1}
 """Commands that take longer: each option meets every seventh value, the next one another seventh. Options that two of
 these commands have are read by the same code, and meet other values in the other command."""
 SLOW = ("--figures", "--plot", "--master", "--engine")
@@ -88,7 +88,7 @@ def test_an_odd_value_is_taken_or_refused(command: str) -> None:
     name = command.split()[0]
     with patch.object(program, "asked_for", lambda _: BUILT):
         for place, option in enumerate(options(name)):
-            for odd in ODD[(place + IN_PART[name]) % 7 :: 7] if name in IN_PART else ODD:
+            for odd in ODD[(place + IN_PART[command]) % 7 :: 7] if command in IN_PART else ODD:
                 done = incrowd(name, *COMMANDS[command], option, odd)
                 assert well_ended(done), (option, odd, done)
 

@@ -6,7 +6,6 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,8 +13,16 @@ from incrowd.report import page
 from tests.report.headless import Browser
 from tests.report.report_cases import Page, audits, comparison, with_many_columns
 from tests.studio.driven import Chromium, chromium
+from tests.studio.driven import Page as Tab
 
-WIDTHS = (360, 420, 768, 1280, 1600)
+WIDTHS = (360, 600, 768, 1280)
+"""One below, between and above each of the widths at which `report/style.py` lays pages out in another way."""
+_COLOURS = r"""
+Object.fromEntries([...document.querySelectorAll("iframe")].map((frame) => {
+  const style = getComputedStyle(frame.contentDocument.body);
+  return [frame.id, { paper: style.backgroundColor, ink: style.color }];
+}))
+"""
 _MEASURE = r"""
 (() => {
 const found = {};
@@ -25,7 +32,6 @@ for (const frame of document.querySelectorAll("iframe")) {
   const bar = page.querySelector(".bar, circle, rect");
   found[frame.id] = {
     window: page.documentElement.clientWidth, needed: page.documentElement.scrollWidth,
-    paper: getComputedStyle(page.body).backgroundColor, ink: getComputedStyle(page.body).color,
     bar: bar.getBoundingClientRect().width, height: page.documentElement.scrollHeight,
     clipped: [...page.querySelectorAll("main *:not(svg *)")].filter((it) => {
       const box = it.getBoundingClientRect();
@@ -65,10 +71,8 @@ def tabs(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield program
 
 
-def measured(
-    tabs: Chromium, pages: dict[str, Path], place: Path, widths: Sequence[int] = WIDTHS
-) -> Iterator[tuple[bool, dict[str, Any]]]:
-    """Yield what a script around the pages finds in light and in dark: they have none of their own."""
+def framed(tabs: Chromium, pages: dict[str, Path], place: Path, widths: Sequence[int] = WIDTHS) -> Tab:
+    """Open all pages in frames of these widths: pages have no script of their own that could look at them."""
     frames = "".join(
         f'<iframe id="{name} {width}" style="border:0;width:{width}px;height:900px" '
         f'srcdoc="{html.escape(path.read_text(encoding="utf-8"))}"></iframe>'
@@ -77,26 +81,30 @@ def measured(
     )
     harness = place / "harness.html"
     harness.write_text(f'<!doctype html><meta charset="utf-8"><body>{frames}', encoding="utf-8")
-    tab = tabs.page(harness.as_uri())
-    for dark in (False, True):
-        tab.look(1280, dark=dark)
-        yield dark, tab.run(_MEASURE)
-    tab.close()
+    return tabs.page(harness.as_uri())
 
 
 def test_pages_fit_every_window_in_light_and_dark(tabs: Chromium, pages: dict[str, Path], tmp_path: Path) -> None:
-    for dark, found in measured(tabs, pages, tmp_path):
-        assert len(found) == len(pages) * len(WIDTHS)
-        for name, seen in found.items():
-            assert seen["needed"] <= seen["window"], f"{name} is wider than its window: {seen}"
-            assert seen["clipped"] == [], f"{name}: beyond the window's edge"
-            assert seen["cut"] == [], f"{name}: wider than its place, and so cut or to be scrolled"
-            assert seen["hidden"] == 0, f"{name}: cells that are not shown"
-            assert seen["broken"] == [], f"{name}: a column so narrow that words of its title are broken"
-            assert seen["bar"] > 0, f"{name}: its first bar or point is not drawn"
-            assert seen["height"] > 900
+    tab = framed(tabs, pages, tmp_path)
+    found = tab.run(_MEASURE)
+    assert len(found) == len(pages) * len(WIDTHS)
+    for name, seen in found.items():
+        assert seen["needed"] <= seen["window"], f"{name} is wider than its window: {seen}"
+        assert seen["clipped"] == [], f"{name}: beyond the window's edge"
+        assert seen["cut"] == [], f"{name}: wider than its place, and so cut or to be scrolled"
+        assert seen["hidden"] == 0, f"{name}: cells that are not shown"
+        assert seen["broken"] == [], f"{name}: a column so narrow that words of its title are broken"
+        assert seen["bar"] > 0, f"{name}: its first bar or point is not drawn"
+        assert seen["height"] > 900
+    # In light and dark nothing but colours differs.
+    for dark in (False, True):
+        tab.look(1280, dark=dark)
+        colours = tab.run(_COLOURS)
+        assert colours.keys() == found.keys()
+        for name, seen in colours.items():
             paper, ink = (sum(map(int, re.findall(r"\d+", seen[part])[:3])) for part in ("paper", "ink"))
             assert (paper < 150 and ink > 550) if dark else (paper > 700 and ink < 150), (name, seen)
+    tab.close()
 
 
 PLANTED = {
@@ -116,7 +124,9 @@ def test_what_is_cut_or_hidden_is_found(tabs: Chromium, pages: dict[str, Path], 
     for name, (planted, _) in PLANTED.items():
         changed[name].write_text(text.replace("<nav>", f"{planted}<nav>", 1), encoding="utf-8")
     ends = (WIDTHS[0], WIDTHS[-1])
-    _, seen = next(measured(tabs, changed, tmp_path, ends))
+    tab = framed(tabs, changed, tmp_path, ends)
+    seen = tab.run(_MEASURE)
+    tab.close()
     assert len(seen) == len(PLANTED) * len(ends)
     for place, found in seen.items():
         assert found[PLANTED[place.rsplit(" ", 1)[0]][1]], place
