@@ -108,6 +108,7 @@ def spark(quick: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spar
             "spark.sql.codegen.wholeStage": "false",
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.sql.adaptive.enabled": "false",
+            "spark.sql.lightweightPlanChangeValidation": "false",  # Spark's rules are not what is tested
             "spark.ui.showConsoleProgress": "false",
         },
     )

@@ -16,6 +16,7 @@ import pytest
 import incrowd as ic
 from incrowd.errors import RecipeError, SourceError
 from incrowd.publishing.recipe import Recipe
+from tests.cli.command import incrowd
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -172,60 +173,43 @@ def test_a_table_that_is_not_there(spark: SparkSession, tmp_path: Path) -> None:
             released(write_recipe(tmp_path, source), spark)
 
 
-def run_python(code: str, **environment: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ, **environment}
-    )
-    return done.stdout.strip()
-
-
-def test_the_core_imports_neither_spark_nor_java() -> None:
+def test_what_is_missing_is_said_and_the_core_imports_neither_spark_nor_java(tmp_path: Path) -> None:
+    pytest.importorskip("pyspark")
     code = """
-import sys
+import json, sys
 import incrowd as ic
 table = ic.read(ic.datasets.census(100), quasi=["age"], others="drop")
 ic.publish(table, ic.KAnonymity(5)).to_polars()
 import incrowd.cli.publish, incrowd.publishing.recipe
-print(sorted(name for name in sys.modules if name.partition(".")[0] in ("pyspark", "py4j")))
-"""
-    assert run_python(code) == "[]"
-
-
-def test_without_pyspark_the_error_says_what_to_install() -> None:
-    code = """
-import sys
-sys.modules["pyspark"] = None
+told = [sorted(name for name in sys.modules if name.partition(".")[0] in ("pyspark", "py4j"))]
 from incrowd.engines.spark.session import start
-from incrowd.errors import MissingExtra
+from incrowd.errors import MissingExtra, SourceError
+sys.modules["pyspark"] = None
 try:
     start("local[1]")
 except MissingExtra as error:
-    print(error)
-"""
-    told = "sessions and frames of Spark need pyspark, which is not installed.  Hint: pip install 'incrowd[spark]'."
-    assert run_python(code) == told
-
-
-def test_without_java_the_error_says_what_to_install(tmp_path: Path) -> None:
-    pytest.importorskip("pyspark")
-    code = """
-from incrowd.engines.spark.session import start
-from incrowd.errors import SourceError
+    told.append(str(error))
+del sys.modules["pyspark"]
 try:
     start("local[1]")
 except SourceError as error:
-    print(error)
+    told.append(str(error))
+print(json.dumps(told))
 """
-    said = run_python(code, PATH=str(tmp_path), JAVA_HOME="")
-    assert said.startswith("Spark needs Java, and there is none here.  Hint: install Java 17 or 21")
-
-
-def test_a_master_without_spark_is_a_mistake(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "incrowd", "publish", "x.toml", "--master", "local[1]"], capture_output=True, text=True
+    without_java = {**os.environ, "PATH": str(tmp_path), "JAVA_HOME": ""}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=without_java)
+    loaded, no_pyspark, no_java = json.loads(done.stdout)
+    assert loaded == []
+    assert no_pyspark == (
+        "sessions and frames of Spark need pyspark, which is not installed.  Hint: pip install 'incrowd[spark]'."
     )
-    assert done.returncode == 2
-    assert "--engine spark" in done.stderr
+    assert no_java.startswith("Spark needs Java, and there is none here.  Hint: install Java 17 or 21")
+
+
+def test_a_master_without_spark_is_a_mistake() -> None:
+    done = incrowd("publish", "x.toml", "--master", "local[1]")
+    assert done.code == 2
+    assert "--engine spark" in done.err
 
 
 def test_csv_whose_columns_were_reordered_is_refused(spark: SparkSession, tmp_path: Path) -> None:

@@ -27,27 +27,40 @@ pytestmark = pytest.mark.spark
 ZONE = "Europe/Berlin"
 KEY = ic.PseudonymKey(bytes(range(50, 82)))
 VISITS = visits(60, most=5)
+COPIED = VISITS.with_columns(seen="visit", billed="paid", first="visit", since="paid")
+TIMES = ("visit", "paid", "seen", "billed", "first", "since")
 CLOCK = pl.duration(hours=pl.col("mark") * 5 % 24, minutes=pl.col("mark") * 7 % 60, microseconds=pl.col("mark") * 1001)
+WRITTEN = "%Y-%m-%dT%H:%M:%S%.6fZ"
 KINDS: dict[str, pl.DataFrame] = {
-    "days": VISITS,
-    "times": VISITS.with_columns(pl.col("visit", "paid").cast(pl.Datetime("us")) + CLOCK),
-    "times with a zone": VISITS.with_columns(
-        (pl.col("visit", "paid").cast(pl.Datetime("us")) + CLOCK).dt.replace_time_zone("UTC")
+    "days": COPIED,
+    "times": COPIED.with_columns(pl.col(TIMES).cast(pl.Datetime("us")) + CLOCK),
+    "times with a zone": COPIED.with_columns(
+        (pl.col(TIMES).cast(pl.Datetime("us")) + CLOCK).dt.replace_time_zone("UTC")
     ),
-    "text": VISITS.with_columns(
-        visit=pl.when(pl.col("mark") % 9 == 0)
+    "text": COPIED.with_columns(
+        pl.when(pl.col("mark") % 9 == 0)
         .then(pl.lit(" "))
-        .otherwise((pl.col("visit").cast(pl.Datetime("us")) + CLOCK).dt.to_string("%Y-%m-%dT%H:%M:%S%.6fZ") + " "),
-        paid=pl.col("paid").cast(pl.String),
+        .otherwise((pl.col("visit", "seen", "first").cast(pl.Datetime("us")) + CLOCK).dt.to_string(WRITTEN) + " ")
+        .name.keep(),
+        pl.col("paid", "billed", "since").cast(pl.String),
     ),
 }
 SHIFT = ic.ShiftDates(40)
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
-    "shifted alike": ({"visit": SHIFT, "paid": SHIFT}, {}, {}),
-    "shifted apart, cut": ({"visit": SHIFT, "paid": ic.ShiftDates(400, to="week", apart=True)}, {"linked": True}, {}),
     "shifted to the day": ({"visit": ic.ShiftDates(40, to="day")}, {}, {"sample": 0.6}),
     "cut": ({"visit": ic.TruncateDates("quarter"), "paid": ic.TruncateDates("day")}, {}, {}),
-    "since the first": ({"visit": ic.DatesSinceFirst(), "paid": ic.DatesSinceFirst("months")}, {"linked": True}, {}),
+    "all at once": (  # each treatment, for dates of every kind; two columns are shifted alike
+        {
+            "visit": SHIFT,
+            "billed": SHIFT,
+            "paid": ic.ShiftDates(400, to="week", apart=True),
+            "first": ic.DatesSinceFirst(),
+            "since": ic.DatesSinceFirst("months"),
+            "seen": ic.TruncateDates("month"),
+        },
+        {"linked": True},
+        {},
+    ),
     "since the first of another": (
         {"paid": ic.DatesSinceFirst("weeks", first_of="visit"), "visit": ic.TruncateDates("decade")},
         {"keep": []},
@@ -63,10 +76,10 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
 
 @pytest.fixture(autouse=True)
 def batches(spark: SparkSession) -> Iterator[None]:
-    """Batches so small that the rows of some people are in two or three; and a zone where clocks are changed."""
+    """Batches so small that the rows of some people are in two, or in many; and a zone where clocks are changed."""
     small, zone = "spark.sql.execution.arrow.maxRecordsPerBatch", "spark.sql.session.timeZone"
     before = str(spark.conf.get(zone))
-    spark.conf.set(small, "3")
+    spark.conf.set(small, "7")
     spark.conf.set(zone, ZONE)
     yield
     spark.conf.unset(small)
@@ -76,7 +89,7 @@ def batches(spark: SparkSession) -> Iterator[None]:
 def to_spark(spark: SparkSession, frame: pl.DataFrame) -> DataFrame:
     from incrowd.engines.spark.arrow_batches import to_spark
 
-    return to_spark(spark, frame).repartition(3)
+    return to_spark(spark, frame).repartition(2)
 
 
 @pytest.fixture(scope="module")
@@ -95,8 +108,7 @@ def release_of(frame: Any, case: str) -> ic.Release:
 
 @pytest.mark.parametrize(
     ("case", "kind"),
-    [(case, "days") for case in CASES]
-    + [(case, kind) for case in ("shifted apart, cut", "since the first") for kind in KINDS if kind != "days"],
+    [*((case, "days") for case in CASES), *(("all at once", kind) for kind in KINDS if kind != "days")],
 )
 def test_dates_are_those_of_one_machine(held: dict[str, DataFrame], case: str, kind: str) -> None:
     here = release_of(KINDS[kind].with_columns(cs.datetime(time_zone="*").dt.convert_time_zone(ZONE)), case)
@@ -146,7 +158,7 @@ def test_plain_python_agrees_through_saved_files(spark: SparkSession, tmp_path: 
 
 
 def test_shifts_are_joined_and_in_no_plan(spark: SparkSession) -> None:
-    java: Any = release_of(to_spark(spark, VISITS.with_columns(unused=1)), "shifted alike").data._jdf
+    java: Any = release_of(to_spark(spark, VISITS.with_columns(unused=1)), "shifted to the day").data._jdf
     plan = str(java.queryExecution().executedPlan().toString())
     told = str(java.queryExecution().toString())
     assert "MapInArrow" in plan

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
-from incrowd.errors import SchemaError, TallyTooLarge
+from incrowd.errors import SchemaError
 from tests.engines.counted_once import counted_once
 
 if TYPE_CHECKING:
@@ -67,12 +67,5 @@ def test_names_are_found_to_repeat_where_the_driver_cannot_hold_them(frame: Data
         table = ic.read(frame, quasi=["age"], sensitive=["ill"], identifiers=["pid"], drop=["nth"])
         with pytest.raises(SchemaError, match="90 rows have 30 different values"):
             ic.publish(table, ic.KAnonymity(3))
-        table = ic.read(frame, quasi=["age"], sensitive=["ill"], person="pid", drop=["nth"])
-        release = ic.publish(table, ic.KAnonymity(3))  # in parts, which are counted in people
-        assert release.people is not None
-        assert release.people.published == 30
-        assert int(release.people.group_sizes.min()) >= 3
-        with pytest.raises(TallyTooLarge, match="full-domain needs all of them"):
-            ic.publish(table, ic.KAnonymity(3), method=ic.FullDomain())
     finally:
         spark.conf.unset("spark.incrowd.driverTuples")

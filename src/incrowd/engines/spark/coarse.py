@@ -7,7 +7,8 @@ of the columns which save most tuples for what they lose, until the tally fits. 
 above these levels.
 
 Cost: two jobs over the tally for each round in which levels are raised or lowered; for each search, a join for every
-quasi-identifier, which is broadcast where it has fewer than about a million values.
+quasi-identifier that is neither as it is nor at its root, which is broadcast where it has fewer than about a million
+values.
 """
 
 from __future__ import annotations
@@ -70,9 +71,15 @@ class _Levels:
         frame = self.tally.frame
         for place, (name, level) in enumerate(zip(self.quasi, levels, strict=True)):
             codes = np.arange(self.tally.trees[name].leaves, dtype=np.int32)
-            lookup = pl.DataFrame({"code": codes, f"g{place}": representatives(self.tally.trees[name], level)})
-            there = lookup_frame(self.source.session, lookup)
-            frame = frame.join(there, on=F.col(self.tally.code(name)) == F.col("code")).drop("code")
+            shown, code = representatives(self.tally.trees[name], level), F.col(self.tally.code(name))
+            # Values as they are, or one for all of them, need no join.
+            if np.array_equal(shown, codes):
+                frame = frame.withColumn(f"g{place}", code)
+            elif (shown == shown[0]).all():
+                frame = frame.withColumn(f"g{place}", F.lit(int(shown[0])))
+            else:
+                there = lookup_frame(self.source.session, pl.DataFrame({"code": codes, f"g{place}": shown}))
+                frame = frame.join(there, on=code == F.col("code")).drop("code")
         return frame.withColumns(
             {f"g{len(self.quasi) + at}": F.col(self.tally.code(name)) for at, name in enumerate(self.others)}
         )

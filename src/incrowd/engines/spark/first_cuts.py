@@ -2,14 +2,15 @@
 
 Mondrian's own rule: the widest column first, at its median. In rounds, one job counts the codes of every column in
 every part that is still too large; the driver cuts each such part in two, and keeps a cut if both sides satisfy the
-models, which takes a second job where these look at sensitive values. Cost: about log2(tuples / tuples of a part)
+models, which takes a second job where these look at sensitive values. A part's histogram tells how large both of its
+sides are, so that a side that is small enough is not counted again. Cost: about log2(tuples / tuples of a part)
 rounds; what comes to the driver is one number for each code of each column in each open part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -54,6 +55,8 @@ class Cut:
     code: int
     right: int
     sizes: tuple[int, int]
+    tuples: tuple[int, int]
+    """How many rows, or people, both sides have; and how many tuples."""
 
 
 def first_cuts(
@@ -90,20 +93,21 @@ def first_cuts(
             if cut not in accepted:
                 parts.attempts[cut.part] += 1
                 continue
-            made.append(Cut(cut.part, cut.column, cut.code, number, cut.sizes))
-            _split(parts, cut)
+            made.append(replace(cut, right=number))
+            _split(parts, cut, part_tuples)
             number += 1
     return _placed(frame, made, tally, quasi), parts
 
 
-def _split(parts: Parts, cut: Cut) -> None:
+def _split(parts: Parts, cut: Cut, part_tuples: int) -> None:
     lows, highs = parts.lows[cut.part].copy(), parts.highs[cut.part].copy()
     lows[cut.column] = cut.code
     parts.highs[cut.part, cut.column] = cut.code
     parts.lows, parts.highs = np.vstack([parts.lows, lows]), np.vstack([parts.highs, highs])
     parts.attempts[cut.part] = 0
     parts.attempts.append(0)
-    parts.done.append(False)
+    parts.done[cut.part] = cut.tuples[0] <= part_tuples
+    parts.done.append(cut.tuples[1] <= part_tuples)
 
 
 def _placed(frame: DataFrame, cuts: Sequence[Cut], tally: CodedTally, quasi: Sequence[str]) -> DataFrame:
@@ -157,7 +161,7 @@ def _propose(
         held = columns[place]
         if held is None or len(held[0]) < 2:
             continue
-        codes, rows, _ = held
+        codes, rows, tuples = held
         left = np.cumsum(rows)[:-1]
         total = int(rows.sum())
         balance = np.minimum(left, total - left)
@@ -166,7 +170,8 @@ def _propose(
             continue
         width = float(tally.trees[name].widths(codes[:1], codes[-1:] + np.int32(1))[0])
         sizes = int(left[best]), int(total - left[best])
-        possible.append((width * weights.get(name, 1.0), Cut(part, place, int(codes[best + 1]), right, sizes)))
+        ends = int(tuples[: best + 1].sum()), int(tuples[best + 1 :].sum())
+        possible.append((width * weights.get(name, 1.0), Cut(part, place, int(codes[best + 1]), right, sizes, ends)))
     possible.sort(key=lambda item: -item[0])
     attempt = parts.attempts[part]
     return possible[attempt][1] if attempt < len(possible) else None

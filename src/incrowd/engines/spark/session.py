@@ -37,7 +37,13 @@ def start(master: str | None = None, options: Mapping[str, str] | None = None) -
     builder = SparkSession.builder.appName("incrowd")
     if master is not None:
         builder = builder.master(master)
-    settings = {"spark.ui.enabled": "false", "spark.log.level": "ERROR", **(options or {})}
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.log.level": "ERROR",
+        # Else Spark notes for each column which line of Python made it, for messages that are not passed on anyway.
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
+        **(options or {}),
+    }
     for name, value in settings.items():
         builder = builder.config(name, value)
     try:
