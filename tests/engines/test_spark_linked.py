@@ -15,7 +15,7 @@ from incrowd.errors import OutputError, SchemaError, SourceError, TallyTooLarge
 from tests.engines.summaries import told
 from tests.engines.test_engines import sorted_rows
 from tests.publishing.linked_files import require_hidden
-from tests.publishing.test_linked import PEOPLE, made_up_tables
+from tests.publishing.test_linked import PEOPLE, VISITS, made_up_tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,11 +24,11 @@ pytestmark = pytest.mark.spark
 
 KEY = ic.PseudonymKey(bytes(range(3, 35)))
 TABLES = made_up_tables()
-DAYS = np.random.default_rng(2).integers(0, 900, 1500)
+DAYS = np.random.default_rng(2).integers(0, 900, VISITS)
 # Some keys are spelt with a space behind them, and some visits have no date.
 TABLES["visits"] = TABLES["visits"].with_columns(
-    pid=pl.when(pl.int_range(1500) % 7 == 0).then(pl.col("pid") + " ").otherwise("pid"),
-    day=pl.when(pl.int_range(1500) % 11 > 0).then(
+    pid=pl.when(pl.int_range(VISITS) % 7 == 0).then(pl.col("pid") + " ").otherwise("pid"),
+    day=pl.when(pl.int_range(VISITS) % 11 > 0).then(
         pl.lit(date(2020, 1, 1)) + pl.duration(days=pl.Series(DAYS)),
     ),
 )
@@ -82,9 +82,9 @@ def test_tables_are_those_of_one_machine(release: ic.Release) -> None:
 
 def test_tables_of_a_sample_are_those_of_one_machine_where_some_are_withheld(spark: SparkSession) -> None:
     since = {"keep": [], "dates": {"day": ic.DatesSinceFirst("weeks")}}
-    asked: dict[str, Any] = {"method": ic.FullDomain(max_withheld=0.2), "sample": 0.3}
+    asked: dict[str, Any] = {"method": ic.FullDomain(max_withheld=0.2), "sample": 0.6}
     here, there = (
-        ic.publish(linked(session, **since), MODELS[::2], seed=6, pseudonym_key=KEY, **asked)
+        ic.publish(linked(session, **since), MODELS[::2], seed=9, pseudonym_key=KEY, **asked)
         for session in (None, spark)
     )
     assert here.summary["rows"]["withheld"] > 0
@@ -101,7 +101,7 @@ def test_a_naive_adversary_who_joins_the_files_that_spark_wrote(release: ic.Rele
         return pl.concat([read(part) for part in parts]).to_dicts()
 
     people, visits, bought = rows("data"), rows("visits"), rows("bought")
-    assert (len(people), len(visits)) == (PEOPLE, 1500)
+    assert (len(people), len(visits)) == (PEOPLE, VISITS)
     require_hidden(people, visits, bought, keys=TABLES["people"]["pid"], k=8, share=1 / 1.4, shown_by=3)
     if form == "parquet":
         found = {model.statement: model.satisfied for model in ic.check(tmp_path / "out").models}
