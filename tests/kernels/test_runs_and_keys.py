@@ -50,8 +50,9 @@ def test_pairs_are_counted_as_a_counter_does(longest: int, rows: int, apart: int
 
 def test_no_rows_have_no_pairs() -> None:
     nothing = np.zeros(0, dtype=np.int64)
-    found = count_in_runs(np.array([0]), nothing, nothing, np.zeros(0, dtype=np.int32), None)
-    assert [len(array) for array in found] == [0, 0, 0, 0]
+    for starts in ([0], [0, 0], [0, 0, 0]):
+        found = count_in_runs(np.array(starts), nothing, nothing, np.zeros(0, dtype=np.int32), None)
+        assert [len(array) for array in found] == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -24,6 +24,7 @@ class Sorter {
       : tuples_(tuples), owners_(owners), values_(values) {}
 
   template <class See> void walk(i64 first, i64 last, See see) {
+    if (first == last) return;
     i64 least = owners_[first], most = least;
     for (i64 row = first + 1; row < last; ++row) {
       least = std::min(least, owners_[row]);
