@@ -82,6 +82,8 @@ def test_adult_from_file_to_release(driven: Chromium, adult: Path, tmp_path: Pat
         page = driven.page(address)
         looked = Looked(pictures, page)
 
+        page.node("button", table.name)
+        looked.at("0-before-a-table")
         page.click("button", table.name)
         page.sees("Is this your table?")
         page.sees("First rows")
