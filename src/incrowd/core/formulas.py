@@ -19,6 +19,7 @@ from incrowd.core.runs import TIMES
 
 LOOKS = r"^'*[=+\-@\t\r]"
 """What a formula, or one with apostrophes before it, begins with."""
+_BEGINNINGS = tuple("'=+-@\t\r")
 _NUMBER = r"[0-9.,]*[0-9][0-9.,]*(?:[eE][+\-]?[0-9]+)?%?"
 HARMLESS = rf"^[+\-](?:{_NUMBER}(?:\s*[\-–—]\s*[+\-]?{_NUMBER})?|P[0-9A-Z.]+|inf)?$"
 """What begins like one and is a number, a range, a duration, or a sign alone."""
@@ -77,6 +78,8 @@ def _where_any(batch: pl.DataFrame, found: pl.Expr) -> list[str]:
 
 
 def _in_names(names: list[str]) -> list[bool]:
+    if not any(name.startswith(_BEGINNINGS) for name in names):
+        return [False] * len(names)
     texts = pl.Series("name", names, dtype=pl.String).to_frame()
     return texts.select(_is_formula(pl.col("name"))).to_series().to_list()
 

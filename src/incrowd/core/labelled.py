@@ -54,7 +54,9 @@ class ShownGroups:
         """Return which groups show `*` in a column."""
         found = self._anything.get(name)
         if found is None:
-            found = self._anything[name] = self.labels[name].eq_missing(ANY).to_numpy()
+            anything = self.labels[name] == ANY
+            anything = anything.fill_null(value=False) if anything.null_count() else anything
+            found = self._anything[name] = anything.to_numpy()
         return found
 
     def codes_each(self, name: str) -> Ints:

@@ -105,6 +105,8 @@ class OpenedTable:
     """What a file of a statistics program says of its columns: labels, and codes for missing."""
     faster: tuple[pl.LazyFrame, DistinctCounts] | None = None
     """What counts the rows of a frame faster, and that frame: it knows nothing of any other."""
+    most_rows: int | None = None
+    """There are no more rows than this; None where nobody has counted them."""
 
     @property
     def counter(self) -> DistinctCounts | None:

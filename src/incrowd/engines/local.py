@@ -31,6 +31,9 @@ ROWS_PER_BATCH = 1_000_000
 ROWS_PER_SCAN = 8_000_000
 """With kept columns, at most about this many rows are in memory at once; a larger table is scanned once for each."""
 
+_FEW_ROWS = 10_000
+"""So few rows are counted before Polars has set out to stream them."""
+
 _COUNT = "n"
 
 
@@ -96,14 +99,15 @@ class LocalEngine(Engine):
         if counted is not None:
             return counted[0].with_columns(cs.enum().cast(pl.String)), counted[1]
         numbers = _numbers(list(columns))
+        few = self.source.most_rows is not None and self.source.most_rows <= _FEW_ROWS
         with reading(self.source):
             found = (
                 self.source.frame.select(_numbered(list(columns)))
                 .group_by(numbers)
                 .agg(pl.len().cast(pl.Int64).alias(_COUNT))
-                .collect(engine="streaming")
+                .collect(engine="in-memory" if few else "streaming")
             )
-        raw = found.drop(_COUNT).rename(dict(zip(numbers, columns, strict=True)))
+        raw = pl.DataFrame({name: found[number] for name, number in zip(columns, numbers, strict=True)})
         return raw, found[_COUNT].to_numpy()
 
     def _counted_faster(self, columns: Sequence[str], *, each_once: bool = True) -> tuple[pl.DataFrame, Counts] | None:

@@ -411,7 +411,7 @@ class Generalized(Form):
         """Return the codes that the labels of each group stand for, beside its mean where it shows one."""
         lows, highs = self.shown.lows.copy(), self.shown.highs.copy()
         for place, name in enumerate(self.shown.columns):
-            anything = self.shown.labels[name].eq_missing(labels.ANY).to_numpy()  # missing included, for all one sees
+            anything = self.shown.stands_for_anything(name)  # missing included, for all one sees
             lows[anything, place], highs[anything, place] = MISSING, self.tally.trees[name].size
             tree = self.tally.trees[name]
             if self.schema.show.get(name) == "mean" and tree.ordered and name not in self.shown.torn:
@@ -433,7 +433,7 @@ class Generalized(Form):
 
     def lines_at(self, places: Ints) -> pl.DataFrame:
         """Return some of them."""
-        return self._rows_of(places).with_columns(pl.Series(COUNT, self.counts[places]))
+        return self._rows_of(places).hstack([pl.Series(COUNT, self.counts[places])])
 
     def written_lines(self) -> pl.DataFrame:
         """Return the same with weights, where there are any: all that is written of what the form counts."""

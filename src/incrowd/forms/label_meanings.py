@@ -36,7 +36,7 @@ from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.hierarchy import HiddenCharacters, Hierarchy
 from incrowd.hierarchies.public import public_tree
 from incrowd.hierarchies.tree import Tree
-from incrowd.hierarchies.values import as_short_text
+from incrowd.hierarchies.values import as_short_text, distinct_values, known_values
 
 FORMAT = 1
 ALPHABETS = {"digits": 10, "letters and digits": 36}
@@ -64,7 +64,7 @@ def describe_labels(form: Form, hierarchies: Mapping[str, Hierarchy]) -> dict[st
     known = len(form.tally) > 0
     columns = {
         name: describe_column(
-            name, labels.unique().sort(), tree, hierarchies.get(name), known=known, items=name in form.schema.items
+            name, distinct_values(labels), tree, hierarchies.get(name), known=known, items=name in form.schema.items
         )
         for name, (tree, labels) in form.shown_labels().items()
     }
@@ -81,8 +81,9 @@ def describe_labels(form: Form, hierarchies: Mapping[str, Hierarchy]) -> dict[st
 
 def describe_items(name: str, labels: pl.Series, hierarchy: Hierarchy | None) -> dict[str, Any]:
     """Return what labels of items stand for, by the hierarchy and their texts alone."""
-    tree, _ = Exact().build(name, labels.unique().sort())
-    return describe_column(name, labels.unique().sort(), tree, hierarchy, known=True, items=True)
+    distinct = distinct_values(labels)
+    tree, _ = Exact().build(name, distinct)
+    return describe_column(name, distinct, tree, hierarchy, known=True, items=True)
 
 
 def _values_and_labels(values: pl.DataFrame, labels: pl.Series) -> list[list[Any]]:
@@ -99,7 +100,7 @@ def describe_column(
     name: str, labels: pl.Series, tree: Tree, hierarchy: Hierarchy | None, *, known: bool, items: bool = False
 ) -> dict[str, Any]:
     """Return what some labels of a column stand for."""
-    texts = [str(label) for label in labels.drop_nulls().to_list()]
+    texts = [str(label) for label in known_values(labels).to_list()]
     kind = "names" if items else _kind(tree, texts, hierarchy, known=known)
     declared = None if hierarchy is None else _declared(name, hierarchy)
     nodes = {} if declared is None else _leaves(declared)

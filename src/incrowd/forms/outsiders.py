@@ -18,7 +18,6 @@ from incrowd.core.tally import Tally
 from incrowd.errors import UnreadableLabel
 from incrowd.forms.generalized import Generalized
 from incrowd.forms.reading.labels import number_labels, runs_of_labels
-from incrowd.hierarchies import labels
 from incrowd.hierarchies.tree import Tree, grow
 
 
@@ -54,7 +53,7 @@ def among_outsiders(form: Labelled, unlisted: Mapping[str, pl.Series]) -> AmongO
             highs[:, place] = runs[1]
         else:
             trees[name], moved[name] = _more_names(tree, values), np.arange(tree.size, dtype=np.int32)
-            anything = shown.labels[name].eq_missing(labels.ANY).to_numpy()
+            anything = shown.stands_for_anything(name)
             highs[anything, place] = trees[name].size
     made = AmongOutsiders(_empty(form, trees), moved)
     return replace(

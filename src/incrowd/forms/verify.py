@@ -42,11 +42,10 @@ def groups_of(
     labels of each row stand for, row by row, is told by `stands_for`.
     """
     # Columns are renamed first: a table may well have a column called "group".
-    counts = pl.col(COUNT).cast(pl.Int64).alias("count")
     keys = [f"q{place}" for place in range(len(quasi))]
     values = [f"s{place}" for place in range(len(sensitive))]
     names = zip((*quasi, *sensitive), (*keys, *values), strict=True)
-    placed = counted.select(*(counted[name].alias(ours) for name, ours in names), counts)
+    placed = pl.DataFrame({ours: counted[name] for name, ours in names} | {"count": counted[COUNT].cast(pl.Int64)})
     # One row of each group tells what the whole group shows.
     facts = (pl.col("count").sum(), pl.col("row").first())
     placed = placed.with_row_index("row")

@@ -49,8 +49,7 @@ def _fitting(natural: pl.Series) -> Hierarchy:
     if natural.dtype.is_temporal():
         return Dates()
     known = known_values(natural)
-    lengths = known.str.len_chars()
-    one_length = len(known) > 1 and lengths.n_unique() == 1 and 2 < int(lengths[0]) <= _LONGEST_CODE
+    one_length = len(known) > 1 and 2 < len(known[0]) <= _LONGEST_CODE and known.str.len_chars().n_unique() == 1
     if one_length and known.str.contains(_DIGIT_CODE).all():
         return Masking()
     return Flat()

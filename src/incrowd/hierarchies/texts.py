@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Codes
-from incrowd.hierarchies.values import code_among
+from incrowd.hierarchies.values import FEW, code_among, known_values
 
 NO_NUMBER = ("NaN", "nan")
 """How programs write a number that is none."""
@@ -44,14 +44,25 @@ def plain(texts: pl.Series, missing: Sequence[str] = ()) -> pl.Series:
     >>> plain(pl.Series(["HIV", "HIV ", "nan", " "])).to_list()
     ['HIV', 'HIV', None, None]
     """
+    words = plain(pl.Series(missing, dtype=pl.String)).drop_nulls().to_list() if missing else []
+    if len(texts) <= FEW and _plain_already(texts, words):
+        return texts
     looks = pl.col("text").str.strip_chars().str.normalize("NFC")
     found = pl.DataFrame({"text": texts}).select(looks).to_series().alias(texts.name)
-    words = plain(pl.Series(missing, dtype=pl.String)).drop_nulls().to_list() if missing else []
     for word in ("", *NO_NUMBER, *words):  # each at once: another plan of Polars takes ten times as long for few texts
         missed = found == word
         if missed.any():
             found = found.set(missed, None)
     return found
+
+
+def _plain_already(texts: pl.Series, missing: Sequence[str]) -> bool:
+    """Tell, without a plan of Polars, that a few texts have but letters of ASCII, none is spaced and none missing."""
+    known = set(known_values(texts).to_list())
+    letters = "".join(known)
+    if not (letters.isascii() and letters.isprintable()) or known.intersection(("", *NO_NUMBER, *missing)):
+        return False
+    return not any(text[0] == " " or text[-1] == " " for text in known)
 
 
 def code_names(texts: pl.Series, names: pl.Series) -> Codes:

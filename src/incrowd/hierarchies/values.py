@@ -19,6 +19,9 @@ _ISO_DATE = r"^\d{4}-\d{2}-\d{2}"
 _LEADING_ZERO = r"^\s*[+-]?0\d"
 _NUMBER = r"^[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _IS_NUMBER = re.compile(_NUMBER).fullmatch
+_A_DIGIT = re.compile("[0-9]").search
+_NO_DIGITS = re.compile(r"^\s*[+-]?(?:inf|nan)", re.IGNORECASE | re.MULTILINE).search
+"""How a float begins that has no digit."""
 _LONG_WHOLE = r"^\s*[+-]?[0-9]{16}"
 _EXACT_DIGITS = 15
 """A float holds every number of so many digits, and tells it from all others of as many."""
@@ -27,8 +30,8 @@ _LATER_IN_THE_DAY = r"^.{10}(?: 00:00:00.|.(?:[^0]|0[^0]|00:[^0]|00:0[^0]|00:00:
 """A time of day that is not midnight, or one with a zone, of which midnight is another time elsewhere."""
 _MOST_DIGITS = 38
 """As many digits as a decimal has."""
-_FEW = 500
-"""So few texts are looked up one by one in less time than Polars takes to plan a join."""
+FEW = 500
+"""So few texts are looked at one by one in less time than Polars takes to plan a join."""
 
 
 def as_numbers(values: pl.Series) -> pl.Series | None:
@@ -186,7 +189,7 @@ def natural_kind(values: pl.Series) -> pl.Series:
     digits than can be told apart. In text, `5` and `5.0` are one value, whatever else the column holds.
     """
     if values.dtype == pl.String:
-        if values.null_count() == len(values):
+        if values.null_count() == len(values) or (len(values) <= FEW and _names_only(values)):
             return values
         text = pl.col("text")
         digits, floats, zeros = (
@@ -211,6 +214,12 @@ def natural_kind(values: pl.Series) -> pl.Series:
         if parsed is not None:
             return parsed
     return as_text(values)
+
+
+def _names_only(texts: pl.Series) -> bool:
+    """Tell, without a plan of Polars, that none of a few texts can be a number (`inf` may be one) or a date."""
+    letters = "\n".join(known_values(texts).to_list())
+    return _A_DIGIT(letters) is None and _NO_DIGITS(letters) is None
 
 
 def one_spelling(text: pl.Series) -> pl.Series:
@@ -278,6 +287,15 @@ def known_values(values: pl.Series) -> pl.Series:
     return values.drop_nulls() if values.null_count() else values
 
 
+def distinct_values(values: pl.Series) -> pl.Series:
+    """Return the distinct values, sorted; a missing one is first."""
+    if values.dtype != pl.String or len(values) > FEW:
+        return values.unique().sort()
+    found = set(values.to_list())
+    known = sorted(found - {None})  # by characters, which is the order of their bytes, too
+    return pl.Series(values.name, [None, *known] if None in found else known, dtype=pl.String)
+
+
 def as_physical(values: pl.Series) -> pl.Series:
     """Return the numbers that Polars holds dates and times as; numbers are returned as they are."""
     return values if values.dtype.is_numeric() else values.to_physical()
@@ -286,7 +304,7 @@ def as_physical(values: pl.Series) -> pl.Series:
 def code_values(values: pl.Series) -> tuple[pl.Series, Codes]:
     """Return the sorted distinct values without missing, and each value's code among them; missing is 0."""
     missing = values.null_count() > 0
-    distinct = known_values(values).unique().sort()
+    distinct = distinct_values(known_values(values))
     if values.dtype == pl.String:
         return distinct, code_among(values, distinct)
     physical = as_physical(values)
@@ -301,7 +319,7 @@ def code_values(values: pl.Series) -> tuple[pl.Series, Codes]:
 
 def code_among(values: pl.Series, distinct: pl.Series) -> Codes:
     """Return each value's place, from 1, in `distinct`; 0 where it is missing and -1 where it is not there."""
-    if len(values) + len(distinct) <= _FEW and values.dtype == distinct.dtype == pl.String:
+    if len(values) + len(distinct) <= FEW and values.dtype == distinct.dtype == pl.String:
         place: dict[str | None, int] = dict(zip(distinct.to_list(), range(1, len(distinct) + 1), strict=True))
         place[None] = 0
         return np.array([place.get(value, -1) for value in values.to_list()], dtype=np.int32)

@@ -51,6 +51,7 @@ from incrowd.errors import ConformanceError, EmptyTable, RecipeError, SchemaErro
 from incrowd.forms.generalized import ShowGeneralized
 from incrowd.forms.labelled_groups import present_values
 from incrowd.hierarchies.hierarchy import Hierarchy
+from incrowd.hierarchies.values import known_values
 from incrowd.ledger import Ledger
 from incrowd.methods.mondrian import Mondrian
 from incrowd.methods.private import PrivateMethod
@@ -631,7 +632,7 @@ def _told(schema: Schema, values: Mapping[str, pl.Series]) -> dict[str, Hierarch
     for name, hierarchy in schema.hierarchies.items():
         if name in schema.banded:  # these name no values but declared ones: others were refused
             continue
-        told = hierarchy.as_published(values[name].drop_nulls())
+        told = hierarchy.as_published(known_values(values[name]))
         if told is not hierarchy:
             found[name] = told
     return found

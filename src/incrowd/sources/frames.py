@@ -31,8 +31,9 @@ class PolarsFrame(Source):
         """Take it as it is."""
         options.refuse_all_but((), "this is a frame")
         frame: Any = location.given
-        lazy = isinstance(frame, pl.LazyFrame)
-        return opened_frame(frame.lazy(), "polars-lazy" if lazy else "polars", options, in_memory=not lazy)
+        if isinstance(frame, pl.LazyFrame):
+            return opened_frame(frame, "polars-lazy", options, most_rows=None)
+        return opened_frame(frame.lazy(), "polars", options, most_rows=frame.height)
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class PandasFrame(Source):
             taken = from_pandas(frame, options.lists)
         dtypes = [str(frame.iloc[:, at].dtype) for at in range(frame.shape[1])]
         names = [name for name, dtype in zip(taken.columns, dtypes, strict=True) if dtype == "category"]
-        return opened_frame(taken.lazy(), self.name, options, categorical=names)
+        return opened_frame(taken.lazy(), self.name, options, most_rows=taken.height, categorical=names)
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class PyArrowTable(Source):
         options.refuse_all_but((), "this is a frame")
         table: Any = location.given
         frame = from_arrow(table, where="the pyarrow frame", hint="drop it, or cast it to text.")
-        return opened_frame(frame.lazy(), self.name, options)
+        return opened_frame(frame.lazy(), self.name, options, most_rows=frame.height)
 
 
 def _is(kind: str, given: object) -> bool:

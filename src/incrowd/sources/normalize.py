@@ -75,7 +75,7 @@ def opened_frame(
     native: str,
     options: ReadOptions,
     *,
-    in_memory: bool = True,
+    most_rows: int | None,
     categorical: Iterable[str] = (),
 ) -> OpenedTable:
     """Return a frame of the caller's, normalized; `categorical` are columns that were categories before."""
@@ -83,7 +83,10 @@ def opened_frame(
     of_categories = _categorical(frame, where) | frozenset(categorical)
     lazy = normalized(frame, options, where=where)
     columns = tuple(lazy.collect_schema().names())
-    return OpenedTable(lazy, columns, native, {"frame": native}, in_memory, categorical=of_categories)
+    in_memory = most_rows is not None
+    return OpenedTable(
+        lazy, columns, native, {"frame": native}, in_memory, most_rows=most_rows, categorical=of_categories
+    )
 
 
 def _categorical(frame: pl.LazyFrame, where: str) -> frozenset[str]:

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from incrowd.common.arrays import Codes, Counts
+from incrowd.common.arrays import Codes, Counts, pick
 from incrowd.common.threads import do_together, threads
 from incrowd.kernels.line_counts import MARGIN, LineCounts
 from incrowd.sources.content import CHUNK, Content
@@ -119,6 +119,8 @@ def _distinct(
 
 def _as_enum(texts: pl.Series, codes: Codes) -> pl.Series:
     """Return texts by their numbers, one of which may stand for null, as an Enum."""
+    if not texts.null_count():
+        return pl.Series(codes.astype(np.uint32)).cat.to(pl.Enum(texts))
     known = texts.is_not_null()
     numbers = pl.Series((known.cum_sum() - 1).cast(pl.UInt32)).zip_with(known, pl.Series([None], dtype=pl.UInt32))
-    return numbers.gather(codes).cat.to(pl.Enum(texts.filter(known)))
+    return pick(numbers, codes).cat.to(pl.Enum(texts.filter(known)))

@@ -89,6 +89,8 @@ def respelled(frame: pl.LazyFrame, written: Mapping[str, Written]) -> pl.LazyFra
 
 def as_read(missing: Sequence[str], ways: Mapping[str, Written], name: str, texts: pl.Series) -> pl.Series:
     """Return what the texts of a column are read as, with these words for missing and these ways of writing."""
+    if not missing and name not in ways:
+        return texts
     frame = null_where(texts.to_frame(name).lazy(), missing)
     return respelled(frame, {name: ways[name]} if name in ways else {}).collect().to_series()
 

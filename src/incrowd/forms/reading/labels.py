@@ -10,7 +10,7 @@ import polars as pl
 import polars.selectors as cs
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Codes, Counts, Ints
+from incrowd.common.arrays import Codes, Counts, Ints, pick
 from incrowd.core.form import PublishedFiles
 from incrowd.core.labelled import ShownGroups
 from incrowd.core.schema import Schema
@@ -24,7 +24,7 @@ from incrowd.forms.verify import COUNT
 from incrowd.hierarchies.meaning import label_masks
 from incrowd.hierarchies.naming import Pieces
 from incrowd.hierarchies.tree import Tree
-from incrowd.hierarchies.values import as_short_text, code_among, known_values
+from incrowd.hierarchies.values import as_short_text, code_among, distinct_values, known_values
 from incrowd.sources.reading import reading
 
 
@@ -97,7 +97,7 @@ def read_labels(counted: pl.DataFrame, schema: Schema, tally: Tally, *, known: b
     groups, first = group_tuples(label_codes, [len(label_lists[name]) for name in columns])
     shown = ShownGroups(
         columns,
-        {name: label_lists[name].gather(label_codes[first, place]) for place, name in enumerate(columns)},
+        {name: pick(label_lists[name], label_codes[first, place]) for place, name in enumerate(columns)},
         _matrix([low[label_codes[first, place]] for place, low in enumerate(lows)], len(first)),
         _matrix([high[label_codes[first, place]] for place, high in enumerate(highs)], len(first)),
         np.zeros(0, dtype=np.int64),
@@ -121,7 +121,7 @@ def _matrix(columns: Sequence[NDArray[np.integer]], rows: int) -> Codes:
 
 def number_labels(shown: pl.Series) -> tuple[Ints, pl.Series]:
     """Return each row's label by number, and the distinct labels."""
-    labels = shown.alias("").unique().sort(nulls_last=False)
+    labels = distinct_values(shown.alias(""))
     if shown.dtype == pl.String:
         known = known_values(labels)
         return code_among(shown, known).astype(np.int64) - (len(labels) == len(known)), labels

@@ -14,7 +14,7 @@ from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.meaning import label_masks
 from incrowd.hierarchies.public import public_tree
 from incrowd.hierarchies.tree import Tree
-from incrowd.hierarchies.values import as_dates, as_numbers, as_text
+from incrowd.hierarchies.values import as_dates, as_numbers, as_text, distinct_values
 from incrowd.sources import reading
 
 
@@ -28,7 +28,7 @@ def tree_of_labels(column: str, hierarchy: Hierarchy, labels: pl.Series, externa
         return public_tree(column, hierarchy)
     except (SchemaError, HierarchyError):
         pass
-    distinct = labels.alias("").unique()
+    distinct = distinct_values(labels.alias(""))
     if external is None or column not in external.columns:
         return Exact().build(column, distinct)[0]
     with reading(external):

@@ -40,9 +40,9 @@ class CsvSink(Sink):
                 floats = [
                     as_text(column.alias("")).alias(column.name) for column in batch.select(cs.float()).get_columns()
                 ]
-                plain = batch.with_columns(
-                    cs.duration().dt.to_string("iso"), cs.time().cast(pl.String), _times(), *floats
-                )
+                plain = batch.with_columns(*floats) if floats else batch
+                if any(dtype.is_temporal() for dtype in batch.dtypes):
+                    plain = plain.with_columns(cs.duration().dt.to_string("iso"), cs.time().cast(pl.String), _times())
                 if number == 0:
                     plain.clear().write_csv(file, separator=separator, null_value=null)
                 times = given[TIMES].to_numpy() if TIMES in given.columns else None
