@@ -9,13 +9,14 @@ Cost of each: people × crowds that they could be in × values of a crowd, compi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.target import Target
 from incrowd.core.view import CORRECTED, EVERY_ROW, MAJORITY, Matches
 from incrowd.hierarchies.values import as_text

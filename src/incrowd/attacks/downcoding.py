@@ -13,13 +13,13 @@ one with 1 − (1 − its share of the label)^members. Cost: one match of the ta
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Counts, Ints
 from incrowd.common.parameters import require_whole
+from incrowd.common.records import dataclass
 from incrowd.core.attack import Attack
 from incrowd.core.groups import Regions
 from incrowd.core.labelled import Shown

@@ -10,7 +10,6 @@ of their column's span; with `levels`, so do names that are siblings so many lev
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from incrowd.common.arrays import Codes, Counts
 from incrowd.common.parameters import require_number, require_whole
 from incrowd.common.percents import percent
+from incrowd.common.records import dataclass
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.tally import group_tuples

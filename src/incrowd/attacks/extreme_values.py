@@ -7,7 +7,6 @@ told apart. Cost: that of matching these people.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Codes, Counts
 from incrowd.common.parameters import require_whole
 from incrowd.common.percents import percent
+from incrowd.common.records import dataclass
 from incrowd.common.renaming import renamed
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of

@@ -9,7 +9,6 @@ many of such there are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from incrowd.attacks.beliefs import Beliefs, best_way, by_rule, ways_to_believe
 from incrowd.attacks.sensitive_column import lacks_secret, the_secret
 from incrowd.common.percents import percent
+from incrowd.common.records import dataclass
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.target import Target

@@ -7,7 +7,6 @@ baseline is the same adversary who looks for one person alone. Cost: that of the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +15,7 @@ from incrowd.attacks.beliefs import ROUNDING
 from incrowd.attacks.tightest_fit import chances_by_tightest_fit
 from incrowd.common.arrays import Floats
 from incrowd.common.percents import percent
+from incrowd.common.records import dataclass
 from incrowd.core.attack import Attack
 from incrowd.core.households import Households
 from incrowd.core.risk import Risk, Threat, risk_of

@@ -10,7 +10,7 @@ shows no more than that changes nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from incrowd.attacks.reweighing import reweigh
 from incrowd.attacks.sensitive_column import lacks_secret, the_secret
 from incrowd.common.arrays import Counts, Floats
 from incrowd.common.percents import percent
+from incrowd.common.records import dataclass
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.tally import Tally, group_tuples

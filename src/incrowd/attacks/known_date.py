@@ -12,7 +12,6 @@ date in the window of each person.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -21,6 +20,7 @@ import polars as pl
 from incrowd.attacks.beliefs import by_rule
 from incrowd.common.arrays import Bools, Floats, Ints
 from incrowd.common.percents import percent
+from incrowd.common.records import dataclass
 from incrowd.core.attack import Attack
 from incrowd.core.dated import DatedRows
 from incrowd.core.risk import Risk, Threat, risk_of

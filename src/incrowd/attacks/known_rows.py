@@ -9,13 +9,13 @@ adversary without the kept columns. Cost: a sort of the published rows, and of w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Floats, Ints
 from incrowd.common.percents import percent
+from incrowd.common.records import dataclass
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.rows_beside import KeptRows

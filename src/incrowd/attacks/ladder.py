@@ -5,11 +5,11 @@ table as it is and in the release.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.common.arrays import Codes
+from incrowd.common.records import dataclass
 from incrowd.core.target import Target
 from incrowd.errors import AttackError
 

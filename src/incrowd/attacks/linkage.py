@@ -6,7 +6,6 @@ In sliced and bucketized tables the row that matters is the one with the sensiti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +15,7 @@ from incrowd.attacks.beliefs import ROUNDING, by_rule
 from incrowd.attacks.tightest_fit import chances_by_tightest_fit
 from incrowd.common.arrays import Counts, Floats
 from incrowd.common.percents import percent
+from incrowd.common.records import dataclass
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.target import Target

@@ -12,7 +12,6 @@ half is tried. Cost: that of matching both (see `core/view.py`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy as np
 from incrowd.attacks.plausibility import Plausibility
 from incrowd.common.arrays import Codes, Floats
 from incrowd.common.percents import percent
+from incrowd.common.records import dataclass
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.target import Target, draw_people

@@ -9,7 +9,6 @@ others struck out. The baseline takes all ways as likely. Cost: crowds tried × 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from incrowd.attacks.sensitive_column import lacks_secret, the_secret
 from incrowd.common.arrays import Floats, Ints
 from incrowd.common.parameters import require_whole
 from incrowd.common.percents import percent
+from incrowd.common.records import dataclass
 from incrowd.common.renaming import renamed
 from incrowd.core.attack import Attack
 from incrowd.core.groups import Groups, Histogram

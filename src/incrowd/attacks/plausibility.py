@@ -7,11 +7,11 @@ Cost: one count of the people per pair of attributes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.common.arrays import Codes, Floats
+from incrowd.common.records import dataclass
 
 _LARGEST_TABLE = 1 << 22
 """Pairs with more combinations are taken as independent."""

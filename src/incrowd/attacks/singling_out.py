@@ -12,7 +12,6 @@ look-up of the conditions among the table's rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy as np
 from incrowd.common.arrays import Counts, Floats
 from incrowd.common.parameters import require_whole
 from incrowd.common.percents import percent
+from incrowd.common.records import dataclass
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.tally import group_tuples

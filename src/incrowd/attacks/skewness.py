@@ -5,7 +5,6 @@ Measured by how much belief a release puts on what is true.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from incrowd.attacks.beliefs import best_way, by_rule, ways_to_believe
 from incrowd.attacks.sensitive_column import lacks_secret, the_secret
 from incrowd.common.percents import percent
+from incrowd.common.records import dataclass
 from incrowd.core.attack import Attack
 from incrowd.core.risk import Risk, Threat, risk_of
 from incrowd.core.target import Target

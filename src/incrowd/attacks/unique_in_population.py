@@ -9,13 +9,13 @@ is a forest of pairs of columns, which takes names as well as numbers. Cost: tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from incrowd.attacks.label_forest import row_probabilities
 from incrowd.common.arrays import Codes, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.attack import Attack
 from incrowd.core.groups import Regions
 from incrowd.core.risk import Risk, Threat, risk_of

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from incrowd.auditing.recommendation import THREATS, Recommendation, gravity, re
 from incrowd.auditing.remedies.remedy import Remedies
 from incrowd.auditing.suppression import FEW
 from incrowd.common.percents import percent
+from incrowd.common.records import dataclass
 from incrowd.common.writing import write_text
 from incrowd.core.risk import QUESTIONS, Risk
 from incrowd.errors import OutputError

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from incrowd.common.records import dataclass
 
 _LEAST_GAIN = 0.01
 

@@ -6,11 +6,11 @@ All rules are here. They look at what an audit found, and at nothing else.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from incrowd.auditing.suppression import FEW
 from incrowd.common.percents import percent
+from incrowd.common.records import dataclass
 from incrowd.core.risk import LEVELS, Level, Risk, Threat
 
 Recipients = Literal["the public", "known recipients", "nobody outside"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.arrays import Codes, Counts, Floats
+from incrowd.common.records import dataclass
 from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.core.tally import Population, Tally, group_tuples
 from incrowd.core.weights import read_weights

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from threading import Lock
 from typing import Any
 
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.common.threads import do_together
 
 

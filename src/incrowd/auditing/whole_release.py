@@ -9,7 +9,6 @@ read once more, and sorted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -17,6 +16,7 @@ import polars.selectors as cs
 
 from incrowd.auditing.dated_rows import groups_by_labels
 from incrowd.common.arrays import Codes, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.labelled import Labelled
 from incrowd.core.source import OpenedTable
 from incrowd.core.tally import Population, Tally, group_tuples

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
@@ -11,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Counts, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.common.registry import Named
 from incrowd.errors import SchemaError
 from incrowd.hierarchies.hierarchy import Hierarchy

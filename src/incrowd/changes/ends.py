@@ -6,7 +6,6 @@ No threshold and no mean is made of fewer than ten people, so that neither tells
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
@@ -15,6 +14,7 @@ import polars as pl
 from incrowd.changes.change import Change, Column, shown_number, three_digits
 from incrowd.common.arrays import Bools, Counts, Floats
 from incrowd.common.parameters import require_number, shown_value
+from incrowd.common.records import dataclass
 from incrowd.errors import RecipeError, SchemaError
 from incrowd.hierarchies.cuts import cuts_below
 from incrowd.hierarchies.values import as_short_text

@@ -7,7 +7,6 @@ Cost: two random words for each person.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from incrowd.changes.change import Change, Column, shown_number, three_digits
 from incrowd.common.arrays import Floats
 from incrowd.common.parameters import require_number
 from incrowd.common.randomness import words
+from incrowd.common.records import dataclass
 from incrowd.errors import RecipeError, SchemaError
 
 _LARGEST = 2.0**62

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -20,6 +19,7 @@ from incrowd.common.arrays import Floats, Ints
 from incrowd.common.exact import as_exact
 from incrowd.common.parameters import shown_value
 from incrowd.common.randomness import below, happens, words
+from incrowd.common.records import dataclass
 from incrowd.errors import RecipeError, UncoveredValue
 from incrowd.hierarchies.values import as_text
 

@@ -6,7 +6,6 @@ of a tree for each person, compiled.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ import polars as pl
 from incrowd.changes.change import Change, Column
 from incrowd.common.parameters import shown_value
 from incrowd.common.randomness import permutation, words
+from incrowd.common.records import dataclass
 from incrowd.errors import RecipeError, SchemaError
 from incrowd.kernels.rank_swapping import swap_near
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar
 
@@ -11,6 +10,7 @@ import polars as pl
 
 from incrowd.changes.change import Change, Column, shown_number
 from incrowd.common.parameters import require_number
+from incrowd.common.records import dataclass
 
 _LARGEST = 2.0**62
 

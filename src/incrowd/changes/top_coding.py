@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from incrowd.changes.change import Column, shown_number
 from incrowd.changes.ends import Beyond, EndCoding, people_needed, require_end, round_cuts, too_few
 from incrowd.common.arrays import Bools, Floats
+from incrowd.common.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
 
 from incrowd.changes.change import Change, Column
 from incrowd.common.parameters import require_whole
+from incrowd.common.records import dataclass
 from incrowd.errors import SchemaError
 
 _FIRST, _LAST = 1000, 9999

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 from typer.models import OptionInfo
 
+from incrowd.common.records import dataclass
 from incrowd.common.registry import added_by_others, load_entry, modules_of
 from incrowd.errors import RecipeError
 

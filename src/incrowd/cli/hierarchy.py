@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -11,6 +10,7 @@ import typer
 
 from incrowd.cli.command import Command
 from incrowd.cli.reading_options import Reading, takes_reading_options
+from incrowd.common.records import dataclass
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,7 +11,7 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.util import find_spec
@@ -20,6 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
+from incrowd.common.records import dataclass
 from incrowd.errors import IncrowdError, RecipeError
 
 if TYPE_CHECKING:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from incrowd.changes.change import Change
+from incrowd.common.records import dataclass
 from incrowd.hierarchies.hierarchy import Hierarchy
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.hierarchies.texts import plain
 from incrowd.hierarchies.values import as_text
 

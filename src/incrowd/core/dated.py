@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import polars as pl
 
 from incrowd.common.arrays import Codes, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.people import name_people
 from incrowd.core.pseudonyms import PseudonymKey, identifier_text
 from incrowd.core.schema import Schema

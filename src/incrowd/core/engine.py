@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
@@ -18,6 +18,7 @@ import polars as pl
 
 from incrowd.common.arrays import Bools, Counts, Ints
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.common.registry import Named
 from incrowd.common.surface import as_role
 from incrowd.core.dated import KeyedPeople

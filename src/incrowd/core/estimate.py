@@ -8,10 +8,10 @@ a bound, and never leaves them.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Protocol
 
+from incrowd.common.records import dataclass
 from incrowd.errors import QueryError
 
 _REACH = NormalDist().inv_cdf(0.975)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.common.registry import Named
 from incrowd.core.estimate import SureCount
 from incrowd.core.item_sets import ItemSets

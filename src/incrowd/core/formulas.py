@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 import polars as pl
 import polars.selectors as cs
 
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.core.runs import TIMES
 

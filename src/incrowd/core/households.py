@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from incrowd.common.arrays import Codes, Ints
+from incrowd.common.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,12 @@ one) is counted in one entry, so that methods never see people. The order of the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Ints
+from incrowd.common.records import dataclass
 from incrowd.hierarchies.tree import MISSING
 from incrowd.kernels.set_arrays import hash_sets, number_sets, shown_sets, take_sets
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.arrays import Bools, Codes, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.query import Condition, listed, matching_codes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Literal, Protocol
 
@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Bools, Codes, Counts, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Regions
 from incrowd.core.schema import Schema
 from incrowd.core.shown_weights import ShownWeights, WeightedLines

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import ClassVar, Literal, Protocol, Self
 
 import numpy as np
 
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.common.registry import Named
 from incrowd.core.groups import Groups
 from incrowd.core.model import Model, Promise, stay_safe_joined

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol, Self, cast
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Floats
+from incrowd.common.records import dataclass
 from incrowd.common.registry import Named
 from incrowd.core.groups import Groups, Histogram
 from incrowd.core.schema import Schema

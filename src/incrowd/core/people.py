@@ -7,7 +7,7 @@ for all of that person's rows; so no two of them can be put together to find out
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Bools, Codes, Counts, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.groups import WITHHELD
 from incrowd.core.schema import HOUSEHOLD
 from incrowd.core.tally import Tally, group_tuples

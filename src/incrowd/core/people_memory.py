@@ -12,7 +12,7 @@ import io
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Ints
+from incrowd.common.records import dataclass
 from incrowd.common.writing import write_secret
 from incrowd.core.people import distinct_pairs
 from incrowd.core.pseudonyms import PseudonymKey

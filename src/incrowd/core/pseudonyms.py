@@ -16,7 +16,7 @@ import hmac
 import secrets
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
 from pathlib import Path
 
@@ -26,6 +26,7 @@ import polars as pl
 from incrowd.common import systems
 from incrowd.common.arrays import Ints
 from incrowd.common.paths import is_there
+from incrowd.common.records import dataclass
 from incrowd.common.writing import write_secret
 from incrowd.errors import OutputError
 from incrowd.hierarchies.values import as_text

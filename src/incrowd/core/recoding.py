@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Ints
+from incrowd.common.records import dataclass
 from incrowd.common.registry import Named
 from incrowd.core.form import Form
 from incrowd.core.groups import WITHHELD

@@ -17,12 +17,12 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from incrowd.common.moves import exchange, move_new
 from incrowd.common.private_place import clear_abandoned, private_place
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.common.writing import WRITTEN, require_name, telling
 from incrowd.core.families import published_forms, registered

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal, Protocol
+
+from incrowd.common.records import dataclass
 
 Threat = Literal["singling out", "linkability", "inference"]
 """The three things that data-protection authorities ask about (Article 29 Working Party, Opinion 05/2014)."""

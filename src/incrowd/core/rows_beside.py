@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 import polars as pl
 
 from incrowd.common.arrays import Codes, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.source import OpenedTable
 
 

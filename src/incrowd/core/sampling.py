@@ -6,7 +6,7 @@ are told apart only where columns are kept as they are, when the release is writ
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +16,7 @@ from incrowd.common.arrays import Counts
 from incrowd.common.exact import as_exact
 from incrowd.common.parameters import shown_value
 from incrowd.common.randomness import sample_counts
+from incrowd.common.records import dataclass
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.tally import Tally
 from incrowd.errors import RecipeError, Unsatisfiable

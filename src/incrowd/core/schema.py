@@ -5,10 +5,11 @@ less specific.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from incrowd.changes.change import Change
+from incrowd.common.records import dataclass
 from incrowd.common.surface import as_role, option
 from incrowd.core.show import Show, written_as
 from incrowd.dates.treatment import DateTreatment

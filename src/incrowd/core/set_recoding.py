@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from incrowd.common.arrays import Codes
+from incrowd.common.records import dataclass
 from incrowd.core.item_sets import ItemSets
 from incrowd.hierarchies.nodes import NOTHING, Nodes
 

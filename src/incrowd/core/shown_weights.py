@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from incrowd.common.arrays import Counts, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.kernels.keys import rank_keys
 
 

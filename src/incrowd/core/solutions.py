@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+
+from incrowd.common.records import dataclass
 
 UNKNOWN = -1
 

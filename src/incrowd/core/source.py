@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from pathlib import Path
 from typing import ClassVar, Protocol, TypedDict
 
 import polars as pl
 
 from incrowd.common.arrays import Counts
+from incrowd.common.records import dataclass
 from incrowd.common.registry import Named
 from incrowd.common.surface import option
 from incrowd.core.codebook import Codebook

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
 
@@ -13,6 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints, side_by_side
+from incrowd.common.records import dataclass
 from incrowd.common.taking import take_rows
 from incrowd.common.threads import do_together
 from incrowd.hierarchies.hierarchy import Hierarchy

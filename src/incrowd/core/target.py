@@ -7,13 +7,14 @@ published rows themselves are the people, and the adversary is taken to know eac
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.common.threads import Once
 from incrowd.core.changed import ChangeFacts

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Ints
+from incrowd.common.records import dataclass
 
 _MOST_KEYS = 2**62
 

@@ -4,13 +4,13 @@ from it."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Histogram, Regions
 from incrowd.core.labelled import Labelled
 from incrowd.hierarchies.tree import Tree

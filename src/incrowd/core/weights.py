@@ -8,13 +8,14 @@ goes where. What is published of weights is decided group by group (`forms/weigh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Counts, Floats, Ints
 from incrowd.common.randomness import permutation
+from incrowd.common.records import dataclass
 from incrowd.core.people import People
 from incrowd.core.recoding import Recoding
 from incrowd.core.tally import Population, Tally

@@ -9,11 +9,11 @@ Every table below is indexed by codes, the positions of values in `CENSUS_DOMAIN
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
+from incrowd.common.records import dataclass
 from incrowd.datasets._census_domains import (
     BIRTH_PLACES,
     CENSUS_DOMAINS,

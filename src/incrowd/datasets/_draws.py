@@ -8,10 +8,10 @@ O(log(conditions × values)).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
+
+from incrowd.common.records import dataclass
 
 Codes = NDArray[np.int64]
 Numbers = NDArray[np.float64]

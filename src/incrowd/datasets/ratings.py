@@ -11,12 +11,12 @@ is returned. A table is a function of its numbers of rows and items and of its s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from incrowd.common.records import dataclass
 from incrowd.datasets._draws import Codes, ConditionalDraw, Numbers, draw_unconditionally
 
 BLOCK_ROWS = 20_000

@@ -5,13 +5,13 @@ Of a time with a zone, the day and the time of day are those that clocks in this
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
 from typing import Literal
 
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.dates.units import Unit, unit_names
 from incrowd.errors import SchemaError

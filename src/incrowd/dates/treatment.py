@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import polars as pl
 
 from incrowd.common.arrays import Ints
+from incrowd.common.records import dataclass
 from incrowd.common.registry import Named
 from incrowd.dates.column import DateColumn
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.dates.column import DateColumn
 from incrowd.dates.treatment import DateTreatment, Whose, Window
 from incrowd.dates.units import Unit, unit_names

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import cached_property
 from typing import Literal
 
 from incrowd.common.exact import Exact, as_exact
+from incrowd.common.records import dataclass
 from incrowd.dp.amplification import amplified
 from incrowd.dp.budget import Budget
 from incrowd.dp.concentrated import price_of, rho_of

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from incrowd.common.exact import Exact, as_exact
+from incrowd.common.records import dataclass
 from incrowd.errors import RecipeError
 
 

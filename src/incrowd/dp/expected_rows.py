@@ -15,7 +15,6 @@ step, and never lowers it. Cost: one pass over the sizes up to some multiple of 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
@@ -23,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Counts
+from incrowd.common.records import dataclass
 from incrowd.errors import RecipeError
 
 UNITS_PER_ROW = 100_000

@@ -7,7 +7,6 @@ exactly (`variances_of_sums`). Cost: the square of the grid's size, which is at 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from statistics import NormalDist
@@ -15,6 +14,7 @@ from statistics import NormalDist
 import numpy as np
 
 from incrowd.common.arrays import Counts, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.dp.boxes.consistency import Generations, least_squares, variances_of_sums
 from incrowd.dp.boxes.interval_tree import interval_tree
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance

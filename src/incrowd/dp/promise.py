@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
+from incrowd.common.records import dataclass
 from incrowd.core.model import Guarantee, Promise
 from incrowd.dp.budget import Budget
 from incrowd.dp.sdgs_parameters import warn_of_delta

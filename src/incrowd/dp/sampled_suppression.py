@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
 from incrowd.common.exact import Exact, as_exact
 from incrowd.common.parameters import require_whole
+from incrowd.common.records import dataclass
 from incrowd.dp.binomial import log_tail
 from incrowd.dp.exact import as_decimal, many_digits
 from incrowd.errors import RecipeError

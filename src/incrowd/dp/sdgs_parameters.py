@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
 from incrowd.common.exact import Exact
+from incrowd.common.records import dataclass
 from incrowd.dp.exact_suppression import exact_delta
 from incrowd.dp.largest_rate import largest_possible_rate, largest_rate_by_theorem
 from incrowd.dp.sampled_suppression import (

@@ -11,10 +11,10 @@ This Chernoff bound is never below d(k, β, z·ε0) of theorem 1. (In the paper'
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 from incrowd.common.exact import Exact
+from incrowd.common.records import dataclass
 from incrowd.dp.sampled_suppression import checked
 
 

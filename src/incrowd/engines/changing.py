@@ -9,7 +9,7 @@ row, or, where it is known whose a row is, for each value of each person, so tha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ import polars.selectors as cs
 from incrowd.changes.change import Change, Column
 from incrowd.common.arrays import Ints
 from incrowd.common.plain import plain
+from incrowd.common.records import dataclass
 from incrowd.core.changed import ChangeFacts
 from incrowd.core.people import number_people
 from incrowd.core.schema import Schema

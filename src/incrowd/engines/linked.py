@@ -7,7 +7,7 @@ release's own. Cost: one pass over each table to count it, and one to write it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.arrays import Codes, Counts, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.dated import keyed_people
 from incrowd.core.engine import Counted, Engine, LinkedRows, LinkedTask, OwnedTuples, PublishedRows
 from incrowd.core.form import Form

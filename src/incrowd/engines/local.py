@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.arrays import Bools, Counts, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.dated import KeyedPeople, keyed_people, reaches, treated
 from incrowd.core.engine import Counted, Engine, LinkedRows, LinkedTask, OwnedTuples, PublishedRows
 from incrowd.core.form import Form

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from incrowd.common.records import dataclass
 from incrowd.core.form import Form
 from incrowd.core.labelled import Labelled
 from incrowd.core.method import Moves

@@ -7,12 +7,13 @@ Rows are counted by their raw values, so that other hierarchies, models and meth
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import polars as pl
 
 from incrowd.common.arrays import Counts
+from incrowd.common.records import dataclass
 from incrowd.core.engine import OwnedTuples
 from incrowd.core.schema import Schema
 from incrowd.core.source import OpenedTable

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from incrowd.common.records import dataclass
 from incrowd.errors import RecipeError, SourceError, did_you_mean
 
 QUESTIONS: Mapping[str, str] = {

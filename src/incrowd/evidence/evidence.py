@@ -6,13 +6,13 @@ import json
 import platform
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from incrowd.common.progress import Progress, silent
+from incrowd.common.records import dataclass
 from incrowd.common.version import __version__
 from incrowd.common.writing import write_text
 from incrowd.errors import SourceError

@@ -10,12 +10,12 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from incrowd.common.extras import needing_extra
+from incrowd.common.records import dataclass
 from incrowd.common.writing import write_secret, write_text
 from incrowd.errors import OutputError, SourceError
 

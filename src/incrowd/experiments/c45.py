@@ -9,7 +9,6 @@ values are left out: there are none here. Cost: a pass over the rows and the cod
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Floats, Ints
 from incrowd.common.keys import numbers_to_add
+from incrowd.common.records import dataclass
 from incrowd.kernels.decision_tree import grow_decision_tree
 from incrowd.kernels.keys import number_keys
 

@@ -6,13 +6,14 @@ A chart's title says what it shows; axes say what they count and in which unit; 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from incrowd.common.extras import needing_extra
+from incrowd.common.records import dataclass
 from incrowd.common.writing import new_file
 from incrowd.experiments.claims import extremes
 

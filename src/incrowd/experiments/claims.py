@@ -8,10 +8,12 @@ number could ever contradict is no claim: cases that decide nothing are left out
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import polars as pl
+
+from incrowd.common.records import dataclass
 
 Holding = Literal["holds", "holds in one run", "holds in part", "does not hold", "not measured"]
 

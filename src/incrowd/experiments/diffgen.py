@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, get_args
@@ -22,6 +22,7 @@ import polars as pl
 
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress, silent
+from incrowd.common.records import dataclass
 from incrowd.datasets import CENSUS_TREES, census
 from incrowd.dp.boxes.consistency import published_counts
 from incrowd.dp.boxes.utilities import Utility

@@ -7,7 +7,7 @@ counts as weights, and both these and the test rows generalized to the columns' 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Floats, Ints
 from incrowd.common.progress import silent
+from incrowd.common.records import dataclass
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.boxes.box_cuts import Cut
 from incrowd.dp.boxes.box_runs import BoxRuns, ColumnRuns

@@ -8,12 +8,13 @@ a k: about as many groups, whatever they protect. Cost: for Max.k, some 2 log2(k
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
 import numpy as np
 
 from incrowd.common.progress import Progress, silent
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups
 from incrowd.core.labelled import Labelled
 from incrowd.core.method import Method

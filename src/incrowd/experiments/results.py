@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import polars as pl
+
+from incrowd.common.records import dataclass
 
 SCHEMA = pl.Schema(
     {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from incrowd.common.records import dataclass
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
 from incrowd.datasets import CENSUS_AGE_WIDTHS, CENSUS_TREES, census

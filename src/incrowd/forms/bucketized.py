@@ -7,12 +7,12 @@ often they occur there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.core.form import PublishedFiles
 from incrowd.core.groups import Histogram, histogram
 from incrowd.core.recoding import Recoding, Showing

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Bools, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.query import Condition, listed, spelled_alone
 from incrowd.errors import QueryError, did_you_mean
 from incrowd.forms.label_meanings import ALPHABETS, Piece, point, step_of

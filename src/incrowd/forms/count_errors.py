@@ -19,11 +19,11 @@ Cost: a few passes over the lines.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Counts, Floats
+from incrowd.common.records import dataclass
 from incrowd.core.estimate import CountBounds
 
 _EVENNESS = 0.15

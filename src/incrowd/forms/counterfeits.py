@@ -7,7 +7,7 @@ lack. How many a bucket has is published (`counterfeits`), and not which of its 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ import polars as pl
 
 from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.common.randomness import permutation
+from incrowd.common.records import dataclass
 from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.tally import Tally

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from statistics import NormalDist
 from typing import Any
 
+from incrowd.common.records import dataclass
 from incrowd.core.estimate import NoisyCount
 from incrowd.errors import SourceError
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar, Self, get_args
 
@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints, pick
+from incrowd.common.records import dataclass
 from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.groups import Regions, TornRegions
 from incrowd.core.item_sets import ItemSets

@@ -6,12 +6,13 @@ Cost: see `kernels/boxes_and_points_pairs.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import numpy as np
 
 from incrowd.common.arrays import Codes, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Histogram, Regions, histogram
 from incrowd.core.labelled import Labelled
 from incrowd.core.view import (

@@ -7,7 +7,7 @@ pass over a column's distinct labels for each condition, and one over the lines.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Counts, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.changed import ChangeFacts
 from incrowd.core.estimate import CountBounds
 from incrowd.core.labelled import Labelled

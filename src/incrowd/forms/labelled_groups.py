@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -11,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Bools, Codes, Ints, pick, side_by_side
+from incrowd.common.records import dataclass
 from incrowd.common.threads import do_together
 from incrowd.core.labelled import ShownGroups
 from incrowd.core.recoding import WITHHELD, Recoding

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 
 import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.common.threads import do_together
 from incrowd.core.estimate import NoisyCount
 from incrowd.core.query import Query, matching_codes

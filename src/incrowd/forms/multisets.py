@@ -6,7 +6,7 @@ It tells the same as a table with each attribute in a column of its own, and kee
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar, Self
 
@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Counts
+from incrowd.common.records import dataclass
 from incrowd.core.form import PublishedFiles
 from incrowd.core.recoding import Recoding, Showing
 from incrowd.core.schema import Schema

@@ -7,7 +7,7 @@ analyst may use them as a contingency table, as so many generalized rows, or as 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.estimate import NoisyCount
 from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.model import Guarantee, Model

@@ -7,12 +7,13 @@ the table lacks fits `*`, and nothing else. Cost: one pass over a column's value
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Codes
+from incrowd.common.records import dataclass
 from incrowd.core.labelled import Labelled
 from incrowd.core.tally import Tally
 from incrowd.errors import UnreadableLabel

@@ -7,12 +7,12 @@ method may have known that nobody in the group misses the value: "any known valu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Bools, Codes, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.labelled import Labelled
 from incrowd.core.tally import Tally
 from incrowd.hierarchies.naming import Pieces

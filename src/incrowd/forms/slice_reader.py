@@ -8,13 +8,13 @@ what is shown, so that files and memory give the same. Cost: one pass over the r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Counts, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.estimate import CountBounds
 from incrowd.core.query import Query
 from incrowd.core.reader import Reader

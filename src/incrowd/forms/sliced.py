@@ -8,7 +8,7 @@ attribute alone in one (Li, Li, Zhang & Molloy 2012).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self, TypeVar
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
 from incrowd.common.randomness import permutation
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.core.form import Form, PublishedFiles
 from incrowd.core.groups import Groups, Histogram, LazyHistograms, histogram

@@ -8,12 +8,12 @@ these are the crowd. Cost: that of the matches found.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Histogram
 from incrowd.core.view import Crowds, ExactView, Matches, normalized
 from incrowd.forms.slices.fake_tuples import known_parts

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.recoding import Recoding
 from incrowd.core.show import Show, written_as
 from incrowd.core.tally import Tally

@@ -14,11 +14,11 @@ to judge the classes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Counts, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.kernels.keys import rank_keys
 from incrowd.kernels.weight_runs import runs_of_enough
 

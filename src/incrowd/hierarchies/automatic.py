@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Codes
+from incrowd.common.records import dataclass
 from incrowd.hierarchies.dates import Dates
 from incrowd.hierarchies.flat import Flat
 from incrowd.hierarchies.hierarchy import Hierarchy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, time
 from decimal import Decimal
 from pathlib import Path
@@ -15,6 +15,7 @@ import polars as pl
 
 from incrowd.common.arrays import Codes
 from incrowd.common.parameters import shown_value
+from incrowd.common.records import dataclass
 from incrowd.common.writing import new_file
 from incrowd.errors import HierarchyError, RecipeError, SchemaError
 from incrowd.hierarchies import labels

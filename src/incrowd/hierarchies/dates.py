@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
 
 from incrowd.common.arrays import Codes
+from incrowd.common.records import dataclass
 from incrowd.errors import HierarchyError, did_you_mean
 from incrowd.hierarchies.hierarchy import Hierarchy, require_covered
 from incrowd.hierarchies.tree import Tree, grow

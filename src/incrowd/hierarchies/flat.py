@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import polars as pl
 
 from incrowd.common.arrays import Codes
+from incrowd.common.records import dataclass
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.tree import Kind, Tree, grow
 from incrowd.hierarchies.values import as_text, code_values, natural_kind

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
 import polars as pl
 
 from incrowd.common.arrays import Codes
+from incrowd.common.records import dataclass
 from incrowd.common.registry import Named
 from incrowd.errors import UncoveredValue
 from incrowd.hierarchies.tree import Tree

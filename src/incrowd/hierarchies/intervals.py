@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, pairwise
 from numbers import Real
@@ -14,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Codes, Floats, pick
+from incrowd.common.records import dataclass
 from incrowd.errors import HierarchyError, SchemaError
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.cuts import cut_texts

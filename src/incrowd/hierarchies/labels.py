@@ -20,7 +20,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from incrowd.common.records import dataclass
 
 ANY = "*"
 """The root of every hierarchy: any value, or none at all."""

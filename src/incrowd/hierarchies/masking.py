@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import polars as pl
 
 from incrowd.common.arrays import Codes
+from incrowd.common.records import dataclass
 from incrowd.errors import HierarchyError
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.hierarchy import HiddenCharacters, Hierarchy

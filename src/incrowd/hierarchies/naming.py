@@ -5,13 +5,13 @@ Labels are made once per distinct run of a column, and all of them at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Bools, Codes, Ints, pick
+from incrowd.common.records import dataclass
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.calendar import short_bounds
 from incrowd.hierarchies.narrowing import Narrowed, narrow

@@ -7,12 +7,13 @@ values, and its codes are taken back to the table's own afterwards.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Bools, Codes, pick
+from incrowd.common.records import dataclass
 from incrowd.hierarchies.cuts import cuts_below
 from incrowd.hierarchies.tree import MISSING, Tree
 from incrowd.hierarchies.values import as_bounds

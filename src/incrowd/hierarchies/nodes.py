@@ -6,12 +6,12 @@ have it, so that going one step up always shows less.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from incrowd.common.arrays import Codes, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.hierarchies.tree import MISSING, Tree
 
 NOTHING = 0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import polars as pl
 
 from incrowd.common.arrays import Codes
+from incrowd.common.records import dataclass
 from incrowd.hierarchies.categories import Categories
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.texts import code_names

@@ -11,7 +11,6 @@ by row, so one row more or less is still one row more or less.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 from weakref import ref
 
@@ -19,6 +18,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Codes
+from incrowd.common.records import dataclass
 from incrowd.errors import SchemaError
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.hierarchies.texts import code_names

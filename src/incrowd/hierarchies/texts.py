@@ -8,12 +8,12 @@ other unless they are listed: NA may be Namibia, and None an answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Codes
+from incrowd.common.records import dataclass
 from incrowd.hierarchies.values import FEW, code_among, known_values
 
 NO_NUMBER = ("NaN", "nan")

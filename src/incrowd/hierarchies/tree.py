@@ -8,7 +8,6 @@ directly under the root; it is always there, whether or not the column has missi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -17,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Bools, Codes, Ints
+from incrowd.common.records import dataclass
 from incrowd.errors import HierarchyError
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.cuts import cut_texts

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Ints
+from incrowd.common.records import dataclass
 from incrowd.kernels.keys import rank_keys
 
 

@@ -8,11 +8,11 @@ has `sizes[column]` codes. `above[step]` is the next level that shows more, or -
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.common.records import dataclass
 from incrowd.common.threads import threads
 from incrowd.kernels.native.calling import call
 

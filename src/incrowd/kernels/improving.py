@@ -7,11 +7,12 @@ by `Losses`; columns that show means lose what their numbers are off by. The loo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from incrowd.common.records import dataclass
 from incrowd.common.threads import threads
 from incrowd.kernels.native.calling import call
 

@@ -5,11 +5,11 @@ The loop is in `native/potentials.cpp`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from incrowd.common.records import dataclass
 from incrowd.kernels.native.calling import call
 
 if TYPE_CHECKING:

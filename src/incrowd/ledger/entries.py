@@ -11,10 +11,10 @@ import hashlib
 import hmac
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from incrowd.common.exact import as_exact
+from incrowd.common.records import dataclass
 from incrowd.dp.budget import Budget
 
 Kind = Literal["begun", "started", "made", "saved", "signed", "failed", "stopped", "answered"]

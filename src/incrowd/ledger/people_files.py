@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from incrowd.common import systems
+from incrowd.common.records import dataclass
 from incrowd.common.writing import telling
 from incrowd.core.people_memory import Placement
 from incrowd.errors import LedgerError

@@ -20,7 +20,7 @@ Cost: a sort of all people's groups, and some passes over the pairs of a class a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import numpy as np
@@ -28,6 +28,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Bools, Codes, Counts, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups, Histogram, histogram
 from incrowd.core.model import Model
 from incrowd.core.people_memory import Placement

@@ -11,7 +11,7 @@ Cost: for each round, passes over the cells of the model; and one pass over the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -22,6 +22,7 @@ from incrowd.common.arrays import Ints, one_by_one
 from incrowd.common.exact import Exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.boxes.box_cuts import Cut
 from incrowd.dp.boxes.made_rows import as_boxes, cells_of

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.core.method import Method
 from incrowd.core.model import Model, any_ignores_missing
 from incrowd.core.recoding import Recoding, Showing

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
 from typing import ClassVar
@@ -22,6 +21,7 @@ import numpy as np
 from incrowd.common.arrays import Counts, Ints
 from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.common.threads import do_together
 from incrowd.core.method import Method, require_possible
 from incrowd.core.model import Model, satisfies_all, stay_safe_joined

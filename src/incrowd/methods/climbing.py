@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Bools, Codes, Floats, Ints, side_by_side
+from incrowd.common.records import dataclass
 from incrowd.common.threads import do_together
 from incrowd.core.groups import Groups, Histogram, Regions
 from incrowd.core.model import Model, histograms

@@ -8,7 +8,7 @@ are counted beside them, so that counts of parts of boxes are not guessed. Cost:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar, Literal
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from incrowd.common.exact import Exact, as_exact
 from incrowd.common.parameters import require_number, require_whole
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.common.renaming import renamed
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.boxes.coded_rows import People

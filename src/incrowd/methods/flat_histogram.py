@@ -7,7 +7,7 @@ combination gets noise, also the many where nobody is. Cost: combinations of val
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.exact import Exact
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.boxes.noisy_tree import NoisyTree, leaf_counts
 from incrowd.dp.budget import Budget

@@ -8,13 +8,14 @@ further (Prasser et al. 2020). See `best_levels.py`, `best_first.py` and `recode
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
 from incrowd.common.parameters import require_number, require_whole
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.common.renaming import renamed
 from incrowd.common.surface import option
 from incrowd.core.method import Method, Moves

@@ -6,7 +6,6 @@ with noise, and least squares makes the counts agree, so that a range is answere
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from incrowd.common.exact import Exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.boxes.consistency import Generations, least_squares, published_counts
 from incrowd.dp.boxes.interval_tree import interval_tree

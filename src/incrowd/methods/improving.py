@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.common.threads import threads
 from incrowd.core.method import Moves
 from incrowd.core.model import Model, for_each_group

@@ -7,11 +7,12 @@ the value of a person who happens to be at the end of a group. Columns that show
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from incrowd.common.arrays import Codes, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.method import Moves
 from incrowd.core.recoding import Recoding
 from incrowd.core.tally import Tally

@@ -8,13 +8,13 @@ every box by every column.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from incrowd.common.arrays import Codes, Floats, Ints
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.core.labelled import Shown
 from incrowd.core.method import Method, Moves, require_possible
 from incrowd.core.model import Model

@@ -9,7 +9,7 @@ the paper proves to be, for an ε and δ that follow from k and the rate. Cost: 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from incrowd.common.arrays import Codes, Ints
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.core.groups import Groups, Regions
 from incrowd.core.method import Method

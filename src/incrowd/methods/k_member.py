@@ -11,13 +11,13 @@ Cost: points² / 2 comparisons at most; a point is a distinct tuple of quasi-ide
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from incrowd.common.arrays import Ints
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.core.method import Method, Moves, require_possible
 from incrowd.core.model import Model
 from incrowd.core.recoding import Recoding

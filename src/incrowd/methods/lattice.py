@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.common.keys import numbers_to_add
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups, Histogram, LazyHistograms, Regions
 from incrowd.core.model import Model, any_looks_at_values
 from incrowd.core.tally import Tally, group_tuples

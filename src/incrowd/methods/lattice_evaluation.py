@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.common.arrays import Counts, Floats
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups
 from incrowd.core.model import Model, least_failing, satisfies_all, stay_safe_joined
 from incrowd.core.recoding import WITHHELD, Recoding

@@ -11,7 +11,7 @@ ones need.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Codes, Counts, Floats, Ints
 from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups, Regions
 from incrowd.core.labelled import Shown
 from incrowd.core.method import Method, Moves, require_possible

@@ -11,12 +11,13 @@ hardly more rounds than there are levels in all hierarchies together.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.common.renaming import renamed
 from incrowd.core.method import Method, Moves
 from incrowd.core.model import Model

@@ -11,13 +11,14 @@ power of the number of columns × remaining distinct tuples, which fall off quic
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import ClassVar
 
 import numpy as np
 
 from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.core.method import Method, Moves, require_possible
 from incrowd.core.model import Model, for_each_group
 from incrowd.core.recoding import Recoding

@@ -9,11 +9,11 @@ hierarchy.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.common.arrays import Codes, Floats
+from incrowd.common.records import dataclass
 from incrowd.core.tally import Tally
 from incrowd.hierarchies.tree import MISSING
 

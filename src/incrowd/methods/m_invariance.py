@@ -17,7 +17,7 @@ Cost: a few sorts of the rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
@@ -28,6 +28,7 @@ from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
 from incrowd.common.randomness import permutation
+from incrowd.common.records import dataclass
 from incrowd.core.method import Method
 from incrowd.core.model import Model
 from incrowd.core.people_memory import PeopleMemory

@@ -10,7 +10,7 @@ Cost: columns² / 2 passes over the distinct tuples, and making the rows.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import ClassVar
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Floats, Ints
 from incrowd.common.exact import Exact
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.boxes.made_rows import as_boxes, cells_of, require_rows
 from incrowd.dp.boxes.noisy_tree import NoisyTree, require_room

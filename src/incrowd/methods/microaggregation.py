@@ -8,7 +8,6 @@ categories and hierarchies). Cost: points² / k distances, where a point is a di
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from incrowd.common.arrays import Ints
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.common.renaming import renamed
 from incrowd.core.method import Method, Moves, require_possible
 from incrowd.core.model import Model

@@ -8,13 +8,14 @@ there are some log2(rows / k) rounds, plus one for each refusal in a row.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups
 from incrowd.core.labelled import Shown
 from incrowd.core.method import AnyMethod, Method, Moves, require_possible

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, cast
@@ -16,6 +16,7 @@ from incrowd.common.arrays import all_places, one_by_one, side_by_side
 from incrowd.common.exact import Exact, as_exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.core.method import AnyMethod
 from incrowd.core.schema import Schema

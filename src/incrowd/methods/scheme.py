@@ -9,7 +9,7 @@ withheld. Cost: one pass over a column's values per distinct label, and `kernels
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -19,6 +19,7 @@ import polars as pl
 
 from incrowd.common.arrays import Bools, Floats, Ints
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.core.labelled import ShownGroups
 from incrowd.core.method import Method
 from incrowd.core.model import Model, satisfies_all

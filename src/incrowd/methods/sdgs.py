@@ -20,7 +20,7 @@ Cost: that of k-DGS; with chosen levels, see `schemes.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -31,6 +31,7 @@ import polars as pl
 from incrowd.common.exact import Exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.core.method import Method
 from incrowd.core.model import Guarantee, Model

@@ -5,7 +5,7 @@ each column is permuted; see `slicing_parts`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from typing import ClassVar, Literal, Self
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from incrowd.common.parameters import require_number, require_whole
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.common.renaming import renamed
 from incrowd.core.method import Method
 from incrowd.core.model import Model, any_ignores_missing

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from incrowd.common.arrays import Ints
+from incrowd.common.records import dataclass
 from incrowd.methods.taxonomy import Taxonomy
 
 Step = tuple[bool, float, float, int, int]

@@ -11,7 +11,6 @@ looks at the scores of all nodes (`steps_down.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -20,6 +19,7 @@ import numpy as np
 from incrowd.common.arrays import Ints
 from incrowd.common.parameters import require_number
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.common.threads import do_together
 from incrowd.core.method import Method, require_possible
 from incrowd.core.model import Model, satisfies_all, stay_safe_joined

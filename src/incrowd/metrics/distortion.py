@@ -6,13 +6,13 @@ counts as the lowest node that holds it, and a withheld row as 1. Cost: one pass
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes
+from incrowd.common.records import dataclass
 from incrowd.common.renaming import renamed
 from incrowd.core.labelled import Labelled
 from incrowd.core.metric import Goal, Metric

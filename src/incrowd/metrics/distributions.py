@@ -7,11 +7,11 @@ What a release says of a column is read as an analyst would: rows are made that 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.common.arrays import Codes, Floats
+from incrowd.common.records import dataclass
 from incrowd.core.tally import Tally
 from incrowd.hierarchies.tree import Tree
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.common.arrays import Codes, Floats
+from incrowd.common.records import dataclass
 from incrowd.core.form import Form
 from incrowd.core.labelled import Labelled
 from incrowd.core.tally import Tally

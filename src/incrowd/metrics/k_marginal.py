@@ -7,7 +7,6 @@ millions of cells are counted by what occurs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from incrowd.common.arrays import Floats, Ints
 from incrowd.common.parameters import require_whole
+from incrowd.common.records import dataclass
 from incrowd.core.labelled import Labelled
 from incrowd.core.metric import Goal, Metric
 from incrowd.core.tally import Tally

@@ -11,7 +11,7 @@ naive Bayes and logistic regression did alike with both. Cost: that of the class
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Floats
 from incrowd.common.extras import needing_extra
+from incrowd.common.records import dataclass
 from incrowd.core.labelled import Labelled
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.errors import QueryError

@@ -7,9 +7,9 @@ column. The global penalty (GCP) is the mean over all rows and columns. Cost: on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from incrowd.common.records import dataclass
 from incrowd.core.labelled import Labelled
 from incrowd.core.metric import Goal, Metric
 from incrowd.core.tally import Tally

@@ -13,11 +13,11 @@ a sample, the second sum is that of the whole table, scaled down.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from incrowd.common.records import dataclass
 from incrowd.core.labelled import Labelled
 from incrowd.core.metric import Goal, Metric
 from incrowd.core.tally import Tally

@@ -8,9 +8,9 @@ missing as level 0. A withheld row has no precision left. Cost: one pass over th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from incrowd.common.records import dataclass
 from incrowd.core.labelled import Labelled
 from incrowd.core.metric import Goal, Metric
 from incrowd.core.tally import Tally

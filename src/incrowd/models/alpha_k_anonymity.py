@@ -5,13 +5,13 @@ Cost: one pass over the distinct (group, value) pairs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.parameters import require_whole
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups
 from incrowd.core.model import Missing, Model, all_satisfied, judged_columns, of_what, require_missing
 from incrowd.models.household_anonymity import HouseholdAnonymity

@@ -12,7 +12,6 @@ Cost: all pairs of a group and a distinct tuple that its labels may stand for, t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats, Ints
 from incrowd.common.parameters import require_number
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups, Histogram, Regions
 from incrowd.core.model import Missing, Model, histograms, of_what, require_missing
 from incrowd.core.tally import Tally

@@ -6,13 +6,13 @@ the distinct (group, value) pairs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.parameters import require_number
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups
 from incrowd.core.model import Missing, Model, all_satisfied, judged_columns, of_what, require_missing
 from incrowd.models.shares import groups_without, largest, lifts

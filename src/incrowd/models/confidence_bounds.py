@@ -6,13 +6,14 @@ Also called template privacy. Cost: one pass over the distinct (group, value) pa
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups, Histogram
 from incrowd.core.model import Missing, Model, all_satisfied, histograms, of_what, require_missing
 from incrowd.errors import NeedsTable, RecipeError, SchemaError

@@ -7,13 +7,13 @@ regions; groups that share people are also compared two by two.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats
+from incrowd.common.records import dataclass
 from incrowd.common.renaming import renamed
 from incrowd.core.groups import Groups
 from incrowd.core.model import Model

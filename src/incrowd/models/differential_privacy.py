@@ -6,10 +6,10 @@ among the guarantees of a release as *by construction*, with what was spent.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from incrowd.common.records import dataclass
 from incrowd.core.model import Statement
 
 

@@ -6,7 +6,6 @@ Cost: one pass over the distinct (group, value) pairs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Counts, Floats
 from incrowd.common.parameters import require_whole
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups, one_value_each
 from incrowd.core.model import Missing, Model, all_satisfied, judged_columns, of_what, require_missing, smallest
 

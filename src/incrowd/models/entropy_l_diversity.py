@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats
 from incrowd.common.parameters import require_number
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups, Histogram, one_value_each
 from incrowd.core.model import Missing, Model, all_satisfied, judged_columns, of_what, require_missing, smallest
 

@@ -10,7 +10,7 @@ per quasi-identifier.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats
 from incrowd.common.parameters import require_whole
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups, Histogram
 from incrowd.core.model import Missing, Model, all_satisfied, histograms, of_what, require_missing
 from incrowd.errors import RecipeError

@@ -6,7 +6,6 @@ the distinct (group, combination of sensitive values) pairs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Counts
 from incrowd.common.parameters import require_whole
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups, Histogram
 from incrowd.core.model import Model
 from incrowd.errors import SchemaError

@@ -6,13 +6,13 @@ Cost: one pass over the distinct (group, household) pairs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.parameters import require_whole
+from incrowd.common.records import dataclass
 from incrowd.common.surface import as_role
 from incrowd.core.groups import Groups
 from incrowd.core.model import Model

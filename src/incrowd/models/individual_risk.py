@@ -7,12 +7,12 @@ The mean of 1/F over all that F may then be is the risk (Benedetti & Franconi 19
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from incrowd.common.arrays import Floats
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups
 from incrowd.models.negative_binomial import mean_inverse
 from incrowd.models.risk_of_links import RiskOfLinks

@@ -6,13 +6,13 @@ A row could be any of the people of the population whom its labels hold for, so 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups
 from incrowd.models.risk_of_links import RiskOfLinks
 from incrowd.models.shares import fewest_rows

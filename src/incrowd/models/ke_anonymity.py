@@ -7,7 +7,6 @@ finds the group knows the salary. Cost: one sort of the distinct (group, value) 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Bools, Floats
 from incrowd.common.parameters import require_number, require_whole
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups, one_value_each
 from incrowd.core.model import Missing, Model, all_satisfied, of_what, require_missing
 from incrowd.models.numeric_secrets import numeric_columns, smallest_ranges, whole_ranges

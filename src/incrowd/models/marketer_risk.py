@@ -6,12 +6,12 @@ groups.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups
 from incrowd.core.model import Model
 from incrowd.models.prosecutor_risk import ProsecutorRisk

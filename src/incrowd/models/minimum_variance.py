@@ -7,7 +7,6 @@ Ramakrishnan 2006 use it for the diversity of numbers). Cost: one sort of the di
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats
 from incrowd.common.parameters import require_number
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups
 from incrowd.core.model import Missing, Model, all_satisfied, of_what, require_missing
 from incrowd.errors import RecipeError

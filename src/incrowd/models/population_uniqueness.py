@@ -8,12 +8,12 @@ regions, or an estimate over the distinct sizes of groups.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.records import dataclass
 from incrowd.common.renaming import renamed
 from incrowd.common.surface import option
 from incrowd.core.groups import Groups

@@ -5,12 +5,12 @@ It is 1/size in every group, so a bound on it is k-anonymity said as a probabili
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups
 from incrowd.core.model import Model
 from incrowd.models.shares import fewest_rows, largest, require_share

@@ -7,13 +7,13 @@ r1 ≥ r2 ≥ … are the counts of a group's sensitive values, the most frequen
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.parameters import require_number, require_whole
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups, Histogram, one_value_each
 from incrowd.core.model import Missing, Model, all_satisfied, judged_columns, of_what, require_missing
 

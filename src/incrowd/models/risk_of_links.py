@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups
 from incrowd.core.model import Model
 from incrowd.errors import RecipeError

@@ -7,13 +7,13 @@ form, over all matching buckets (`forms/slices/verify_matches.py`, which states 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.parameters import require_number
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups
 from incrowd.core.model import Missing, Model, of_what, require_missing
 from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity

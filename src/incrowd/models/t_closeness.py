@@ -8,13 +8,14 @@ from the values that a group has, never from those it lacks. Cost: one pass over
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups, Histogram
 from incrowd.core.model import Missing, Model, all_satisfied, histograms, judged_columns, of_what, require_missing
 from incrowd.errors import RecipeError, SchemaError

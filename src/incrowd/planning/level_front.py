@@ -8,12 +8,13 @@ walk from the finest vector to the coarsest, one good step after another, finds 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from incrowd.common.arrays import Counts, Floats, Ints
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.dp.expected_rows import ExpectedRows
 from incrowd.methods.lattice import Levels, Rows
 from incrowd.methods.schemes import PARTS, Schemes

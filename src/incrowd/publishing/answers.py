@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
 
 import numpy as np
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import half_width, variance
 from incrowd.dp.fixed_point import FixedPoint

@@ -8,13 +8,14 @@ release: changed as far as that takes no chance.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.arrays import Codes
+from incrowd.common.records import dataclass
 from incrowd.core.changed import ChangeFacts
 from incrowd.core.engine import Counted
 from incrowd.core.form import PublishedFiles

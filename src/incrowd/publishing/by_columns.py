@@ -10,7 +10,7 @@ chosen privately (`GroupColumns`), for an ε that adds to the rest. Cost: that o
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from incrowd.common.exact import Exact
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress, silent
 from incrowd.common.randomness import randomness
+from incrowd.common.records import dataclass
 from incrowd.core.model import Guarantee, refuse_uncovered
 from incrowd.core.sampling import as_rate
 from incrowd.core.schema import Schema

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Unpack
@@ -15,6 +15,7 @@ import polars.selectors as cs
 from incrowd.common.arrays import Counts, Ints
 from incrowd.common.paths import is_there
 from incrowd.common.plain import finite, size_distribution
+from incrowd.common.records import dataclass
 from incrowd.common.surface import as_role
 from incrowd.core.families import require_member
 from incrowd.core.groups import Groups

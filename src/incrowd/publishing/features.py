@@ -7,10 +7,10 @@ missing number is the mean, beside a column that tells that it was missing. Cost
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.errors import QueryError
 
 MOST_NAMES = 50

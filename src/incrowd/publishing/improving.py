@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from incrowd.common.parameters import require_number, require_whole
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.core.method import AnyMethod
 from incrowd.core.recoding import Showing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import polars as pl
 
 from incrowd.common.arrays import Bools, Codes, Ints
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.common.surface import as_role
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.items import ItemsOfPeople, ShownSets, written_sets

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from incrowd.common.names import same_file, why_no_file
+from incrowd.common.records import dataclass
 from incrowd.common.surface import as_role
 from incrowd.core.engine import Engine
 from incrowd.core.schema import Schema

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.common.threads import do_together
 from incrowd.dp.boxes.coded_rows import People
 from incrowd.dp.boxes.consistency import agreeing_with_total

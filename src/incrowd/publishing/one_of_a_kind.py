@@ -7,10 +7,11 @@ has done that yet, they are made once more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 import polars.selectors as cs
+
+from incrowd.common.records import dataclass
 
 _NUMBERED = (pl.Categorical, pl.Enum)
 

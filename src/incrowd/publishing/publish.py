@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
@@ -16,6 +16,7 @@ from incrowd.common.arrays import Codes
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress, silent
 from incrowd.common.randomness import is_secure, randomness, sample_counts, words
+from incrowd.common.records import dataclass
 from incrowd.common.surface import as_role, option
 from incrowd.common.threads import using
 from incrowd.core.engine import Counted, LinkedRows, MadeInParts, PartsTask, PublishedRows, empty_tally

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from incrowd.common.progress import Progress, silent
+from incrowd.common.records import dataclass
 from incrowd.common.surface import written_in
 from incrowd.core.families import registered
 from incrowd.core.pseudonyms import PseudonymKey

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, Protocol, Self
@@ -17,6 +17,7 @@ import tomli_w
 
 from incrowd.changes.change import Change
 from incrowd.common.parameters import require_number, require_whole
+from incrowd.common.records import dataclass
 from incrowd.common.surface import written_in
 from incrowd.core.families import make_registered, registered
 from incrowd.core.method import AnyMethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import cached_property
 from io import BytesIO
@@ -18,6 +18,7 @@ import polars.selectors as cs
 from incrowd.common.arrays import Floats
 from incrowd.common.plain import finite, parameters, size_distribution
 from incrowd.common.progress import Progress, silent
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.core.changed import ChangeFacts
 from incrowd.core.dated import DateFacts

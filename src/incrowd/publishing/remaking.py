@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 import polars.selectors as cs
 
+from incrowd.common.records import dataclass
 from incrowd.core.engine import PublishedRows
 from incrowd.core.form import PublishedFiles
 from incrowd.core.method import AnyMethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Codes, Ints
+from incrowd.common.records import dataclass
 from incrowd.common.surface import as_role, option
 from incrowd.core.form import Form
 from incrowd.core.method import AnyMethod

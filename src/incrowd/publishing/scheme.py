@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from incrowd.common.records import dataclass
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Model, verified_models
 from incrowd.core.show import ALL

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Unpack
 
 from incrowd.changes.change import Change
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.core.engine import Engine
 from incrowd.core.schema import Others, Schema

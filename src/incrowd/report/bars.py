@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from incrowd.common.records import dataclass
 from incrowd.report.html import Raw, element
 from incrowd.report.numbers import exact
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
+from incrowd.common.records import dataclass
 from incrowd.report.html import Raw, element
 
 Place = Callable[[float, float], tuple[float, float]]

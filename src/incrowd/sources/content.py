@@ -9,13 +9,13 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from io import BytesIO, FileIO
 from pathlib import Path
 from typing import BinaryIO
 
 from incrowd.common.extras import needing_extra
 from incrowd.common.memory import in_gigabytes, memory_limit
+from incrowd.common.records import dataclass
 from incrowd.errors import EmptyTable, SourceChanged, SourceError
 
 NEWLINE, RETURN, SPACE = b"\n\r "

@@ -9,7 +9,7 @@ zero byte) is an error here, which says where and quotes no value.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, cast
@@ -17,6 +17,7 @@ from typing import ClassVar, cast
 import polars as pl
 import polars.selectors as cs
 
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import SourceError

@@ -12,8 +12,8 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.errors import SourceError
 from incrowd.sources.content import Content

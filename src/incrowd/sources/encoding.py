@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.errors import SourceError
 from incrowd.sources.content import Content, line_of

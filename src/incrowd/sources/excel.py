@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import zipfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,6 +17,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.extras import needing_extra
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import EmptyTable, SourceError, did_you_mean

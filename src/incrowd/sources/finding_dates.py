@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from string import ascii_letters, digits
 
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.sources.written import WrittenDate
 
 MOST_ALIKE = 0.5

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.sources.written import DECIMALS, UNITS, Decimal, WrittenNumber
 
 MOST_ALIKE = 0.5

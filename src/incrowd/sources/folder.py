@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 import polars as pl
 import polars.selectors as cs
 
+from incrowd.common.records import dataclass
 from incrowd.core.codebook import shared
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import SourceError

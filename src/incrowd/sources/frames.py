@@ -6,12 +6,12 @@ Neither pandas nor PyArrow is imported unless the caller's frame is one of their
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import polars as pl
 
 from incrowd.common.extras import needing_extra
+from incrowd.common.records import dataclass
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.sources.normalize import opened_frame
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import codecs
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import BinaryIO
 
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.errors import EmptyTable, SourceError
 from incrowd.sources.content import Content

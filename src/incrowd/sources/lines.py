@@ -7,10 +7,11 @@ fraction of reading the file, and it holds no more of the file than a chunk.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from incrowd.common.records import dataclass
 from incrowd.kernels.line_widths import even_lines
 from incrowd.sources.bitmaps import (
     Words,

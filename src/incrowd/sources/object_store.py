@@ -6,12 +6,12 @@ in a recipe.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import ClassVar
 
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import SourceError
 from incrowd.sources.normalize import normalized, told_missing

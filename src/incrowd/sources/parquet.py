@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import glob
-from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import ClassVar
 
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import SourceError
 from incrowd.sources.normalize import opened_file, require_readable_name

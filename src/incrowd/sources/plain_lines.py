@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import polars as pl
 
 from incrowd.common.arrays import Codes, Counts, pick
+from incrowd.common.records import dataclass
 from incrowd.common.threads import do_together, threads
 from incrowd.kernels.line_counts import MARGIN, LineCounts
 from incrowd.sources.content import CHUNK, Content

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
 from incrowd.common.extras import require_extra
+from incrowd.common.records import dataclass
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.errors import SourceError
 from incrowd.sources.arrow import from_arrow

@@ -7,11 +7,10 @@ of each quote.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from incrowd.common.arrays import Bytes
+from incrowd.common.records import dataclass
 from incrowd.sources.bitmaps import Words, bitmap, ends_with, following, odd_so_far
 from incrowd.sources.content import NEWLINE, RETURN, Content
 from incrowd.sources.dialect import Dialect

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from incrowd.common.records import dataclass
 from incrowd.core.source import Location, OpenedTable, ReadOptions, Source
 from incrowd.sources.labelled import open_labelled
 

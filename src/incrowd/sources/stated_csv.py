@@ -15,13 +15,14 @@ import codecs
 import csv
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
 
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.core.source import OpenedTable, ReadOptions
 from incrowd.errors import EmptyTable, SourceError

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 import polars as pl
 import polars.selectors as cs
 
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.errors import SourceError, quotable
 from incrowd.sources.finding_dates import SHORT_YEAR, DateCandidate, date_candidate, shapes_of

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Protocol
 
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.errors import SourceError, similar_columns
 

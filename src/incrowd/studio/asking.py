@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from incrowd.common.records import dataclass
 from incrowd.studio.refusing import Refused
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from incrowd.common.locks import Lock
+from incrowd.common.records import dataclass
 from incrowd.common.secrecy import keep_private
 from incrowd.studio.refusing import Refused
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from incrowd.common.records import dataclass
 from incrowd.studio.events import Events
 from incrowd.studio.refusing import Cancelled, Refused, error_of
 from incrowd.studio.worker import TaskFailed

@@ -14,12 +14,13 @@ import warnings
 from _thread import interrupt_main
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Event
 from typing import Any
 
 from incrowd.common.importing import without_collecting
+from incrowd.common.records import dataclass
 from incrowd.studio.refusing import Cancelled, error_of, status_of
 
 SECONDS_BETWEEN = 0.1

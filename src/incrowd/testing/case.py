@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import polars as pl
 
 from incrowd.changes.change import Change
+from incrowd.common.records import dataclass
 from incrowd.core.method import Method
 from incrowd.core.model import Model
 from incrowd.hierarchies.automatic import Automatic

@@ -11,7 +11,7 @@ import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,7 @@ import polars as pl
 import tomli_w
 
 from incrowd.changes.change import Change
+from incrowd.common.records import dataclass
 from incrowd.core.changed import ChangeFacts
 from incrowd.core.families import make_registered, registered
 from incrowd.engines.changing import without_chance

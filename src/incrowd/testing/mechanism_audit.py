@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from numbers import Real
 from typing import Any, TypeAlias
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Counts
+from incrowd.common.records import dataclass
 from incrowd.dp.binomial import proportion_bounds
 
 Outcome: TypeAlias = Any

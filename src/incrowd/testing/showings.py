@@ -9,7 +9,6 @@ import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from math import isclose
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.core.families import published_forms, registered
 from incrowd.core.form import Form
 from incrowd.core.method import Method

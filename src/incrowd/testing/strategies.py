@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from random import Random
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import polars as pl
 from hypothesis import strategies as st
 
+from incrowd.common.records import dataclass
 from incrowd.core.model import Model
 from incrowd.hierarchies.automatic import Automatic
 from incrowd.hierarchies.categories import Categories

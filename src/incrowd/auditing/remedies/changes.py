@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from incrowd.common.records import dataclass
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Model
 from incrowd.models.distinct_l_diversity import DistinctLDiversity

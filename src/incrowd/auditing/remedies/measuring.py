@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
 import numpy as np
@@ -22,6 +22,7 @@ from incrowd.auditing.remedies.changes import Change, Way, drop, ladders, withou
 from incrowd.auditing.remedies.remedy import Key, Outcome, Remedies, Remedy, key_of
 from incrowd.auditing.suppression import FEW
 from incrowd.common.progress import Progress, silent
+from incrowd.common.records import dataclass
 from incrowd.core.method import AnyMethod
 from incrowd.core.model import Model
 from incrowd.core.risk import LEVELS, Risk

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from incrowd.common.percents import percent
+from incrowd.common.records import dataclass
 from incrowd.core.risk import LEVELS, Level, Risk
 
 Key = tuple[str, str | None]

@@ -6,10 +6,11 @@ the same for everybody, so the boxes of a table are all combinations of its colu
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from incrowd.common.records import dataclass
 from incrowd.hierarchies.tree import MISSING, Tree
 
 Run = tuple[int, int]

@@ -6,12 +6,12 @@ of their runs, with the rows of all boxes that have it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from incrowd.common.arrays import Codes, Floats, Ints, one_by_one
+from incrowd.common.records import dataclass
 from incrowd.kernels.keys import rank_keys
 
 _TINY = 1e-9

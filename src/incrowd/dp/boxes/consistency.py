@@ -11,12 +11,12 @@ costs no privacy. Cost: a few passes over the boxes, one generation at a time.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.dp.boxes.noisy_tree import NoisyTree
 from incrowd.kernels.keys import rank_keys
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Floats
+from incrowd.common.records import dataclass
 from incrowd.dp.boxes.box_runs import BoxRuns, ColumnRuns
 from incrowd.dp.boxes.noisy_tree import NoisyTree
 

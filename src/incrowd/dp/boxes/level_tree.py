@@ -12,12 +12,12 @@ pass over the distinct tuples.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Ints
+from incrowd.common.records import dataclass
 from incrowd.dp.boxes.box_cuts import Run, Specialization
 from incrowd.dp.boxes.coded_rows import People
 from incrowd.dp.boxes.noisy_tree import NoisyTree, require_room

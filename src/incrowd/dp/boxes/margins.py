@@ -9,13 +9,13 @@ wide cells, so that a cell holds more people than noise. Cost: columns² / 2 pas
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 
 from incrowd.common.arrays import Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.boxes.coded_rows import People
 from incrowd.dp.budget import Budget

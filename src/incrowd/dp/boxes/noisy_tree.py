@@ -9,12 +9,12 @@ decided so. Cost: boxes, and for each specialization one pass over the distinct 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from incrowd.common.arrays import Codes, Floats, Ints, all_places
+from incrowd.common.records import dataclass
 from incrowd.dp.boxes.box_cuts import Cut, Specialization
 from incrowd.dp.boxes.coded_rows import People
 from incrowd.dp.boxes.margins import Margins

@@ -12,13 +12,14 @@ have in its columns (`box_runs.py`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.dp.boxes.box_runs import BoxRuns, ColumnRuns
 from incrowd.dp.boxes.consistency import non_negative, pooled_variances, rows_of_boxes, whole
 from incrowd.dp.boxes.margins import Margins, Pair, Single, all_pairs

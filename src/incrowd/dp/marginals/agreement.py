@@ -11,11 +11,11 @@ Cost: some hundred passes over the cells of the pairs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.common.arrays import Floats
+from incrowd.common.records import dataclass
 from incrowd.dp.marginals.spanning import Pair
 
 _TINY = 1e-12

@@ -8,11 +8,11 @@ follow each other until there are enough. Everything is counted by class; one cl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.dp.boxes.consistency import non_negative
 
 _TINY = 1e-12

@@ -11,13 +11,13 @@ large as they may be. Cost: one pass over the distinct tuples for each pair of c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 
 from incrowd.common.arrays import Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.dp.accountant import Accountant
 from incrowd.dp.budget import Budget
 from incrowd.dp.discrete_laplace import noise_scale, noisy_counts, variance

@@ -9,13 +9,13 @@ Cost: questions × cells.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from incrowd.common.arrays import Floats, Ints
+from incrowd.common.records import dataclass
 
 _QUESTIONS = 200
 _WIDTHS = (0.0, *np.geomspace(0.5, 256.0, 19).tolist())

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations, groupby
@@ -22,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Bools, Codes, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.common.threads import do_together
 from incrowd.dp.synthesis.columns import ModelColumn
 from incrowd.dp.synthesis.junction_tree import Columns, cells_with, graph_of, set_lines

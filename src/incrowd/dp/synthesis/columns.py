@@ -7,12 +7,13 @@ marginals), and counts of several columns together may be of wider groups still,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.dp.marginals.cells import group_starts
 
 LEVELS = (24, 10, 5)

@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from incrowd.common.arrays import Floats
+from incrowd.common.records import dataclass
 from incrowd.dp.synthesis.beliefs import other_axes
 from incrowd.dp.synthesis.junction_tree import Columns
 from incrowd.dp.synthesis.maximum_entropy import Fitted

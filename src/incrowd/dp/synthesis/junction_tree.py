@@ -10,11 +10,11 @@ sets that is tried.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.kernels.elimination import cells_with_sets, eliminate
 
 Columns = tuple[int, ...]

@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.common.arrays import Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.dp.synthesis.beliefs import clique_tables, other_axes, tree_arrays
 from incrowd.dp.synthesis.junction_tree import JunctionTree
 from incrowd.dp.synthesis.measurement import Measurement, grouped

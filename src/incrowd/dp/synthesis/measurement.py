@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.dp.synthesis.junction_tree import Columns
 
 

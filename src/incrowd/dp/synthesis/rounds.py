@@ -9,13 +9,13 @@ spent on single columns alone. All that decides, apart from the choices, comes f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from incrowd.common.arrays import Floats, Ints
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.dp.boxes.made_rows import require_rows
 from incrowd.dp.boxes.noisy_tree import require_room
 from incrowd.dp.marginals.cells import Column, share_out, total_rows

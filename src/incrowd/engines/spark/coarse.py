@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from pyspark.sql import functions as F
 
 from incrowd.common.arrays import Codes, Ints, Words
 from incrowd.common.progress import Progress, silent
+from incrowd.common.records import dataclass
 from incrowd.core.model import any_looks_at_values
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.engines.dealing import group_of_tuple

@@ -6,7 +6,6 @@ for each column over the tally, and one join for each column.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +13,7 @@ import polars as pl
 from pyspark.sql import functions as F
 
 from incrowd.common.arrays import Counts
+from incrowd.common.records import dataclass
 from incrowd.core.schema import Schema
 from incrowd.core.tally import code_column
 from incrowd.engines.spark.arrow_batches import to_polars

@@ -8,7 +8,6 @@ be seen together, so rows are shuffled and sorted by person; an executor holds o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from incrowd.common.arrays import Ints
+from incrowd.common.records import dataclass
 from incrowd.core.dated import KeyedPeople, keyed_people, reaches, treated
 from incrowd.core.schema import Schema
 from incrowd.dates.column import Fault, fault_of, refuse

@@ -9,12 +9,12 @@ tuple for each choice, and a shuffle of 4,096 numbers for each task and choice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from incrowd.common.arrays import Words
+from incrowd.common.records import dataclass
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

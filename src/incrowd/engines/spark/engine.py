@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
 from incrowd.common.arrays import Counts
 from incrowd.common.extras import require_extra
+from incrowd.common.records import dataclass
 from incrowd.core.engine import (
     Counted,
     Engine,

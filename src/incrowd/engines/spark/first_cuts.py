@@ -10,7 +10,7 @@ rounds; what comes to the driver is one number for each code of each column in e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pyspark.sql import functions as F
 
 from incrowd.common.arrays import Codes
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Groups, Histogram
 from incrowd.core.model import Model, any_looks_at_values, satisfies_all
 from incrowd.engines.spark.arrow_batches import to_polars

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Counts
+from incrowd.common.records import dataclass
 from incrowd.core.form import FormOutline
 from incrowd.core.model import Guarantee
 from incrowd.core.schema import Schema

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
 from incrowd.common.progress import Progress
+from incrowd.common.records import dataclass
 from incrowd.core.engine import LinkedRows, PublishedRows, ReleaseTexts
 from incrowd.core.form import Form
 from incrowd.engines.local import ROWS_PER_BATCH

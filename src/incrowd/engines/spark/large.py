@@ -10,7 +10,7 @@ the published labels where they are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -19,6 +19,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.core.engine import MadeInParts, PartsTask
 from incrowd.core.groups import Groups, Histogram

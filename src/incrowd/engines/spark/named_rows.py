@@ -6,7 +6,6 @@ spellings of one name, by the code of one machine, a batch of Arrow at a time; p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ import numpy as np
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from incrowd.common.records import dataclass
 from incrowd.core.people import without_name
 from incrowd.core.schema import Schema
 from incrowd.engines.spark.arrow_batches import texts_in_arrow, to_polars

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -12,6 +11,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from incrowd.common.arrays import Bools, Floats
+from incrowd.common.records import dataclass
 from incrowd.core.labelled import Shown
 from incrowd.core.schema import Schema
 from incrowd.engines.spark.arrow_batches import spark_type, to_arrow, to_polars

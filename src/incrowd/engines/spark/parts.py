@@ -7,7 +7,7 @@ Labels are written later (`naming.py`), when it is known which values are publis
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ import polars as pl
 
 from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.common.progress import silent
+from incrowd.common.records import dataclass
 from incrowd.core.groups import WITHHELD, Regions
 from incrowd.core.method import Method
 from incrowd.core.model import Model, any_looks_at_values

@@ -8,7 +8,6 @@ Cost: one scan; each published row is shuffled once, twice where tuples are shar
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from incrowd.common.arrays import Ints
+from incrowd.common.records import dataclass
 from incrowd.core.engine import Counted
 from incrowd.core.labelled import Labelled
 from incrowd.core.people import names_as_read

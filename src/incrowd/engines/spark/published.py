@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Observation
 from pyspark.sql import functions as F
 
+from incrowd.common.records import dataclass
 from incrowd.engines.spark.counting import COUNT
 from incrowd.errors import SourceError
 

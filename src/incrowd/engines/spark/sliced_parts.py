@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,6 +24,7 @@ from pyspark.sql import types as T
 from incrowd.common.arrays import Codes, Counts
 from incrowd.common.plain import parameters
 from incrowd.common.progress import silent
+from incrowd.common.records import dataclass
 from incrowd.core.engine import MadeInParts
 from incrowd.core.model import Guarantee, Model
 from incrowd.core.recoding import Showing

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from incrowd.common.records import dataclass
 from incrowd.errors import SourceError
 from incrowd.hierarchies.texts import TextRules
 from incrowd.sources.normalize import refuse_duplicates

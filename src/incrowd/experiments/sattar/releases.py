@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
+from incrowd.common.records import dataclass
 from incrowd.core.method import Method
 from incrowd.core.model import Model
 from incrowd.experiments.equivalent_k import avg_k, max_k, unsatisfied_share

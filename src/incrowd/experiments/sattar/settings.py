@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from incrowd.common.parameters import require_whole
+from incrowd.common.records import dataclass
 from incrowd.errors import RecipeError, did_you_mean
 
 PAPER = (

@@ -10,13 +10,14 @@ sizes.
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
 from incrowd.common.parameters import require_whole
 from incrowd.common.progress import Progress, silent
+from incrowd.common.records import dataclass
 from incrowd.experiments.repeating import several_runs
 from incrowd.experiments.report import Findings
 from incrowd.experiments.results import Results, mean_of_runs

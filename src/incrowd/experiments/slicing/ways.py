@@ -8,11 +8,11 @@ who have to hide who is in the table.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from incrowd.common.progress import silent
+from incrowd.common.records import dataclass
 from incrowd.core.form import Form
 from incrowd.core.method import Method
 from incrowd.core.model import Model

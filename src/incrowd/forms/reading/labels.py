@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -11,6 +10,7 @@ import polars.selectors as cs
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Counts, Ints, pick
+from incrowd.common.records import dataclass
 from incrowd.core.form import PublishedFiles
 from incrowd.core.labelled import ShownGroups
 from incrowd.core.schema import Schema

@@ -15,7 +15,6 @@ decide; sums of floats decide where they are clear of their own rounding; the re
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
@@ -23,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.common.threads import do_together
 from incrowd.forms.slices.exact_shares import exact_probabilities
 from incrowd.forms.slices.matching import MOST_MATCHES, BucketIndex, Trie, search_arguments

@@ -12,12 +12,12 @@ Cost: that of the matches found, as for the ℓ-diversity check.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.forms.slices.matching import BucketIndex, matching_buckets, matching_tuples
 from incrowd.forms.slices.slices import Buckets, Slices, whole_values

@@ -6,11 +6,10 @@ who had which. Cost: one word of chance and one step for each row and column.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from incrowd.common.arrays import Ints
+from incrowd.common.records import dataclass
 from incrowd.common.taking import take_together
 from incrowd.forms.slices.chance import shuffle_columns
 from incrowd.forms.slices.slices import Buckets

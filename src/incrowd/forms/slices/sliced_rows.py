@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from incrowd.common.arrays import Counts, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally
 from incrowd.forms.slices.permutation import Permuted

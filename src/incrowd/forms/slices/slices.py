@@ -7,7 +7,7 @@ What an adversary may know of a tuple in a column is the column's value without 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import TypeVar
@@ -15,6 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Ints, side_by_side
+from incrowd.common.records import dataclass
 from incrowd.common.threads import WORTH_THREADS, do_together, threads
 from incrowd.core.tally import Tally, group_columns, group_tuples
 from incrowd.hierarchies.tree import MISSING

@@ -27,13 +27,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.forms.slices.permutation import Permuted
 from incrowd.forms.slices.slices import Slices
 from incrowd.forms.slices.written_matches import (

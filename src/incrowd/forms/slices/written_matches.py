@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.common.threads import do_together
 from incrowd.core.tally import group_tuples
 from incrowd.forms.slices.permutation import Permuted

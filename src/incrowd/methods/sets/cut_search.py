@@ -18,12 +18,13 @@ count m times the combinations of all sets at most; the number of levels, and of
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Ints
 from incrowd.common.progress import Progress, silent
+from incrowd.common.records import dataclass
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.set_model import SetModel
 from incrowd.hierarchies.nodes import NOTHING, Nodes

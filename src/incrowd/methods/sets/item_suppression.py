@@ -7,10 +7,10 @@ then those of two among the items that are left, and so on; the items with the l
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from incrowd.common.progress import Progress, silent
+from incrowd.common.records import dataclass
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.set_method import SetMethod
 from incrowd.core.set_model import SetModel

@@ -9,12 +9,12 @@ for the cost; `core.set_model` says what is guaranteed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from incrowd.common.progress import Progress, silent
+from incrowd.common.records import dataclass
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.set_method import SetMethod
 from incrowd.core.set_model import SetModel

@@ -6,10 +6,10 @@ rare items suppressed where that costs less; see `cut_search` for how, and for t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from incrowd.common.progress import Progress, silent
+from incrowd.common.records import dataclass
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.set_method import SetMethod
 from incrowd.core.set_model import SetModel

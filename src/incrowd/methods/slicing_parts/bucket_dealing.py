@@ -10,7 +10,6 @@ Cost: a few passes over the rows that are dealt out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
 
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from incrowd.common.arrays import Codes, Ints
 from incrowd.common.randomness import words
+from incrowd.common.records import dataclass
 from incrowd.common.taking import take_rows
 from incrowd.common.threads import do_together
 from incrowd.forms.slices.chance import shuffle_within

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 
@@ -29,6 +28,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Ints
 from incrowd.common.parameters import require_number, require_whole
 from incrowd.common.progress import Progress, silent
+from incrowd.common.records import dataclass
 from incrowd.common.taking import take_together
 from incrowd.common.threads import do_together
 from incrowd.core.tally import Tally

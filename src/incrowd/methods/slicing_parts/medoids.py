@@ -7,13 +7,13 @@ instead. Ties go to the first. Cost: about k × n² per swap (Schubert & Roussee
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
 import numpy as np
 
 from incrowd.common.arrays import Floats, Ints
+from incrowd.common.records import dataclass
 
 _FEW_SETS = 5_000
 _DIGITS = 12

@@ -6,11 +6,10 @@ lists of sets that show its items.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from incrowd.common.parameters import require_number, require_whole
+from incrowd.common.records import dataclass
 from incrowd.core.item_sets import ItemSets
 from incrowd.kernels.set_arrays import holders
 from incrowd.kernels.set_supports import count_itemsets, frequent_combinations

@@ -9,12 +9,12 @@ often a few thousand are left. Cost: queries × boxes so left, in blocks that fi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Counts, Floats, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.labelled import Labelled
 from incrowd.core.tally import Tally, group_tuples
 from incrowd.kernels.answering import add_up_shares

@@ -9,13 +9,14 @@ else for a range or set (no single one of fifty values is held by a tenth of the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.arrays import Bools, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.query import Query
 from incrowd.core.tally import group_tuples
 from incrowd.hierarchies.tree import Tree

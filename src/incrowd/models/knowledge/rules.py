@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from incrowd.common.parameters import require_number
+from incrowd.common.records import dataclass
 from incrowd.core.query import matching_codes
 from incrowd.errors import RecipeError, SchemaError, did_you_mean
 from incrowd.hierarchies.tree import Tree

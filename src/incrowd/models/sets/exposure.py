@@ -8,11 +8,10 @@ the items of all sets. A set of 70 items has 54,740 combinations of 3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from incrowd.common.arrays import Bools, Codes, Counts, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.item_sets import ItemSets
 from incrowd.core.set_model import SetModel
 from incrowd.errors import SchemaError

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from incrowd.common.parameters import require_whole
+from incrowd.common.records import dataclass
 from incrowd.core.model import Missing, of_what, require_missing
 from incrowd.core.set_model import SetModel
 from incrowd.hierarchies.tree import MISSING

@@ -17,12 +17,13 @@ import json
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
+from incrowd.common.records import dataclass
 from incrowd.common.version import __version__
 from incrowd.errors import RecipeError
 from incrowd.planning.compare.suited import suited

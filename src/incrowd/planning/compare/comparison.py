@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.common.writing import write_text
 from incrowd.errors import OutputError, RecipeError
 from incrowd.planning.compare.winning import Point, beaten, verdict, winners

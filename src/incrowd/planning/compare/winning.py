@@ -7,7 +7,8 @@ says it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from incrowd.common.records import dataclass
 
 ALWAYS = 0.999
 """An attack that adds this much of all that guessing leaves open succeeds always, to a reader."""

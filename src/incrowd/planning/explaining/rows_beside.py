@@ -7,7 +7,7 @@ take the places of their kind in the order in which they are read. Cost: one pas
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.arrays import Bools, Codes, Ints
+from incrowd.common.records import dataclass
 from incrowd.core.groups import Regions
 from incrowd.core.labelled import Labelled
 from incrowd.core.recoding import WITHHELD, Recoding

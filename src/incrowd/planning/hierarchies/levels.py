@@ -6,7 +6,6 @@ The tree is the one that `publish` builds, so that what is shown is what is appl
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.arrays import Counts
+from incrowd.common.records import dataclass
 from incrowd.core.source import OpenedTable
 from incrowd.core.tally import code_column
 from incrowd.errors import SchemaError, UncoveredValue, similar_columns

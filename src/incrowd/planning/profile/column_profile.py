@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from incrowd.common.records import dataclass
 from incrowd.hierarchies.hierarchy import Hierarchy
 from incrowd.planning.profile.facts import Look
 from incrowd.planning.profile.vocabulary import Role

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import polars as pl
+
+from incrowd.common.records import dataclass
 
 Look = Literal["integer", "number", "date", "truth", "duration", "text"]
 

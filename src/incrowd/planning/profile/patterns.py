@@ -5,11 +5,11 @@ Values are looked at as distinct ones, at most ten thousand (see `survey`), with
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.planning.profile.column_names import concept_of_label, concept_of_name, words_of
 from incrowd.planning.profile.facts import ColumnFacts
 from incrowd.planning.profile.vocabulary import BY_KEY, EVENT_DATE, PERSON_NAME, PERSON_WORDS, Concept

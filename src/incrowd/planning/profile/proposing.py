@@ -7,11 +7,12 @@ columns that is looked at, on at most a million rows.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
 from incrowd.common.progress import Progress, silent
+from incrowd.common.records import dataclass
 from incrowd.core.source import OpenedTable, Reading
 from incrowd.planning.profile import notes
 from incrowd.planning.profile.column_profile import ColumnProfile

@@ -6,8 +6,7 @@ it is, and the reason says that this was unsure.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from incrowd.common.records import dataclass
 from incrowd.planning.profile.column_names import words_of
 from incrowd.planning.profile.facts import ColumnFacts
 from incrowd.planning.profile.patterns import Finding, looks_like_codes, looks_like_free_text

@@ -13,13 +13,14 @@ divided by the share of pairs that may stay together), and what is found is meas
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from incrowd.common.records import dataclass
 
 Keys = NDArray[np.uint64]
 

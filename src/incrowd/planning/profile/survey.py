@@ -9,7 +9,7 @@ apart is measured on a sample. Cost: one pass of the file, or five.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.progress import Progress, silent
+from incrowd.common.records import dataclass
 from incrowd.core.source import OpenedTable
 from incrowd.errors import EmptyTable
 from incrowd.hierarchies.values import natural_kind

@@ -7,8 +7,9 @@ or end of a word. The first concept that fits wins, so the special ones come bef
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from incrowd.common.records import dataclass
 
 Role = Literal["identifier", "person", "household", "quasi", "sensitive", "drop", "keep", "weight"]
 

@@ -6,10 +6,10 @@ nothing. What can be checked is that columns of the eighteen kinds are gone, or 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Any, ClassVar
 
+from incrowd.common.records import dataclass
 from incrowd.errors import SchemaError
 from incrowd.planning.profile.column_names import words_of
 from incrowd.planning.profile.column_profile import ColumnProfile

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from incrowd.common.records import dataclass
 from incrowd.planning.profile.column_profile import ColumnProfile
 from incrowd.planning.profile.plan import Asked, Plan, PlannedColumn
 from incrowd.planning.profile.proposing import Profile

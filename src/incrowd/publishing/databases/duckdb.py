@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 import polars as pl
 
 from incrowd.common.extras import needing_extra
+from incrowd.common.records import dataclass
 from incrowd.errors import OutputError
 from incrowd.hierarchies.values import as_text
 from incrowd.publishing.databases.database import FileTables, database_file, quoted

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import polars as pl
 
 from incrowd.common.extras import require_extra
+from incrowd.common.records import dataclass
 from incrowd.errors import OutputError
 from incrowd.hierarchies.values import as_text
 from incrowd.publishing.databases.database import quoted

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from datetime import date
 from typing import ClassVar
 
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.errors import OutputError
 from incrowd.hierarchies.values import as_text
 from incrowd.publishing.databases.database import FileTables, database_file, quoted

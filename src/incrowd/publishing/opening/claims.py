@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from incrowd.auditing.suppression import FEW
+from incrowd.common.records import dataclass
 from incrowd.core.form import Form
 from incrowd.core.groups import Groups
 from incrowd.core.model import Guarantee, Model

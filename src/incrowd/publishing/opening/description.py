@@ -15,11 +15,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
 from incrowd.changes.change import Change
+from incrowd.common.records import dataclass
 from incrowd.core.families import make_registered
 from incrowd.core.model import Model
 from incrowd.core.schema import Schema

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ import polars as pl
 
 from incrowd.auditing.reference_tables import read_truth
 from incrowd.common.paths import is_there
+from incrowd.common.records import dataclass
 from incrowd.common.surface import option
 from incrowd.core.changed import ChangeFacts
 from incrowd.core.dated import DateFacts

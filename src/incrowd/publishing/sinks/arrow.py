@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.core.sink import Sink
 from incrowd.publishing.sinks.streaming import as_lazy, writing
 

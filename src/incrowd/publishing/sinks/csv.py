@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, ClassVar
@@ -13,6 +12,7 @@ import polars as pl
 import polars.selectors as cs
 
 from incrowd.common.arrays import Counts
+from incrowd.common.records import dataclass
 from incrowd.core.runs import TIMES
 from incrowd.core.sink import Sink
 from incrowd.hierarchies.values import as_text

@@ -5,11 +5,11 @@ What would change on the way is written as text instead, spelt as everywhere els
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.errors import OutputError
 from incrowd.hierarchies.values import as_text, short_times
 

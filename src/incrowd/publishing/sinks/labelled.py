@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
 
 from incrowd.common.extras import needing_extra
+from incrowd.common.records import dataclass
 from incrowd.core.codebook import FEWEST_LABELS, Code, Codebook, MissingCodes, Variable
 from incrowd.core.sink import Sink
 from incrowd.errors import OutputError

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,6 +10,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from incrowd.common.extras import needing_extra
+from incrowd.common.records import dataclass
 from incrowd.core.sink import Sink
 from incrowd.errors import OutputError
 from incrowd.hierarchies.values import as_days, as_text

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Any, ClassVar
 
 import polars as pl
 
+from incrowd.common.records import dataclass
 from incrowd.publishing.sinks.held_types import Held
 from incrowd.publishing.sinks.labelled import StatisticsSink
 
