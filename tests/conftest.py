@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.short_files import no_longer_than
+
 # Processes of tests share the cores: threads would only wait for each other, and busily. That results are the same with
 # any number of threads is what `tests/common/test_threads.py` and others show, which ask for several.
 for _name in ("INCROWD_THREADS", "POLARS_MAX_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -132,12 +134,5 @@ def full_disk(tmp_path: Path) -> Iterator[Path]:
         yield place
         subprocess.run(["umount", str(place)], check=True)
         return
-    import resource
-    import signal
-
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (65536, limits[1]))
-    yield place
-    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    signal.signal(signal.SIGXFSZ, handler)
+    with no_longer_than(65536):
+        yield place

@@ -8,9 +8,10 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
@@ -31,13 +32,13 @@ def driven(chromium_program: Browser, tmp_path_factory: pytest.TempPathFactory) 
 class Started:
     """A studio that was started as a person does, and the address that it printed."""
 
-    def __init__(self, *arguments: str, home: Path, port: int = 0) -> None:
+    def __init__(
+        self, *arguments: str, home: Path, port: int = 0, environment: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         command = [sys.executable, "-m", "incrowd", "studio", *arguments, "--no-browser", "--port", str(port)]
-        environment = {**os.environ, "XDG_STATE_HOME": str(home / "state"), "XDG_DATA_HOME": str(home / "data"),
-                       "HOME": str(home), "PYTHONUNBUFFERED": "1"}  # fmt: skip
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-        )
+        known = {**os.environ, "XDG_STATE_HOME": str(home / "state"), "XDG_DATA_HOME": str(home / "data"),
+                 "HOME": str(home), "PYTHONUNBUFFERED": "1", **environment}  # fmt: skip
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=known)
         assert self.process.stdout is not None
         said = []
         for line in self.process.stdout:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import resource
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
@@ -16,6 +14,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.studio.projects import Project
+from tests.short_files import no_longer_than
 from tests.studio.running import Browser, Running, running
 
 
@@ -100,17 +99,6 @@ def test_a_process_that_has_the_table_is_killed(one: Running, browser: Browser, 
     assert found.json == before
 
 
-@contextmanager
-def full_disk(size: int) -> Iterator[None]:
-    """No file of processes that are started now grows beyond a size: what a disk does that is full."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 def test_a_process_that_dies_in_the_middle_of_its_work_and_a_full_disk(
     one: Running, browser: Browser, project: dict[str, Any], place: Path
 ) -> None:
@@ -127,7 +115,7 @@ def test_a_process_that_dies_in_the_middle_of_its_work_and_a_full_disk(
     assert not target.exists()
     assert browser.get(at(project)).json["published"] == []
     left = sorted(place.parent.iterdir())
-    with full_disk(2_000):
+    with no_longer_than(2_000):
         failed = browser.job(project, "publish", directory=str(target))
     assert failed["state"] == "failed"
     assert failed["error"]["kind"] == "OutputError", failed["error"]

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import incrowd as ic
+from tests.short_files import KEEPS_NOTHING
 from tests.studio.driven import Chromium, Page
 from tests.studio.page_fixtures import Started
 from tests.studio.running import running
@@ -271,7 +272,7 @@ def test_a_studio_that_was_killed_and_a_full_disk(driven: Chromium, tmp_path: Pa
         started.kill()
         page.sees("Not connected.")
         page.until(lambda: not any(path.exists() for path in processes), "nothing runs on without it", 10)
-        started = Started(str(table), home=tmp_path, port=started.port)
+        started = Started(str(table), home=tmp_path, port=started.port, environment=KEEPS_NOTHING)
         page.sees("The studio was started again.")
         second = driven.page(started.address)  # the new link, in the same browser
         page.front()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from copy import copy
+from functools import cache
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated
@@ -83,15 +85,19 @@ def _add_commands() -> IncrowdError | None:
 _BROKEN = _add_commands()
 
 
-def asked_for(arguments: list[str]) -> typer.Typer:
+def asked_for(arguments: list[str]) -> Callable[[], object]:
     """Return the program, with only summaries of commands not asked for: all options take a third of a start."""
-    asked = next((argument for argument in arguments if not argument.startswith("-")), None)
+    return _program(next((argument for argument in arguments if not argument.startswith("-")), None))
+
+
+@cache
+def _program(asked: str | None) -> Callable[[], object]:
     program = _summarized(app, asked)
     program.registered_groups = [copy(group) for group in app.registered_groups]
     for group in program.registered_groups:
         if group.typer_instance is not None and group.name != asked:
             group.typer_instance = _summarized(group.typer_instance, None)
-    return program
+    return typer.main.get_command(program)
 
 
 def _summarized(commands: typer.Typer, asked: str | None) -> typer.Typer:

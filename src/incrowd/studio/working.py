@@ -63,7 +63,7 @@ def work(pipe: Connection, life: Connection, cancelled: Event, nice: int = 0) ->
     _be_quiet()
     threading.Thread(target=_end_with, args=(life,), daemon=True).start()
     with without_collecting():
-        from incrowd.studio.tasks import TASKS
+        from incrowd.studio.tasks import task_named
 
     memory: dict[str, Any] = {}
     lock = threading.Lock()
@@ -78,7 +78,9 @@ def work(pipe: Connection, life: Connection, cancelled: Event, nice: int = 0) ->
         except (EOFError, OSError, KeyboardInterrupt):
             return
         try:
-            found = TASKS[name](memory, asked, Teller(send, cancelled))
+            with without_collecting():
+                task = task_named(name)
+            found = task(memory, asked, Teller(send, cancelled))
             answer: tuple[Any, ...] = ("done", found)
         except Cancelled:
             answer = ("cancelled",)
