@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import chain, pairwise
 from numbers import Real
 from typing import ClassVar
@@ -188,6 +189,7 @@ def _name(low: float, high: float) -> str:
     )
 
 
+@lru_cache(4096)
 def number_text(number: float) -> str:
     """Write a bound: 20 rather than 20.0.
 
@@ -200,9 +202,12 @@ def number_text(number: float) -> str:
 def _edges(distinct: pl.Series, lowers: Sequence[Floats]) -> list[str | None]:
     """Write the cut below each value: the widest interval's bound that lies there, else the roundest number."""
     edges: list[str | None] = cut_texts(distinct).to_list()
+    chosen: dict[int, float] = {}
     for bounds in lowers:  # wider levels come later and overwrite
-        for code in np.flatnonzero(bounds[1:] != bounds[:-1]) + 1:
-            edges[code] = number_text(float(bounds[code]))
+        places = np.flatnonzero(bounds[1:] != bounds[:-1]) + 1
+        chosen.update(zip(places.tolist(), bounds[places].tolist(), strict=True))
+    for code, bound in chosen.items():
+        edges[code] = number_text(bound)
     return edges
 
 

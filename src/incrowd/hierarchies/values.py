@@ -289,11 +289,11 @@ def known_values(values: pl.Series) -> pl.Series:
 
 def distinct_values(values: pl.Series) -> pl.Series:
     """Return the distinct values, sorted; a missing one is first."""
-    if values.dtype != pl.String or len(values) > FEW:
+    if not (values.dtype == pl.String or values.dtype.is_integer()) or len(values) > FEW:
         return values.unique().sort()
     found = set(values.to_list())
-    known = sorted(found - {None})  # by characters, which is the order of their bytes, too
-    return pl.Series(values.name, [None, *known] if None in found else known, dtype=pl.String)
+    known = sorted(found - {None})  # texts by characters, which is the order of their bytes, too
+    return pl.Series(values.name, [None, *known] if None in found else known, dtype=values.dtype)
 
 
 def as_physical(values: pl.Series) -> pl.Series:
