@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,25 +23,6 @@ SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 QUICK = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:MetaspaceSize=256m -XX:ReservedCodeCacheSize=192m"
 """A Java that starts fast, for work that is soon done; and that does not throw away what it has compiled."""
 COMPONENTS, CLUSTER = SCRIPTS / "components", SCRIPTS / "spark-cluster"
-TRAINING = """
-import sys
-import incrowd as ic
-from incrowd.engines.spark.session import start
-folder, options = sys.argv[1:]
-spark = start("local[1]", {"spark.driver.extraJavaOptions": options, "spark.sql.shuffle.partitions": "2"})
-people = ic.datasets.census(200)
-people.write_parquet(f"{folder}/people.parquet")
-table = ic.read(spark.read.parquet(f"{folder}/people.parquet"), quasi=["age", "sex"], keep=["race"], others="drop")
-release = ic.publish(table, ic.KAnonymity(5))
-release.save(f"{folder}/parquet")
-release.save(f"{folder}/csv", format="csv")
-gateway = spark.sparkContext._gateway
-spark.stop()
-gateway.shutdown()
-gateway.proc.stdin.close()  # Java ends, and writes the archive
-sys.exit(gateway.proc.wait())
-"""
-"""What Java is to have done before the classes that it has loaded are put into an archive."""
 
 
 @pytest.fixture(scope="session")
@@ -58,39 +39,43 @@ def java() -> None:
 
 
 @pytest.fixture(scope="session")
-def quick(java: None, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Options for a quick Java, which takes Spark's classes from an archive: to load them is half of Spark's start.
+def class_archive(java: None) -> Path:
+    """The file of Spark's loaded classes, for this Java and this PySpark: to load them is half of Spark's start.
 
-    The first session makes the archive, for this Java and this PySpark, and it stays beside the packages. Where it
-    cannot be made, or no longer fits, Java loads its classes as ever.
+    The first session makes it, and it stays beside the packages. Where it cannot be made, or no longer fits, Java loads
+    its classes as ever.
     """
     pyspark = pytest.importorskip("pyspark", reason="PySpark is not here: pip install 'incrowd[spark]'")
-    home = os.environ.get("JAVA_HOME")
-    command = Path(home) / "bin" / "java" if home else "java"
-    version = subprocess.run([command, "-version"], capture_output=True, text=True, check=True)
+    version = subprocess.run([_program("java"), "-version"], capture_output=True, text=True, check=True)
     made_for = f"{version.stderr} {pyspark.__version__} {pyspark.__file__}"
-    archive = Path(sys.prefix) / "spark-classes" / f"{sha256(made_for.encode()).hexdigest()[:16]}.jsa"
-    if not archive.exists():
-        folder = tmp_path_factory.mktemp("training")
-        options = f"{QUICK} -Xlog:disable -XX:ArchiveClassesAtExit={folder / archive.name}"
-        environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
-        training = [sys.executable, "-c", TRAINING, folder, options]
-        with suppress(OSError, subprocess.CalledProcessError):
-            subprocess.run(training, env=environment, capture_output=True, check=True)
-            archive.parent.mkdir(exist_ok=True)
-            copied = archive.with_suffix(f".{os.getpid()}")
-            shutil.move(folder / archive.name, copied)
-            copied.rename(archive)  # at once: others may look for it
-    # Nothing is said of an archive that does not fit: what Spark's scripts write is read by others.
-    return f"{QUICK} -Xlog:disable -XX:SharedArchiveFile={archive}" if archive.exists() else QUICK
+    return Path(sys.prefix) / "spark-classes" / f"{sha256(made_for.encode()).hexdigest()[:16]}.jsa"
+
+
+def _program(name: str) -> str | Path:
+    home = os.environ.get("JAVA_HOME")
+    return Path(home) / "bin" / name if home else name
 
 
 @pytest.fixture(scope="session")
-def spark(quick: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def quick(class_archive: Path, request: pytest.FixtureRequest) -> str:
+    """Options for a quick Java, which takes Spark's classes from the archive."""
+    if not class_archive.exists():
+        request.getfixturevalue("spark")
+    return _quick(class_archive) if class_archive.exists() else QUICK
+
+
+def _quick(archive: Path) -> str:
+    # Nothing is said of an archive that does not fit: what Spark's scripts write is read by others.
+    return f"{QUICK} -Xlog:disable -XX:SharedArchiveFile={archive}"
+
+
+@pytest.fixture(scope="session")
+def spark(class_archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A small session on two cores of this machine."""
-    pytest.importorskip("pyspark", reason="PySpark is not here: pip install 'incrowd[spark]'")
     from incrowd.engines.spark.session import start
 
+    archived = class_archive.exists()
+    java = _quick(class_archive) if archived else f"{QUICK} -Xlog:disable -XX:+RecordDynamicDumpInfo"
     os.environ["PYSPARK_PYTHON"] = sys.executable
     session = start(
         "local[2]",
@@ -98,9 +83,11 @@ def spark(quick: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spar
             "spark.driver.memory": "1g",
             "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse")),
             # Room for new objects, which are soon dead.
-            "spark.driver.extraJavaOptions": f"{quick} -Xms1g -Xmn500m -Dderby.stream.error.file=/dev/null",
+            "spark.driver.extraJavaOptions": f"{java} -Xms1g -Xmn500m -Dderby.stream.error.file=/dev/null",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
+            # Each lookup and each grouping takes one page of memory and clears it: 16 MB for a few rows, if unsaid.
+            "spark.buffer.pageSize": "256k",
             "spark.sql.shuffle.partitions": "2",
             "spark.sql.leafNodeDefaultParallelism": "1",  # lookups have some hundred lines
             "spark.sql.ui.explainMode": "simple",  # each plan is told to listeners, of whom none is there to read it
@@ -114,8 +101,33 @@ def spark(quick: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spar
     )
     for name in ("callSite.short", "callSite.long"):  # else Spark walks up the stack for each of its steps
         session.sparkContext.setLocalProperty(name, "tests")
+    classes: Any = session.sparkContext._jvm
+    for name in ("PythonUtils", "PythonSQLUtils", "functions", "org.apache.spark.sql.functions"):
+        setattr(classes, name, getattr(classes, name))  # else Java looks through all packages, each time
+    if not archived:
+        _archive_classes(session, class_archive, tmp_path_factory.mktemp("archive"))
     yield session
     session.stop()
+
+
+def _archive_classes(session: SparkSession, archive: Path, folder: Path) -> None:
+    """Write what Java has loaded when a table has been published and saved."""
+    import incrowd as ic
+
+    ic.datasets.census(200).write_parquet(folder / "people.parquet")
+    people = session.read.parquet(str(folder / "people.parquet"))
+    release = ic.publish(ic.read(people, quasi=["age", "sex"], keep=["race"], others="drop"), ic.KAnonymity(5))
+    for form in ("parquet", "csv"):
+        release.save(folder / form, format=form)
+    classes: Any = session.sparkContext._jvm
+    java = str(classes.java.lang.ProcessHandle.current().pid())
+    with suppress(OSError, subprocess.CalledProcessError):
+        written = folder / archive.name
+        subprocess.run([_program("jcmd"), java, "VM.cds", "dynamic_dump", written], capture_output=True, check=True)
+        archive.parent.mkdir(exist_ok=True)
+        copied = archive.with_suffix(f".{os.getpid()}")
+        shutil.move(written, copied)
+        copied.rename(archive)  # at once: others may look for it
 
 
 @dataclass(frozen=True)
