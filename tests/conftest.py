@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -64,16 +65,21 @@ SHARING = {
     "tests/release/test_systems.py": "what the code's modules hold",
 }
 """What tests of several files share, by what their paths begin with."""
+FEW = 4
+"""How many parts a file's tests are given out in, where they share nothing."""
 
 
 @cache
 def together(nodeid: str) -> str:
-    """Return the tests that a test runs with: those that share more than a file, those of its file, or none other."""
+    """Return the tests that a test runs with: those that share more than a file, those of its file, or a few of them.
+
+    What is given to a process at once is given in a message of its own, so a test alone costs more than many take.
+    """
     file = nodeid.partition("::")[0]
     for begins, shared in SHARING.items():
         if file.startswith(begins):
             return shared
-    return file if _keeps_something(file) else nodeid
+    return file if _keeps_something(file) else f"{file} {crc32(nodeid.encode()) % FEW}"
 
 
 @cache
