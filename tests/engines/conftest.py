@@ -97,6 +97,8 @@ def spark(class_archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
             "spark.sql.adaptive.enabled": "false",
             "spark.sql.lightweightPlanChangeValidation": "false",  # Spark's rules are not what is tested
             "spark.ui.showConsoleProgress": "false",
+            "spark.executorEnv.PYTHONPATH": str(SCRIPTS.parent),
+            "spark.python.daemon.module": "tests.engines.python_daemon",
         },
     )
     for name in ("callSite.short", "callSite.long"):  # else Spark walks up the stack for each of its steps
