@@ -59,6 +59,41 @@ def test_the_tally_scans_the_table_once(people: DataFrame) -> None:
     assert "salary" not in plan(counted), "columns that are not counted are not read"
 
 
+@pytest.fixture
+def as_it_comes(spark: SparkSession) -> Iterator[SparkSession]:
+    """Let Spark choose how many pieces it makes of what it has shuffled, as it does by itself."""
+    usual = {name: spark.conf.get(name) for name in ("spark.sql.adaptive.enabled", "spark.sql.shuffle.partitions")}
+    spark.conf.set("spark.sql.adaptive.enabled", "true")
+    spark.conf.set("spark.sql.shuffle.partitions", "60")
+    yield spark
+    for name, before in usual.items():
+        spark.conf.set(name, str(before))
+
+
+@pytest.mark.parametrize("most", [None, 100], ids=["on the driver", "in parts"])
+def test_few_lines_are_counted_in_few_tasks(people: DataFrame, as_it_comes: SparkSession, most: int | None) -> None:
+    not_yet_counted = "education" if most is None else "marital"
+    table = ic.read(people, quasi=["age", "sex"], sensitive=[not_yet_counted], others="drop")
+    pieces = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+    before, context = as_it_comes.conf.get(pieces), as_it_comes.sparkContext
+    context.setJobGroup(f"few lines {most}", "")
+    try:
+        if most is None:
+            ic.publish(table, ic.KAnonymity(5), seed=1)
+        else:
+            as_it_comes.conf.set("spark.incrowd.driverTuples", str(most))
+            ic.publish(table, ic.KAnonymity(5), method=ic.FullDomain(), seed=1)
+    finally:
+        as_it_comes.conf.unset("spark.incrowd.driverTuples")
+        for name in ("spark.jobGroup.id", "spark.job.description"):
+            context.setLocalProperty(name, None)  # type: ignore[arg-type]
+    done = context.statusTracker()
+    stages = {stage for job in done.getJobIdsForGroup(f"few lines {most}") for stage in done.getJobInfo(job).stageIds}
+    tasks = [info.numTasks for info in map(done.getStageInfo, stages) if info is not None]
+    assert 0 < max(tasks) < 60, "no stage has a task for each piece that there might be"
+    assert as_it_comes.conf.get(pieces) == before
+
+
 @pytest.mark.parametrize("asked", [{}, {"sample": 0.5}, {"method": ic.Mondrian(cuts="relaxed")}])
 def test_applying_scans_the_table_once_without_python(people: DataFrame, asked: dict[str, Any]) -> None:
     frame = release_of(people, **asked).data

@@ -31,7 +31,7 @@ from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.engines.dealing import group_of_tuple
 from incrowd.engines.spark.arrow_batches import to_polars
 from incrowd.engines.spark.coding import CodedTally
-from incrowd.engines.spark.counting import COUNT, too_large
+from incrowd.engines.spark.counting import COUNT, cached, too_large
 from incrowd.engines.spark.distinct_estimates import KEPT, estimate_distinct
 from incrowd.engines.spark.parts import PartSearch, shown_runs
 from incrowd.engines.spark.placing import lookup_frame
@@ -275,7 +275,7 @@ def _searched(search: PartSearch, held: _Levels, levels: Vector, limit: int) -> 
     """
     while True:
         keys = [f"g{place}" for place in range(len(held.columns))]
-        counted = held.at(levels).groupBy(*keys).agg(F.sum(COUNT).alias(COUNT)).persist()
+        counted = cached(held.at(levels).groupBy(*keys).agg(F.sum(COUNT).alias(COUNT)))
         number = counted.count()
         if number <= limit or levels == held.top:
             break

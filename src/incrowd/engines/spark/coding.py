@@ -17,7 +17,7 @@ from incrowd.common.records import dataclass
 from incrowd.core.schema import Schema
 from incrowd.core.tally import code_column
 from incrowd.engines.spark.arrow_batches import to_polars
-from incrowd.engines.spark.counting import COUNT
+from incrowd.engines.spark.counting import COUNT, cached
 from incrowd.engines.spark.placing import lookup_frame
 from incrowd.hierarchies.tree import MISSING, Tree
 
@@ -73,7 +73,7 @@ def code_on_spark(source: SparkSource, counted: DataFrame, schema: Schema) -> Co
     columns = tuple(sorted(hierarchies))
     trees: dict[str, Tree] = {}
     value_counts: dict[str, Counts] = {}
-    counted = counted.persist()  # for as long as its columns are looked at, one by one
+    counted = cached(counted)  # for as long as its columns are looked at, one by one
     frame = counted
     for place, name in enumerate(columns):
         number = source.number(name)
@@ -84,7 +84,7 @@ def code_on_spark(source: SparkSource, counted: DataFrame, schema: Schema) -> Co
         values = pl.DataFrame({"v": found["v"], f"k{place}": codes.astype(np.int32)})
         lookup = lookup_frame(source.session, values, {"v": counted.schema[number].dataType})
         frame = frame.join(lookup, on=F.col(number).eqNullSafe(F.col("v"))).drop("v")
-    coded = frame.persist()
+    coded = cached(frame)
     coded.count()
     counted.unpersist()
     return CodedTally(coded, columns, trees, value_counts, int(value_counts[columns[0]].sum()))

@@ -35,6 +35,8 @@ DRIVER_TUPLES = 20_000_000
 PART_TUPLES = 1_000_000
 """As many tuples are in a part that an executor searches, at most, unless `spark.incrowd.partTuples` says otherwise."""
 
+_PIECES = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
+
 _KEPT: ContextVar[list[DataFrame] | None] = ContextVar("_KEPT", default=None)
 
 
@@ -60,18 +62,33 @@ def grouped(source: SparkSource, columns: Sequence[str]) -> DataFrame:
     return source.rows.groupBy(*(source.number(name) for name in columns)).agg(F.count(F.lit(1)).alias(COUNT))
 
 
+def cached(frame: DataFrame) -> DataFrame:
+    """Keep a frame on the executors, in as many pieces as its size asks for.
+
+    By itself, Spark keeps what it has shuffled in `spark.sql.shuffle.partitions` pieces, so 200 tasks write and read a
+    few lines.
+    """
+    settings = frame.sparkSession.conf
+    before = str(settings.get(_PIECES))
+    settings.set(_PIECES, "true")
+    try:
+        return frame.persist()  # which is where Spark decides that
+    finally:
+        settings.set(_PIECES, before)
+
+
 def distinct_tuples(source: SparkSource, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:
     """Return the distinct tuples of some columns, and how many rows have each, unless that would be too many."""
-    kept = _KEPT.get()
+    large = _KEPT.get()
     with running():
         # Kept on the executors for a moment: the driver looks at how many they are before it takes them.
-        counted, limit, found = grouped(source, columns).persist(), driver_tuples(source.session), None
+        counted, limit, found = cached(grouped(source, columns)), driver_tuples(source.session), None
         try:
             tuples = counted.count()
             found = to_polars(counted) if tuples <= limit else None
         finally:
-            if found is None and kept is not None:
-                kept.append(counted)
+            if found is None and large is not None:
+                large.append(counted)
             else:
                 counted.unpersist()
     if found is None:
@@ -96,9 +113,9 @@ def keeping_large() -> Iterator[None]:
 
 def let_go() -> None:
     """Let go of the tallies that were kept."""
-    kept = _KEPT.get()
-    while kept:
-        kept.pop().unpersist()
+    large = _KEPT.get()
+    while large:
+        large.pop().unpersist()
 
 
 def repeated_names(source: SparkSource, columns: Sequence[str]) -> dict[str, tuple[int, int]]:

@@ -31,7 +31,7 @@ from incrowd.core.schema import Schema
 from incrowd.engines.spark.arrow_batches import to_polars
 from incrowd.engines.spark.coarse import shown_by_all
 from incrowd.engines.spark.coding import CodedTally, code_on_spark
-from incrowd.engines.spark.counting import COUNT, arrow_only, grouped, let_go, part_tuples, running, too_large
+from incrowd.engines.spark.counting import COUNT, arrow_only, cached, grouped, let_go, part_tuples, running, too_large
 from incrowd.engines.spark.dates import DatesOnSpark
 from incrowd.engines.spark.first_cuts import first_cuts
 from incrowd.engines.spark.form import GeneralizedOnSpark
@@ -112,7 +112,7 @@ class _Release:
         schema, require = task.schema, task.require
         progress("coding", 0.0)
         named = NamedRows(source, schema) if schema.person else None
-        counted = grouped(source, schema.tallied) if named is None else named.counted().persist()
+        counted = grouped(source, schema.tallied) if named is None else cached(named.counted())
         if named is not None:
             named.require_names(counted)
         tally = code_on_spark(source, counted, method.counted_as(schema))

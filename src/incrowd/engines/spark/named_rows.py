@@ -18,7 +18,7 @@ from incrowd.core.people import without_name
 from incrowd.core.schema import Schema
 from incrowd.engines.spark.arrow_batches import texts_in_arrow, to_polars
 from incrowd.engines.spark.coding import CodedTally, OwnedCodes
-from incrowd.engines.spark.counting import COUNT, arrow_only, grouped
+from incrowd.engines.spark.counting import COUNT, arrow_only, cached, grouped
 from incrowd.engines.spark.first_cuts import TUPLES
 from incrowd.hierarchies.texts import TextRules
 from incrowd.hierarchies.values import spelling_of
@@ -84,7 +84,7 @@ class NamedRows:
             code: F.coalesce(F.get(code, F.floor((F.size(code) - 1) / 2).cast("int")), F.lit(0)).alias(code)
             for code in codes
         }
-        frame = held.withColumns(middle).withColumn(COUNT, F.lit(1).cast("bigint")).persist()
+        frame = cached(held.withColumns(middle).withColumn(COUNT, F.lit(1).cast("bigint")))
         owned = OwnedCodes(tally.frame, self.names)
         counts = dict(tally.value_counts)
         for name in self.schema.sensitive if values else ():

@@ -15,7 +15,7 @@ from incrowd.core.engine import OwnedTuples
 from incrowd.core.items import SEPARATOR, holds_separator
 from incrowd.core.schema import Schema
 from incrowd.engines.spark.arrow_batches import to_polars
-from incrowd.engines.spark.counting import COUNT, driver_tuples, grouped, running
+from incrowd.engines.spark.counting import COUNT, cached, driver_tuples, grouped, running
 from incrowd.errors import SourceError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def owned_sets(source: SparkSource, schema: Schema) -> OwnedTuples:
     """Return people one by one, each with a set; equal ones travel once. The driver holds a line for each of them."""
     known, (column,) = list(schema.found_again_by), schema.items
     with running():
-        counted, limit = grouped(source, [*known, column]).persist(), driver_tuples(source.session)
+        counted, limit = cached(grouped(source, [*known, column])), driver_tuples(source.session)
         try:
             people = counted.agg(F.sum(COUNT)).first()[0] or 0  # type: ignore[index]
             found = to_polars(counted) if people <= limit else None
