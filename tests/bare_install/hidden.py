@@ -20,11 +20,9 @@ def run_with(
     extra: str | None, code: str, *arguments: str, hide: Iterable[str] = (), place: Path | None = None, **more: str
 ) -> str:
     """Run code where the core and one extra are installed, and not what is to be hidden besides; return its output."""
-    hidden = sorted({*packages_without(extra), *hide})
-    path = os.pathsep.join([str(HIDING), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
-        env={**os.environ, **more, "HIDDEN_PACKAGES": ",".join(hidden), "PYTHONPATH": path},
+        env=environment_with(extra, hide=hide, **more),
         cwd=place,
         capture_output=True,
         text=True,
@@ -32,6 +30,13 @@ def run_with(
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+def environment_with(extra: str | None, *, hide: Iterable[str] = (), **more: str) -> dict[str, str]:
+    """Return the environment of processes in which the core and one extra are installed."""
+    hidden = sorted({*packages_without(extra), *hide})
+    path = os.pathsep.join([str(HIDING), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {**os.environ, **more, "HIDDEN_PACKAGES": ",".join(hidden), "PYTHONPATH": path}
 
 
 @cache

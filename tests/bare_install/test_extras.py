@@ -12,7 +12,6 @@ from packaging.utils import canonicalize_name
 
 from incrowd.common.extras import EXTRAS
 from tests.bare_install.hidden import installed_with, packages_without, run_with
-from tests.engines.conftest import QUICK, java  # noqa: F401
 from tests.sources.conftest import postgresql  # noqa: F401
 
 ROOT = Path(__file__).parents[2]
@@ -184,26 +183,7 @@ print(DecisionTreeClassifier().fit(features.select("age"), classes, weights).sco
     assert alone("experiments", code, place=tmp_path) == ["True", "['.png', '.svg']", "True"]
 
 
-@pytest.mark.spark
-def test_spark_alone(java: None, tmp_path: Path) -> None:  # noqa: F811
-    settings = {
-        "spark.driver.extraJavaOptions": QUICK, "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN", "spark.sql.adaptive.enabled": "false",
-        "spark.ui.showConsoleProgress": "false", "spark.sql.shuffle.partitions": "1",
-    }  # fmt: skip
-    code = (
-        READ
-        + f"""
-from incrowd.engines.spark.session import start
-session = start("local[1]", {settings})
-people.write_parquet("people.parquet")
-release = ic.publish(ic.read(session.read.parquet("people.parquet"), **roles, keep=["salary"]), ic.KAnonymity(5))
-release.save("out")
-print(type(release.data).__module__.partition(".")[0], release.data.count(), ic.open_release("out").rows)
-session.stop()
-"""
-    )
-    assert run_with("spark", code, place=tmp_path, SPARK_LOCAL_IP="127.0.0.1").splitlines()[-1] == "pyspark 300 300"
+# Spark's extra alone is tried in tests/engines/test_spark_saving.py, by a process that has more to do.
 
 
 def test_testing_alone() -> None:

@@ -99,6 +99,8 @@ def spark(class_archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
             "spark.ui.showConsoleProgress": "false",
             "spark.executorEnv.PYTHONPATH": str(SCRIPTS.parent),
             "spark.python.daemon.module": "tests.engines.python_daemon",
+            "spark.connect.grpc.binding.address": "127.0.0.1",
+            "spark.connect.grpc.binding.port": "0",  # for `connect`: one that is free
         },
     )
     for name in ("callSite.short", "callSite.long"):  # else Spark walks up the stack for each of its steps
@@ -110,6 +112,19 @@ def spark(class_archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
         _archive_classes(session, class_archive, tmp_path_factory.mktemp("archive"))
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def connect(spark: SparkSession) -> Iterator[str]:
+    """Return the address of a Spark Connect server, in the Java of the session: another Java would take 20 s of CPU."""
+    pytest.importorskip("grpc", reason="Spark Connect's packages are not here: pip install 'pyspark[connect]'")
+    context: Any = spark.sparkContext
+    package = context._jvm.org.apache.spark.sql.connect.service
+    service = getattr(getattr(package, "SparkConnectService$"), "MODULE$")  # as Scala calls its objects
+    service.start(context._jsc.sc())
+    yield f"sc://127.0.0.1:{service.localPort()}"
+    at_once = context._jvm.scala.Option.empty()
+    service.stop(at_once, at_once)
 
 
 def _archive_classes(session: SparkSession, archive: Path, folder: Path) -> None:

@@ -23,12 +23,10 @@ ROLES = {"quasi": ["age", "sex"], "sensitive": ["race"], "keep": ["salary"]}
 SCRIPT = """
 import sys
 import incrowd as ic
-from pyspark.sql import SparkSession
+from incrowd.engines.spark.session import start
 from incrowd.errors import OutputError
-folder = sys.argv[1]
-settings = {"spark.sql.shuffle.partitions": "2", "spark.sql.adaptive.enabled": "false"}
-settings |= {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
-spark = SparkSession.builder.remote("local[2]").config(map=settings).getOrCreate()
+address, folder = sys.argv[1:]
+spark = start(address)
 assert type(spark).__module__.startswith("pyspark.sql.connect")
 roles = {"quasi": ["age", "sex"], "sensitive": ["race"], "keep": ["salary"]}
 table = ic.read(spark.read.parquet(f"{folder}/people.parquet"), **roles)
@@ -44,12 +42,11 @@ spark.stop()
 """
 
 
-def test_a_release_by_spark_connect(quick: str, tmp_path: Path) -> None:
-    pytest.importorskip("grpc", reason="Spark Connect's packages are not here: pip install 'pyspark[connect]'")
+def test_a_release_by_spark_connect(connect: str, tmp_path: Path) -> None:
     FRAME.write_parquet(tmp_path / "people.parquet")
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "JDK_JAVA_OPTIONS": quick}
-    command = [sys.executable, "-W", "ignore", "-c", SCRIPT, str(tmp_path)]
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True, timeout=300)
+    without_java = {**os.environ, "PATH": str(tmp_path / "nothing"), "JAVA_HOME": ""}
+    command = [sys.executable, "-W", "ignore", "-c", SCRIPT, connect, str(tmp_path)]
+    done = subprocess.run(command, env=without_java, stdout=subprocess.PIPE, text=True, check=True, timeout=300)
     assert "cannot be written in a session of Spark Connect" in done.stdout
     expected = ic.publish(ic.read(FRAME, **ROLES), ic.KAnonymity(5), seed=1).to_polars()
     data = pl.read_parquet(tmp_path / "out" / "data.parquet" / "*.parquet")

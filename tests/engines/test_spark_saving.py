@@ -8,7 +8,8 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ import pytest
 
 import incrowd as ic
 from incrowd.errors import OutputError, SourceError
+from tests.bare_install.hidden import environment_with
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -192,7 +194,7 @@ WRITER = """
 import sys
 import incrowd as ic
 from incrowd.engines.spark.session import start
-source, target, master, pause = sys.argv[1:]
+source, master, pause, *targets = sys.argv[1:]
 spark = start(master, {
     "spark.driver.memory": "512m", "spark.executor.memory": "512m", "spark.sql.shuffle.partitions": "2",
     "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
@@ -201,26 +203,67 @@ spark = start(master, {
 })
 # Rows take their time when they are read for writing: the kept column is not needed for the tally.
 slow = f"CASE WHEN reflect('java.lang.Thread', 'sleep', {pause}L) = '' THEN 0 ELSE salary END AS salary"
-frame = spark.read.parquet(source).selectExpr("age", "sex", "race", slow)
-table = ic.read(frame, quasi=["age", "sex"], sensitive=["race"], keep=["salary"])
-ic.publish(table, ic.KAnonymity(5), seed=1).save(target, force=True)
+people = spark.read.parquet(source)
+for target in targets:
+    frame = people if target.endswith("first") else people.selectExpr("age", "sex", "race", slow)
+    table = ic.read(frame, quasi=["age", "sex"], sensitive=["race"], keep=["salary"])
+    release = ic.publish(table, ic.KAnonymity(5), seed=1)
+    release.save(target, force=True)
+    if target.endswith("first"):
+        kind = type(release.data).__module__.partition(".")[0]
+        print(kind, release.data.count(), ic.open_release(target).rows, flush=True)
 """
 
 
-def start_writer(folder: Path, master: str, quick: str, *, pause: int) -> subprocess.Popen[bytes]:
-    """Publish from `people` to `out`; return when Spark is busy writing. Each row takes `pause` milliseconds."""
-    writer = subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(folder / "people"), str(folder / "out"), master, str(pause)],
-        stdout=subprocess.DEVNULL,
+@contextmanager
+def writer(people: Path, master: str, quick: str, *targets: str, pause: int) -> Iterator[subprocess.Popen[str]]:
+    """Publish `people` to some targets, with what Spark's extra brings and no more; each row takes some milliseconds.
+
+    It publishes to several, since each Java that starts takes as much CPU as many tests.
+    """
+    command = [sys.executable, "-c", WRITER, str(people / "people"), master, str(pause)]
+    with subprocess.Popen(
+        [*command, *(str(people / target) for target in targets)],
+        stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
+        text=True,
         start_new_session=True,
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "JDK_JAVA_OPTIONS": quick},
-    )
-    while writer.poll() is None and not list(folder.glob(".out.*")):
+        env=environment_with("spark", PYSPARK_PYTHON=sys.executable, JDK_JAVA_OPTIONS=quick),
+    ) as started:
+        try:
+            yield started
+        finally:
+            with suppress(ProcessLookupError):  # it is over, or was killed, as it should be
+                os.killpg(started.pid, signal.SIGKILL)
+
+
+def busy_with(target: Path, run: subprocess.Popen[str]) -> None:
+    """Wait until Spark is busy writing to a target."""
+    while run.poll() is None and not list(target.parent.glob(f".{target.name}.*")):
         time.sleep(0.05)
     time.sleep(1)
-    assert writer.poll() is None, "it is still busy"
-    return writer
+    assert run.poll() is None, "it is still busy"
+
+
+def left_by(target: Path) -> list[str]:
+    """Return what a killed run has left once nobody is at work for it any more."""
+    for _ in range(600):  # Java may go on for a moment after its driver is gone
+        left = sorted(path.name for path in target.parent.iterdir() if target.name in path.name)
+        if not left and not watchers(target):
+            break
+        time.sleep(0.1)
+    assert not watchers(target), "nobody watches any more"
+    return left
+
+
+def watchers(target: Path) -> list[str]:
+    """Return the processes that wait for the end of runs to a target."""
+    found = []
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            words = command.read_bytes().decode(errors="replace").split("\0")
+            found += [command.parent.name] if "incrowd.core.killed_runs" in words and str(target) in words else []
+    return found
 
 
 @pytest.fixture
@@ -231,35 +274,34 @@ def people(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("what", ["driver", "driver and Java"])
-def test_a_driver_that_is_killed_leaves_nothing(people: Path, what: str, quick: str) -> None:
-    writer = start_writer(people, "local[2]", quick, pause=20)
-    (os.kill if what == "driver" else os.killpg)(writer.pid, signal.SIGKILL)
-    writer.wait()
-    for _ in range(600):  # Java may go on for a moment after its driver is gone
-        if [path.name for path in people.iterdir()] == ["people"] and not watchers(people):
-            break
-        time.sleep(0.1)
-    assert [path.name for path in people.iterdir()] == ["people"], "neither a release nor a hidden directory"
-    assert not watchers(people), "and nobody watches any more"
+def test_a_driver_that_is_killed_leaves_nothing(people: Path, quick: str) -> None:
+    """A driver that has nothing but Spark's extra, whose Java is left alone."""
+    with writer(people, "local[2]", quick, "first", "out", pause=20) as run:
+        busy_with(people / "out", run)
+        os.kill(run.pid, signal.SIGKILL)
+        said, _ = run.communicate()
+        assert left_by(people / "out") == [], "neither a release nor a hidden directory"
+    assert said.splitlines()[-1] == "pyspark 1200 1200"
+    assert_whole(people / "first")
+    assert {path.name for path in people.iterdir()} == {"people", "first"}
 
 
-def watchers(folder: Path) -> list[str]:
-    """Return the processes that wait for the end of runs to a folder."""
-    found = []
-    for command in Path("/proc").glob("[0-9]*/cmdline"):
-        with suppress(OSError):
-            words = command.read_bytes().decode(errors="replace").split("\0")
-            found += [command.parent.name] if "incrowd.core.killed_runs" in words and f"{folder}/out" in words else []
-    return found
-
-
-def test_an_executor_that_is_lost_costs_nothing_but_time(cluster: Cluster, people: Path, quick: str) -> None:
-    writer = start_writer(people, cluster.url, quick, pause=10)
-    lost = cluster.executors()[0]
-    os.kill(lost, signal.SIGKILL)
-    assert writer.wait(timeout=300) == 0
-    assert lost not in cluster.executors()
-    expected = release_of(FRAME).to_polars()
-    assert rows(people / "out" / "data.parquet").equals(expected.sort(expected.columns))
+def test_a_cluster_loses_an_executor_and_then_its_driver(cluster: Cluster, people: Path, quick: str) -> None:
+    """An executor costs nothing but time; of a driver that is killed with its Java, nothing is left."""
+    with writer(people, cluster.url, quick, "out", "other", pause=10) as run:
+        busy_with(people / "out", run)
+        lost = cluster.executors()[0]
+        os.kill(lost, signal.SIGKILL)
+        busy_with(people / "other", run)
+        assert lost not in cluster.executors()
+        assert_whole(people / "out")
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
+        assert left_by(people / "other") == [], "neither a release nor a hidden directory"
     assert {path.name for path in people.iterdir()} == {"people", "out"}
+
+
+def assert_whole(release: Path) -> None:
+    """Compare what a writer has published with what one machine does."""
+    expected = release_of(FRAME).to_polars()
+    assert rows(release / "data.parquet").equals(expected.sort(expected.columns))
