@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,25 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )
 settings.load_profile("incrowd")
+
+
+# Looking for garbage 50 times as seldom: tests make many small objects that are soon dead.
+gc.set_threshold(100_000, 20, 20)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Have a process of tests tell the others' less: what has passed is told once, and not five times."""
+    wants_more = config.option.verbose > 0 or config.option.durations is not None or config.option.xmlpath
+    for plugin in config.pluginmanager.get_plugins():
+        if type(plugin).__name__ == "WorkerInteractor" and not wants_more:
+            plugin.sendevent = partial(_tell, plugin.sendevent)
+
+
+def _tell(send: Callable[..., None], event: str, **told: Any) -> None:
+    report = told.get("data", {})
+    passed_besides = event == "testreport" and report["outcome"] == "passed" and report["when"] != "call"
+    if event != "logstart" and not passed_besides:
+        send(event, **told)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,4 +1,7 @@
-"""One Spark session for all tests; Java is found, or installed where CI says that everything must run."""
+"""One Spark session for all tests here; Java is found, or installed where CI says that everything must run.
+
+It ends with them, and not with the last of all tests: Spark takes CPU also while it waits.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ def _program(name: str) -> str | Path:
     return Path(home) / "bin" / name if home else name
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def quick(class_archive: Path, request: pytest.FixtureRequest) -> str:
     """Options for a quick Java, which takes Spark's classes from the archive."""
     if not class_archive.exists():
@@ -69,7 +72,7 @@ def _quick(archive: Path) -> str:
     return f"{QUICK} -Xlog:disable -XX:SharedArchiveFile={archive}"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def spark(class_archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A small session on two cores of this machine."""
     from incrowd.engines.spark.session import start
@@ -114,7 +117,7 @@ def spark(class_archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
     session.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def connect(spark: SparkSession) -> Iterator[str]:
     """Return the address of a Spark Connect server, in the Java of the session: another Java would take 20 s of CPU."""
     pytest.importorskip("grpc", reason="Spark Connect's packages are not here: pip install 'pyspark[connect]'")
@@ -166,7 +169,7 @@ class Cluster:
         return found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cluster(quick: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A standalone master and two workers on this machine."""
     pytest.importorskip("pyspark", reason="PySpark is not here: pip install 'incrowd[spark]'")

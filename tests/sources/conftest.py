@@ -74,10 +74,11 @@ def postgresql() -> Iterator[str]:
 @contextmanager
 def _watchdog(stop: list[str], home: Path) -> Iterator[None]:
     """Have the server stopped and its files removed even if the tests are killed and cannot do it themselves."""
-    script = 'tests=$1 home=$2; shift 2; while kill -0 "$tests"; do sleep 1; done; "$@"; rm -rf "$home"'
+    script = 'home=$1; shift; cat; "$@"; rm -rf "$home"'  # the pipe that it reads ends with the tests
     dog = subprocess.Popen(
-        ["sh", "-c", script, "watchdog", str(os.getpid()), str(home), *stop],
+        ["sh", "-c", script, "watchdog", str(home), *stop],
         cwd="/",
+        stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -86,7 +87,7 @@ def _watchdog(stop: list[str], home: Path) -> Iterator[None]:
         yield
     finally:
         dog.kill()
-        dog.wait()
+        dog.communicate()
 
 
 def _programs() -> Path:

@@ -22,9 +22,9 @@ from tests.studio.driven import Chromium, chromium
 COMPONENTS = Path(__file__).resolve().parents[2] / "scripts" / "components"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def driven(chromium_program: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:  # noqa: F811
-    """Chromium, driven over pipes."""
+    """Chromium, driven over pipes, until the studio's tests are done: it takes CPU also while nobody looks."""
     with chromium(chromium_program.program, tmp_path_factory.mktemp("driven")) as program:
         yield program
 
