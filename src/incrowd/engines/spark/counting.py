@@ -19,6 +19,7 @@ from pyspark.sql import types as T
 
 from incrowd.common.arrays import Counts
 from incrowd.engines.spark.arrow_batches import to_polars
+from incrowd.engines.spark.session import setting
 from incrowd.errors import SourceError, TallyTooLarge
 from incrowd.hierarchies.texts import NO_NUMBER
 
@@ -34,8 +35,6 @@ DRIVER_TUPLES = 20_000_000
 
 PART_TUPLES = 1_000_000
 """As many tuples are in a part that an executor searches, at most, unless `spark.incrowd.partTuples` says otherwise."""
-
-_PIECES = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 
 _KEPT: ContextVar[list[DataFrame] | None] = ContextVar("_KEPT", default=None)
 
@@ -68,13 +67,8 @@ def cached(frame: DataFrame) -> DataFrame:
     By itself, Spark keeps what it has shuffled in `spark.sql.shuffle.partitions` pieces, so 200 tasks write and read a
     few lines.
     """
-    settings = frame.sparkSession.conf
-    before = str(settings.get(_PIECES))
-    settings.set(_PIECES, "true")
-    try:
+    with setting(frame.sparkSession, "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning", "true"):
         return frame.persist()  # which is where Spark decides that
-    finally:
-        settings.set(_PIECES, before)
 
 
 def distinct_tuples(source: SparkSource, columns: Sequence[str]) -> tuple[pl.DataFrame, Counts]:

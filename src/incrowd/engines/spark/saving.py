@@ -13,8 +13,7 @@ nothing keeps apart two runs that write to the same place at the same time.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -34,6 +33,7 @@ from incrowd.engines.spark.counting import name_of
 from incrowd.engines.spark.formulas import formulas_counted, neutralized
 from incrowd.engines.spark.keyed_codes import as_text
 from incrowd.engines.spark.published import Published
+from incrowd.engines.spark.session import setting
 from incrowd.engines.spark.sets import lists_as_text
 from incrowd.engines.spark.source import SparkSource
 from incrowd.errors import OutputError
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("parquet", "csv")
 _HERE, _OLD = "file://", ".old"
-_INSTANTS = "spark.sql.parquet.outputTimestampType"
 _RENAMES_AT_ONCE = ("file", "hdfs", "viewfs", "webhdfs", "swebhdfs")
 
 
@@ -211,7 +210,8 @@ def _write(frame: DataFrame, place: str, format: str, texts: ReleaseTexts, days:
             frame, count_formulas = formulas_counted(frame, texts.formulas)
         writer = (_as_one_machine_writes(frame, days) if format == "csv" else frame).write.mode("error")
         if format == "parquet":
-            with _instants_with_a_zone(frame.sparkSession):
+            # By itself Spark writes instants in an old type that has no zone.
+            with setting(frame.sparkSession, "spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS"):
                 writer.parquet(place)
         else:
             # Spaces around a text that is kept are its own.
@@ -226,17 +226,6 @@ def _write(frame: DataFrame, place: str, format: str, texts: ReleaseTexts, days:
         raise OutputError(
             f"Spark could not write the release ({name}); there is none.  Hint: Spark's own log tells more; run again."
         ) from None
-
-
-@contextmanager
-def _instants_with_a_zone(session: SparkSession) -> Iterator[None]:
-    """Write Parquet inside of this: by itself Spark writes instants in an old type that has no zone."""
-    before = session.conf.get(_INSTANTS)
-    session.conf.set(_INSTANTS, "TIMESTAMP_MICROS")
-    try:
-        yield
-    finally:
-        session.conf.set(_INSTANTS, str(before))
 
 
 def _as_one_machine_writes(frame: DataFrame, days: Collection[str]) -> DataFrame:

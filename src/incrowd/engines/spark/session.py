@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,17 @@ def start(master: str | None = None, options: Mapping[str, str] | None = None) -
             raise SourceError(f"Spark does not start on {master or 'its default master'}: {said[0]}.") from None
         raise
     return session
+
+
+@contextmanager
+def setting(session: SparkSession, name: str, value: str) -> Iterator[None]:
+    """Let a session have a setting inside of this."""
+    before = str(session.conf.get(name))
+    session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        session.conf.set(name, before)
 
 
 def _connect(address: str) -> SparkSession:
