@@ -17,6 +17,8 @@ from incrowd.core.target import Target
 from incrowd.errors import RecipeError
 from tests.attacks.attacking import attack, census, count, declared, grouped, one_group, people, public_truth, raw, read
 
+pytestmark = pytest.mark.usefixtures("few_questions")
+
 # --- extreme values ---
 
 

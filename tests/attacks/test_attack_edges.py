@@ -34,6 +34,8 @@ from incrowd.core.target import Target
 from incrowd.errors import AttackError
 from tests.attacks.attacking import DECLARED, count, declared, grouped, one_group, people, public_truth, raw, read
 
+pytestmark = pytest.mark.usefixtures("few_questions")
+
 ATTACKS: list[Any] = [
     Linkage(),
     ExternalLinkage(),

@@ -16,6 +16,8 @@ from incrowd.core.target import Target
 from incrowd.errors import RecipeError
 from tests.attacks.attacking import attack, count, declared, grouped, one_group, people, raw, read
 
+pytestmark = pytest.mark.usefixtures("few_questions")
+
 # --- composition ---
 
 

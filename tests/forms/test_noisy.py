@@ -22,6 +22,8 @@ from incrowd.methods.flat_histogram import FlatHistogram
 from incrowd.methods.hierarchical_histogram import HierarchicalHistogram
 from incrowd.methods.private import PrivateMethod
 
+pytestmark = pytest.mark.usefixtures("few_questions")
+
 NOISELESS = 10**6
 HIERARCHIES: dict[str, Any] = {
     "age": ic.Intervals(widths=(5,), lower=0, upper=39),

@@ -57,9 +57,12 @@ def possible(releases: Sequence[Shown], sizes: Mapping[Class, int], rounds: int)
     counts = [release.counts for release in releases]
     own_groups = {one: groups_of(one) for one in sizes}
     cells: dict[tuple[Class, str], list[int]] = {}
+    shown: dict[tuple[int, Hashable], set[str]] = defaultdict(set)
+    for at, counted in enumerate(counts):
+        for group, value in counted:
+            shown[at, group].add(value)
     for one in sizes:
-        shown = [{value for group, value in counts[at] if group == own} for at, own in own_groups[one]]
-        for value in set.intersection(*shown):
+        for value in set.intersection(*(shown[at, group] for at, group in own_groups[one])):
             cells[one, value] = [0, sizes[one]]
     members: dict[tuple[int, Hashable, str], list[Class]] = defaultdict(list)
     values: dict[Class, list[str]] = defaultdict(list)
@@ -102,18 +105,17 @@ def likely(
         for at, group in own_groups[one]:
             counts[at][group, value] -= least
     found = {(one, value): left[one] / len(listed) for one, listed in values.items() for value in listed}
+    alike: list[dict[tuple[Hashable, str], list[tuple[Class, str]]]] = [defaultdict(list) for _ in releases]
+    for one, value in found:
+        for at, group in own_groups[one]:
+            alike[at][group, value].append((one, value))
     for _ in range(sweeps if found else 0):
         before = dict(found)
-        for at in range(len(releases)):
-            sums: dict[tuple[Hashable, str], float] = defaultdict(float)
-            for (one, value), amount in found.items():
-                for where, group in own_groups[one]:
-                    if where == at:
-                        sums[group, value] += amount
-            for one, value in found:
-                for where, group in own_groups[one]:
-                    if where == at and sums[group, value] > 0:
-                        found[one, value] *= counts[at][group, value] / sums[group, value]
+        for at, counted in enumerate(counts):
+            for shown, members in alike[at].items():
+                total = sum(found[cell] for cell in members)
+                for cell in members if total > 0 else ():
+                    found[cell] *= counted[shown] / total
         for one, listed in values.items():
             total = sum(found[one, value] for value in listed)
             for value in listed:

@@ -22,6 +22,8 @@ from incrowd.ledger import Ledger
 from tests.ledger.naive_adversary import Shown, beliefs
 from tests.ledger.quarters import quarters
 
+pytestmark = pytest.mark.usefixtures("few_questions")
+
 WARD = {"person": "pid", "quasi": ["age", "zip"], "sensitive": ["illness"]}
 STUDY = {"person": "pid", "pseudonyms": ["pid"], "quasi": ["age"], "sensitive": ["illness"], "drop": ["zip"]}
 PRIVATE = {

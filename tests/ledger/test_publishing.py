@@ -14,6 +14,8 @@ from incrowd.dp.budget import Budget
 from incrowd.errors import BudgetSpent
 from incrowd.ledger import Ledger
 
+pytestmark = pytest.mark.usefixtures("few_questions")
+
 SEX = ic.Categories.from_tree(["Female", "Male"])
 
 

@@ -14,6 +14,8 @@ from incrowd.errors import BudgetSpent, LedgerError, OutputError, UnsafeTogether
 from incrowd.ledger import Ledger
 from tests.ledger.quarters import ROLES, quarters
 
+pytestmark = pytest.mark.usefixtures("few_questions")
+
 
 def files(directory: Path) -> dict[str, tuple[bytes, int]]:
     """Everything in a ledger, with the time of its last change."""

@@ -11,6 +11,8 @@ import incrowd as ic
 from incrowd.core.families import registered
 from incrowd.errors import IncrowdError, RecipeError
 
+pytestmark = pytest.mark.usefixtures("few_questions")
+
 KNOWN = {
     "age": ic.Intervals(widths=(5, 10), lower=0, upper=100),
     "sex": ic.Categories((("F",), ("M",))),

@@ -16,6 +16,8 @@ from incrowd.core.families import registered
 from incrowd.errors import UndeclaredWarning
 from incrowd.publishing.recipe import Recipe
 
+pytestmark = pytest.mark.usefixtures("few_questions")
+
 T = TypeVar("T")
 HEADER = b"age,sex,ill"
 PEOPLE = [

@@ -35,6 +35,8 @@ from incrowd.publishing.recipe import Recipe
 from incrowd.testing.mechanism_audit import AuditResult, audit
 from tests.publishing.read_once import ReadOnce, read_once
 
+pytestmark = pytest.mark.usefixtures("few_questions")
+
 AGES = ic.Intervals(widths=(5, 50), lower=0, upper=100)
 SEXES = ic.Categories.from_tree(["F", "M"])
 PRIVATE: list[Callable[..., Any]] = [

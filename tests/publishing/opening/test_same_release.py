@@ -202,7 +202,7 @@ PRIVATE: dict[str, tuple[Any, list[str]]] = {
 }
 
 
-@pytest.mark.usefixtures("few_queries")
+@pytest.mark.usefixtures("few_queries", "few_questions")
 @pytest.mark.parametrize("name", PRIVATE)
 def test_noisy_counts_are_the_same(name: str, tmp_path: Path) -> None:
     method, quasi = PRIVATE[name]
