@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import random
-import signal
 import sqlite3
-import time
 from fractions import Fraction
 from pathlib import Path
 
@@ -19,6 +16,7 @@ from incrowd.errors import BudgetSpent, LedgerError
 from incrowd.ledger import Ledger
 from incrowd.ledger.entries import FIRST, _hash
 from incrowd.ledger.spending import added_up, cost_together
+from tests.ledger.killed import killed, spend
 from tests.ledger.side_by_side import side_by_side
 
 
@@ -156,22 +154,12 @@ def test_killed_at_a_hundred_moments_nothing_is_understated(tmp_path: Path) -> N
     drawn = tmp_path / "drawn"
     drawn.mkdir()
     reached = 0
-    for trial in range(100):
-        child = os.fork()
-        if child == 0:
-            try:
-                for turn in range(1000):
-                    with ledger.start({"trial": trial}, Budget("1/1024")) as entry:
-                        (drawn / f"{trial}-{turn}").touch()  # noise: from here on, something may be known
-                        entry.done({})
-            finally:
-                os._exit(1)
-        time.sleep(draw.uniform(0.001, 0.025))
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        made = len(list(drawn.iterdir()))
-        reached = max(reached, made)
-        assert ledger.spent.epsilon >= Fraction(made, 1024)
+    with killed(spend, ledger.directory, drawn) as one_after:
+        for _trial in range(100):
+            one_after(draw.uniform(0.001, 0.012))
+            made = len(list(drawn.iterdir()))
+            reached = max(reached, made)
+            assert ledger.spent.epsilon >= Fraction(made, 1024)
     assert reached > 2
     assert ledger.verify() == []
     entries = ledger.entries

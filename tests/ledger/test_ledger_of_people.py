@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import random
-import signal
 import stat
-import time
 from pathlib import Path
 
 import polars as pl
@@ -22,8 +19,11 @@ from incrowd.errors import LedgerError, UnsafeTogether
 from incrowd.ledger import Ledger
 from incrowd.ledger.ledger import Overtaken
 from incrowd.publishing.remembering import Remembered, Standing, end_entry
+from tests.ledger.killed import killed, publish
+from tests.ledger.naive_adversary import Shown
+from tests.ledger.placements import placement
 from tests.ledger.quarters import ROLES, VALUES, quarters
-from tests.ledger.test_together import Shown, column, placement
+from tests.ledger.test_together import column
 
 MODELS = [ic.KAnonymity(4), ic.LDiversity(2)]
 
@@ -194,22 +194,11 @@ def test_the_same_groups_of_the_same_people_tell_nothing_new(tmp_path: Path, kin
 def test_killed_at_random_moments_there_is_no_entry_without_its_people(tmp_path: Path) -> None:
     draw = random.Random(3)
     ledger = Ledger.create(tmp_path / "book", people=True)
-    given = placement(Shown({person: ("abcd"[person % 4], person // 4) for person in range(400)}))
     seen = tmp_path / "seen"
     seen.mkdir()
-    for _trial in range(40):
-        child = os.fork()
-        if child == 0:
-            try:
-                for _ in range(1000):
-                    with ledger.start({}) as entry:
-                        entry.done({}, people=given)
-                        (seen / str(entry.entry.number)).touch()  # from here on, somebody may have the release
-            finally:
-                os._exit(1)
-        time.sleep(draw.uniform(0.001, 0.025))
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+    with killed(publish, ledger.directory, seen) as one_after:
+        for _trial in range(40):
+            one_after(draw.uniform(0.001, 0.012))
     assert ledger.verify() == []
     made = {entry.about for entry in ledger.entries if entry.kind == "made"}
     assert {int(path.name) for path in seen.iterdir()} <= made

@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 from incrowd.core.model import Model
-from incrowd.core.people_memory import PlacedValues, Placement, placed
 from incrowd.hierarchies.flat import Exact
 from incrowd.ledger.together import SensitiveColumn, _Coded, _joined, _number_people, _Units, judge_together
 from incrowd.models.alpha_k_anonymity import AlphaKAnonymity
@@ -21,22 +20,7 @@ from incrowd.models.k_map import KMap
 from incrowd.models.probabilistic_l_diversity import ProbabilisticLDiversity
 from incrowd.models.t_closeness import TCloseness
 from tests.ledger.naive_adversary import Shown, assignments, beliefs, classes_of, possible
-
-VALUES = ("a", "b", "c", "d")
-
-
-def placement(shown: Shown, links: tuple[str, ...] = ()) -> Placement:
-    people = np.array(list(shown.people), dtype=np.int64)
-    codes = np.array([VALUES.index(value) for value, _ in shown.people.values()], dtype=np.int32)
-    groups = np.array([group for _, group in shown.people.values()], dtype=np.int64)
-    fakes = [(group, VALUES.index(value)) for group, values in shown.fakes.items() for value in values]
-    made_up = (
-        np.array([group for group, _ in fakes], dtype=np.int64),
-        np.array([code for _, code in fakes], dtype=np.int32),
-        np.ones(len(fakes), dtype=np.int64),
-    )
-    values = PlacedValues(np.arange(len(people)), codes, VALUES, made_up)
-    return placed(people, groups, {"s": values}, "test", links)
+from tests.ledger.placements import VALUES, placement
 
 
 def column() -> SensitiveColumn:
