@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrowd.hierarchies.values import (
+    FEW,
     as_bound,
     as_dates,
     as_numbers,
@@ -26,6 +27,7 @@ from tests.any_text import any_text
 from tests.hierarchies.grown import CHECKED
 
 DIGITS = ("0.12345678901234567801", "0.12345678901234567802")
+ODD_TEXTS = ("+5", " 7", "05", "1e3", "inf", "i", "z5", "\uff11\uff12", "")
 columns = (
     st.lists(st.none() | st.integers(-(2**63), 2**63 - 1)).map(lambda found: pl.Series(found, dtype=pl.Int64))
     | st.lists(st.none() | st.floats(allow_nan=False)).map(lambda found: pl.Series(found, dtype=pl.Float64) + 0.0)
@@ -139,6 +141,13 @@ def test_one_number_is_one_value_whatever_else_a_column_holds(others: list) -> N
     found = natural_kind(pl.Series(["5", "5.0", "5.00", "+5", "6", *others]))
     assert found[:4].n_unique() == 1
     assert found.n_unique() == 2 + len(others)
+
+
+@given(st.lists(st.none() | st.integers(-60, 60).map(str) | st.sampled_from(ODD_TEXTS), min_size=1, max_size=3))
+@CHECKED
+def test_few_texts_are_told_as_many_are(texts: list[str | None]) -> None:
+    few = pl.Series(texts, dtype=pl.String)
+    assert natural_kind(few).equals(natural_kind(pl.Series(texts * (FEW + 1), dtype=pl.String)).head(len(few)))
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,8 @@ def cut_texts(values: pl.Series) -> pl.Series:
 
 def cuts_below(values: pl.Series) -> pl.Series:
     """Return the roundest cut between each value and the one before it; null where there is none before it."""
-    lower = values.shift(1)
+    nothing = pl.Series([None], dtype=values.dtype)
+    lower = pl.concat([nothing, values.head(-1).alias("")], rechunk=True).head(len(values))  # `shift` takes a plan
     if values.dtype.is_temporal():
         return _round_dates(lower, values)
     if values.dtype.is_integer():

@@ -254,9 +254,11 @@ def _write_labels(tree: Tree, number: int, found: _Nodes) -> pl.Series:
     members = pick(pl.Series([labels.write_member(name) for name in names], dtype=pl.String), node_of[~single])
     sets = (
         pl.DataFrame({"run": found.runs[~single], "member": members})
+        .lazy()  # one plan of Polars for all of it
         .group_by("run", maintain_order=True)
         .agg("member")
         .select("run", label="{" + pl.col("member").list.join(", ") + "}")
+        .collect()
     )
     return written.scatter(sets["run"], sets["label"])
 

@@ -19,9 +19,9 @@ _ISO_DATE = r"^\d{4}-\d{2}-\d{2}"
 _LEADING_ZERO = r"^\s*[+-]?0\d"
 _NUMBER = r"^[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _IS_NUMBER = re.compile(_NUMBER).fullmatch
-_A_DIGIT = re.compile("[0-9]").search
-_NO_DIGITS = re.compile(r"^\s*[+-]?(?:inf|nan)", re.IGNORECASE | re.MULTILINE).search
-"""How a float begins that has no digit."""
+_BEGINS_LIKE_ONE = re.compile(r"\s*[+-]?(?:[.\d]|inf|nan)", re.IGNORECASE).match
+"""How a number or a date begins: floats may have no digit."""
+_IS_SHORT_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,14}").fullmatch
 _LONG_WHOLE = r"^\s*[+-]?[0-9]{16}"
 _EXACT_DIGITS = 15
 """A float holds every number of so many digits, and tells it from all others of as many."""
@@ -189,8 +189,10 @@ def natural_kind(values: pl.Series) -> pl.Series:
     digits than can be told apart. In text, `5` and `5.0` are one value, whatever else the column holds.
     """
     if values.dtype == pl.String:
-        if values.null_count() == len(values) or (len(values) <= FEW and _names_only(values)):
+        if values.null_count() == len(values):
             return values
+        if len(values) <= FEW and (told := _told_at_once(values)) is not None:
+            return told
         text = pl.col("text")
         digits, floats, zeros = (
             values.to_frame("text")
@@ -216,14 +218,21 @@ def natural_kind(values: pl.Series) -> pl.Series:
     return as_text(values)
 
 
-def _names_only(texts: pl.Series) -> bool:
-    """Tell, without a plan of Polars, that none of a few texts can be a number (`inf` may be one) or a date."""
-    letters = "\n".join(known_values(texts).to_list())
-    return _A_DIGIT(letters) is None and _NO_DIGITS(letters) is None
+def _told_at_once(texts: pl.Series) -> pl.Series | None:
+    """Return, without a plan of Polars, what a few texts look like that are short whole numbers, or not all numbers."""
+    found = texts.to_list()
+    known = [text for text in found if text is not None]
+    if not all(map(_BEGINS_LIKE_ONE, known)):  # one of them is neither a number nor a date
+        return one_spelling(texts)
+    if all(map(_IS_SHORT_WHOLE, known)):
+        return pl.Series(texts.name, [None if text is None else int(text) for text in found], dtype=pl.Int64)
+    return None
 
 
 def one_spelling(text: pl.Series) -> pl.Series:
     """Return texts with one spelling for each number: the shortest there is. All that is no number stays as it is."""
+    if len(text) <= FEW and not any(map(_IS_NUMBER, map(str.strip, known_values(text).to_list()))):
+        return text
     spelled = pl.DataFrame({"text": text, "value": _value_of(text)})
     if spelled["value"].n_unique() == text.n_unique():
         return text
