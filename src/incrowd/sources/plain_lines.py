@@ -17,6 +17,7 @@ import polars as pl
 from incrowd.common.arrays import Codes, Counts, pick
 from incrowd.common.records import dataclass
 from incrowd.common.threads import do_together, threads
+from incrowd.hierarchies.values import FEW
 from incrowd.kernels.line_counts import MARGIN, LineCounts
 from incrowd.sources.content import CHUNK, Content
 
@@ -104,7 +105,7 @@ def _distinct(
 ) -> tuple[pl.DataFrame, Counts]:
     if all(texts.n_unique() == len(texts) for texts in read):
         coded = do_together(
-            [partial(_as_enum, texts, codes[:, place]) for place, texts in enumerate(read)], steps=codes.size
+            [partial(_by_number, texts, codes[:, place]) for place, texts in enumerate(read)], steps=codes.size
         )
         return pl.DataFrame(coded, schema=list(columns)), counts
     raw = pl.DataFrame([texts.gather(codes[:, place]) for place, texts in enumerate(read)], schema=list(columns))
@@ -117,8 +118,10 @@ def _distinct(
     return joined, found[_COUNT].to_numpy()
 
 
-def _as_enum(texts: pl.Series, codes: Codes) -> pl.Series:
-    """Return texts by their numbers, one of which may stand for null, as an Enum."""
+def _by_number(texts: pl.Series, codes: Codes) -> pl.Series:
+    """Return texts by their numbers, one of which may stand for null: as an Enum, which takes long to make for few."""
+    if len(codes) <= FEW:
+        return pick(texts, codes)
     if not texts.null_count():
         return pl.Series(codes.astype(np.uint32)).cat.to(pl.Enum(texts))
     known = texts.is_not_null()
