@@ -7,20 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import cast
 
 import numpy as np
 import polars as pl
 
-from incrowd.common.arrays import Codes
+from incrowd.common.arrays import Codes, Counts, Ints
 from incrowd.core.groups import Groups, Histogram, LabelledRegions, LazyHistograms, Regions
 from incrowd.core.model import Guarantee, Model
-from incrowd.core.tally import Tally
+from incrowd.core.tally import Tally, group_columns
 from incrowd.errors import ConformanceError, SchemaError, Unsatisfiable
 from incrowd.hierarchies.flat import Exact
 from incrowd.hierarchies.meaning import label_masks
-from incrowd.hierarchies.tree import Tree
-from incrowd.hierarchies.values import as_numbers, as_text, code_among
+from incrowd.hierarchies.tree import MISSING, Tree
+from incrowd.hierarchies.values import as_numbers, as_text, code_among, known_values
 
 WEIGHTS_INCLUDED = "also for whoever sees weights"
 ESTIMATED = "people of the population are estimated by survey weights, not counted"
@@ -50,30 +51,33 @@ def groups_of(
     facts = (pl.col("count").sum(), pl.col("row").first())
     placed = placed.with_row_index("row")
     sizes = placed.group_by(keys, maintain_order=True).agg(facts) if keys else placed.select(facts)
-    numbered: list[pl.DataFrame] = []
+    group_of = cache(partial(_group_of, placed, sizes, keys))  # only models that look at values need to know
 
-    def count(name: str) -> Histogram:
-        if not numbered:  # only a model that looks at values needs to know which group a row is in
-            numbered.append(_number_groups(placed, sizes, keys))
-        ours = values[list(sensitive).index(name)]
-        return _histogram(numbered[0].join(codes[name], on=ours, how="left", nulls_equal=True), sizes.height)
+    def count(codes: Codes) -> Histogram:
+        return _histogram(group_of(), codes, placed["count"].to_numpy(), sizes.height)
 
     trees: dict[str, Tree] = {}
-    codes: dict[str, pl.DataFrame] = {}
+    found: dict[str, tuple[pl.Series, Codes]] = {}
     for name, ours in zip(sensitive, values, strict=True):
-        found = placed[ours].unique(maintain_order=True)
+        distinct = placed[ours].unique(maintain_order=True)
         if before is None:
-            trees[name], found_codes = Exact().build(name, found)
+            trees[name], codes = Exact().build(name, distinct)
         else:
             trees[name] = before.trees[name]
-            found_codes = _known_codes(name, found, trees[name])
-        codes[name] = pl.DataFrame({ours: found, "code": found_codes})
+            codes = _known_codes(name, distinct, trees[name])
+        found[ours] = distinct, codes
     whole = {} if before is None else {name: before.table_counts(name) for name in sensitive}
 
+    def count_one(name: str) -> Histogram:
+        ours = values[list(sensitive).index(name)]
+        distinct, codes = found[ours]
+        known = known_values(distinct)
+        codes = codes if known is distinct else codes[distinct.is_not_null().to_numpy()]
+        return count(np.append(np.int32(MISSING), codes)[code_among(placed[ours], known)])
+
     def joint() -> Histogram:
-        combinations = placed.select(values).unique(maintain_order=True).with_row_index("code")
-        numbered = _number_groups(placed, sizes, keys)
-        return _histogram(numbered.join(combinations, on=values, how="left", nulls_equal=True), sizes.height)
+        combinations = placed.select(values).unique(maintain_order=True)
+        return count(_place_among(placed, combinations, values).astype(np.int32))
 
     def regions() -> Regions:
         assert stands_for is not None
@@ -81,7 +85,7 @@ def groups_of(
 
     return Groups(
         sizes["count"].to_numpy(),
-        LazyHistograms(tuple(sensitive), count),
+        LazyHistograms(tuple(sensitive), count_one),
         whole,
         trees,
         joint=joint,
@@ -141,17 +145,22 @@ def read_regions(counted: pl.DataFrame, quasi: Sequence[str], before: Tally) -> 
     )
 
 
-def _number_groups(placed: pl.DataFrame, sizes: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-    if not keys:
-        return placed.with_columns(group=pl.lit(0, dtype=pl.UInt32))
-    numbered = sizes.drop("count", "row").with_row_index("group")
-    return placed.join(numbered, on=keys, how="left", nulls_equal=True, maintain_order="left")
+def _group_of(placed: pl.DataFrame, sizes: pl.DataFrame, keys: list[str]) -> Ints:
+    """Return the group of each row."""
+    return _place_among(placed, sizes, keys) if keys else np.zeros(placed.height, dtype=np.int64)
 
 
-def _histogram(placed: pl.DataFrame, groups: int) -> Histogram:
-    counted = placed.group_by("group", "code").agg(pl.col("count").sum()).sort("group", "code")
-    offsets = np.searchsorted(counted["group"].to_numpy(), np.arange(groups + 1))
-    return Histogram(offsets, counted["code"].to_numpy().astype(np.int32), counted["count"].to_numpy())
+def _place_among(rows: pl.DataFrame, kinds: pl.DataFrame, columns: list[str]) -> Ints:
+    """Return, of each row, the place of the one that shows the same in some columns."""
+    numbered = kinds.lazy().select(columns).with_row_index("place")
+    found = rows.lazy().select(columns).join(numbered, on=columns, how="left", nulls_equal=True, maintain_order="left")
+    return found.select(pl.col("place").cast(pl.Int64)).collect().to_series().to_numpy()
+
+
+def _histogram(group_of: Ints, codes: Codes, counts: Counts, groups: int) -> Histogram:
+    entry, first = group_columns([group_of, codes], [groups, int(codes.max(initial=0)) + 1], len(codes))
+    offsets = np.searchsorted(group_of[first], np.arange(groups + 1))
+    return Histogram(offsets, codes[first], np.bincount(entry, weights=counts, minlength=len(first)).astype(np.int64))
 
 
 def verify(
