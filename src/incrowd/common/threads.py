@@ -65,8 +65,8 @@ def do_together(
     of them in that order is raised, what was not begun is left undone, and what runs is waited for. `steps` are about
     how many numbers all of it looks at: few are looked at by this thread alone.
     """
-    number = threads()
-    if number == 1 or len(tasks) < 2 or steps < WORTH_THREADS:
+    number = threads() if len(tasks) > 1 and steps >= WORTH_THREADS else 1
+    if number == 1:
         found = list[T]()
         for place, task in enumerate(tasks):
             found.append(task())
