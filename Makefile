@@ -33,9 +33,9 @@ lint: $(VENV)/.test-installed
 types: $(VENV)/.test-installed
 	$(BIN)/mypy
 
-# Three processes for two cores: one waits for Spark most of the time. Two are faster where nothing waits, four are slower. `tests/conftest.py` keeps tests together that share something.
+# As many processes as cores: each more collects all tests once more, for the same time by the clock. `tests/conftest.py` keeps tests together that share something.
 tests: $(VENV)/.test-installed
-	$(BIN)/python -m pytest -n 3 $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 $(PYTEST_ARGS)
 
 # What a user has who installs nothing else: the packages of the tests would hide that one is missing.
 bare: $(CORE)/.made
