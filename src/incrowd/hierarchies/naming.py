@@ -5,6 +5,7 @@ Labels are made once per distinct run of a column, and all of them at once.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -248,19 +249,14 @@ def _write_labels(tree: Tree, number: int, found: _Nodes) -> pl.Series:
     single = np.bincount(found.runs, minlength=number)[found.runs] == 1
     label_of = np.where(found.root, 1, 0)
     label_of[found.runs[single]] = node_of[single] + 2
-    written = pick(pl.Series([None, labels.ANY, *alone], dtype=pl.String), label_of)
-    if single.all():
-        return written
-    members = pick(pl.Series([labels.write_member(name) for name in names], dtype=pl.String), node_of[~single])
-    sets = (
-        pl.DataFrame({"run": found.runs[~single], "member": members})
-        .lazy()  # one plan of Polars for all of it
-        .group_by("run", maintain_order=True)
-        .agg("member")
-        .select("run", label="{" + pl.col("member").list.join(", ") + "}")
-        .collect()
-    )
-    return written.scatter(sets["run"], sets["label"])
+    runs, nodes_of_sets = found.runs[~single], node_of[~single].tolist()
+    begins = np.flatnonzero(np.diff(runs, prepend=-1))
+    parts = [labels.write_member(name) for name in names] if nodes_of_sets else []
+    members = list(map(parts.__getitem__, nodes_of_sets))
+    bounds = pairwise([*begins.tolist(), len(members)])
+    sets = ["{" + ", ".join(members[first:last]) + "}" for first, last in bounds]
+    label_of[runs[begins]] = np.arange(len(sets)) + len(alone) + 2
+    return pick(pl.Series([None, labels.ANY, *alone, *sets], dtype=pl.String), label_of)
 
 
 def widen_to_showable(tree: Tree, lows: Codes, highs: Codes) -> tuple[Codes, Codes]:
