@@ -17,6 +17,8 @@ from incrowd.auditing.audit import Audit
 from incrowd.core.risk import Risk
 from tests.cli.command import incrowd
 
+pytestmark = pytest.mark.usefixtures("few_queries")
+
 QUASI = ["age", "city"]
 BY_AGE, BY_CITY = ic.Mondrian(weights={"city": 0}), ic.Mondrian(weights={"age": 0})
 """One release tells ages well, the other one cities."""

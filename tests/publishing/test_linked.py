@@ -16,6 +16,8 @@ import incrowd as ic
 from tests.publishing.linked_files import require_hidden
 from tests.publishing.test_items import rarest
 
+pytestmark = pytest.mark.usefixtures("few_queries")
+
 PEOPLE, VISITS, BOUGHT = 160, 600, 480
 
 
