@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from functools import cached_property
 
+import numpy as np
 import polars as pl
 
 from incrowd.changes.change import Change
@@ -20,7 +22,7 @@ from incrowd.publishing.table import Table, read
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A table, and what each of its columns is."""
+    """A table, and what each of its columns is. Two that hold the same are equal, whatever objects they are made of."""
 
     frame: pl.DataFrame
     quasi: tuple[str, ...]
@@ -52,6 +54,21 @@ class Case:
         """Return the same roles over other rows."""
         return replace(self, frame=frame)
 
+    def shuffled(self) -> Case:
+        """Return the same table with its rows in another order."""
+        rows = self.frame.height
+        return self.with_rows(self.frame[np.random.default_rng(rows).permutation(rows)])
+
+    def respelled(self) -> Case:
+        """Return the same table with NaN for null, and -0.0 for 0.0."""
+        floats = [name for name, dtype in self.frame.schema.items() if dtype.is_float()]
+        return self.with_rows(
+            self.frame.with_columns(
+                pl.when(pl.col(name) == 0).then(-0.0).otherwise(pl.col(name).fill_null(float("nan"))).alias(name)
+                for name in floats
+            )
+        )
+
     def reordered(self) -> Case:
         """Return the same table with its columns, and the lists that name them, the other way round."""
         return replace(
@@ -68,6 +85,18 @@ class Case:
             f"Case(columns={columns}, quasi={self.quasi}, sensitive={self.sensitive}, kept={self.kept}, "
             f"hierarchies={dict(self.hierarchies)})"
         )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Case) or self._told != other._told:
+            return False
+        return (self.hierarchies, self.changes) == (other.hierarchies, other.changes)
+
+    def __hash__(self) -> int:
+        return hash(self._told)
+
+    @cached_property
+    def _told(self) -> str:
+        return repr(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +116,33 @@ class Attempt:
         before = case.frame.clone()
         release = case.publish(method, require)
         return cls(case, before, method, tuple(require), release, release.to_polars())
+
+    @cached_property
+    def is_same_retold(self) -> bool:
+        """Whether the table is published the same with its rows in another order, and with NaN for null as well.
+
+        One release shows that for several promises. Where it is another, each promise looks for itself.
+        """
+        return self.is_what_becomes_of(self.case.respelled().shuffled())
+
+    def is_what_becomes_of(self, case: Case) -> bool:
+        """Whether another case is published the same, by the same method and under the same models."""
+        return case.publish(self.method, self.require).to_polars().equals(self.published)
+
+    @cached_property
+    def searched_again(self) -> tuple[Sequence[str], bool]:
+        """What the method tells of its progress on the release's tally, and whether it leaves that tally alone."""
+        told: list[str] = []
+        tally, schema = self.release.form.tally, self.release.form.schema
+        codes, counts = tally.codes.copy(), tally.counts.copy()
+        self.method.search(
+            tally,
+            schema,
+            self.require,
+            rng=np.random.default_rng(0),
+            progress=lambda stage, done: told.append(stage),
+        )
+        return told, np.array_equal(tally.codes, codes) and np.array_equal(tally.counts, counts)
 
     @property
     def min_group(self) -> int:

@@ -24,6 +24,10 @@ SENSITIVE = ("s0", "s1")
 VALUES = (None, "a", "b", "c", "d")
 Claim = Callable[[Model, Sequence[Members]], None]
 
+_KEPT = 64
+_COUNTED: dict[tuple[int, ...], tuple[Sequence[Members], Sequence[Members], Groups]] = {}
+"""What was counted lately, with what it was counted of."""
+
 
 def is_a_value(model: Model) -> None:
     """A model has a name, is said in words, and is a frozen dataclass: it can be a key, and be written to a recipe."""
@@ -159,7 +163,16 @@ def _achieved(model: Model, groups: Sequence[Members], whole: Sequence[Members])
 
 
 def _counted(groups: Sequence[Members], whole: Sequence[Members]) -> Groups:
-    return count_groups(groups, [member for members in whole for member in members], _trees())
+    """Count groups of a table, once for all claims: they are the same lists, kept here so that no others are taken for
+    them.
+    """
+    key = (*map(id, groups), id(whole))
+    if key not in _COUNTED:
+        if len(_COUNTED) >= _KEPT:
+            _COUNTED.clear()
+        counted = count_groups(groups, [member for members in whole for member in members], _trees())
+        _COUNTED[key] = list(groups), whole, counted
+    return _COUNTED[key][-1]
 
 
 @cache

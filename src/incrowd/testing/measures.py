@@ -18,8 +18,8 @@ from incrowd.testing.expecting import expect, is_frozen_dataclass
 
 Claim = Callable[[Metric, Case], None]
 
-_KEPT = 4
-"""Cases that are counted and published once: all claims look at the same."""
+_KEPT = 64
+"""Cases that are counted and published once: all claims look at the same, and so do other metrics of the same run."""
 
 
 def is_a_value(metric: Metric) -> None:
@@ -69,8 +69,11 @@ def changes_nothing(metric: Metric, case: Case) -> None:
     codes, counts, published = tally.codes.copy(), tally.counts.copy(), form.counts.copy()
     expect(metric.measure(tally, form) == metric.measure(tally, form), f"{metric.name} is no function", case)
     unchanged = np.array_equal(tally.codes, codes) and np.array_equal(tally.counts, counts)
+    same_release = np.array_equal(form.counts, published)
+    if not (unchanged and same_release):
+        forget()
     expect(unchanged, f"{metric.name} changed the tally", case)
-    expect(np.array_equal(form.counts, published), f"{metric.name} changed the release", case)
+    expect(same_release, f"{metric.name} changed the release", case)
 
 
 CLAIMS: Sequence[Claim] = (
@@ -112,6 +115,12 @@ def counted(case: Case) -> tuple[Schema, Tally]:
     """Return a case's schema and tally, made once."""
     table = case.table()
     return table.schema, table.engine.count(table.schema).tally
+
+
+def forget() -> None:
+    """Count and publish cases again: somebody has changed what was kept, and others are not to look at that."""
+    counted.cache_clear()
+    _shown.cache_clear()
 
 
 def _tally(case: Case) -> Tally:

@@ -26,18 +26,20 @@ from incrowd.testing.reading import as_published
 
 def holds_however_shown(case: Case, method: Method, require: Sequence[Model]) -> int:
     """Publish a case in every way to show numbers, and check each; return how many releases there were."""
-    found = 0
-    for show in SHOWS[1:]:
+    found, table = 0, case.table()
+    for place, show in enumerate(SHOWS[1:]):
         if show == "mean" and method.promises_privacy:
             continue
         try:
-            release = publish(case.table(), require, method=method, show=show, seed=0)
+            release = publish(table, require, method=method, show=show, seed=0)
         except Unsatisfiable:
             continue
         found += 1
         told = f"{method} showing {show}, {list(map(str, require))}, {case}"
         _satisfies_models(case, require, release, told)
-        _survives_its_files(release, show, told)
+        # Numbers are written as text in each way to show them; the kinds of columns, which Parquet keeps, by turns.
+        by_turns = place == case.frame.height % len(SHOWS[1:])
+        _survives_its_files(release, show, ("csv", "parquet") if by_turns else ("csv",), told)
     return found
 
 
@@ -55,9 +57,9 @@ def _satisfies_models(case: Case, require: Sequence[Model], release: Release, to
     expect(seen == sorted(release.form.group_sizes.tolist()), f"the groups are others than what is shown: {told}")
 
 
-def _survives_its_files(release: Release, show: Show, told: str) -> None:
+def _survives_its_files(release: Release, show: Show, formats: Sequence[str], told: str) -> None:
     with tempfile.TemporaryDirectory() as place:
-        for kind in ("csv", "parquet"):
+        for kind in formats:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", FormulaWarning)
                 release.save(Path(place) / kind, format=kind)

@@ -27,7 +27,7 @@ from incrowd.models.distinct_l_diversity import DistinctLDiversity
 from incrowd.models.k_anonymity import KAnonymity
 from incrowd.testing.case import Case
 from incrowd.testing.expecting import expect, is_frozen_dataclass
-from incrowd.testing.measures import all_together, counted, half_withheld, nothing_hidden
+from incrowd.testing.measures import all_together, counted, forget, half_withheld, nothing_hidden
 
 Promise = Callable[[Attack, Case], None]
 
@@ -69,6 +69,8 @@ def is_reproducible(attack: Attack, case: Case) -> None:
     for target in targets(case):
         expect(_run(attack, target) == _run(attack, target), "one seed, two outcomes", attack, case)
     unchanged = np.array_equal(tally.codes, codes) and np.array_equal(tally.counts, counts)
+    if not unchanged:
+        _forget()
     expect(unchanged, "the tally was changed", attack, case)
 
 
@@ -143,6 +145,12 @@ def _of_many(case: Case) -> tuple[Target, Target]:
     tally = _tally(many)
     form = all_together(many, tally)
     return _informed(form, tally, form), Target(form)
+
+
+def _forget() -> None:
+    forget()
+    for kept in (_found, targets, _of_many):
+        kept.cache_clear()
 
 
 @lru_cache(maxsize=_KEPT)
