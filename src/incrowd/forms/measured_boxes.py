@@ -114,7 +114,8 @@ class MeasuredBoxes:
             return self._flat.parts(by_column, self._classes(asked))
         shares, classes = self._shares(asked)
         leaves = self._leaves[shares[self._leaves] > 0]
-        parts, counts = shares[leaves], self.tree.best[np.ix_(leaves, classes)].sum(axis=1).astype(np.float64)
+        parts = shares[leaves]
+        counts = self.tree.best[leaves[:, None], classes.nonzero()[0]].sum(axis=1).astype(np.float64)
         center = added_up(parts, counts)
         if self.from_model:
             return self._parts_of_model(center, asked)

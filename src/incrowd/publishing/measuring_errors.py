@@ -224,7 +224,7 @@ class _Questions:
         return matches
 
     def _values(self, name: str, number: int) -> Ints:
-        return np.searchsorted(self._cumulated[name], self._rng.random(number))
+        return self._cumulated[name].searchsorted(self._rng.random(number))
 
 
 def _count_values(
