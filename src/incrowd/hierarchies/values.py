@@ -117,9 +117,10 @@ def as_bound(text: str, dtype: pl.DataType) -> pl.Series | None:
 def as_text(values: pl.Series) -> pl.Series:
     """Return the values as text, the way hierarchies spell them: 3.0 is `3`, a date is ISO; a decimal as it is."""
     if values.dtype.is_float():
-        whole = values.is_finite() & (values == values.floor())
-        text = values.cast(pl.String)
-        return pl.select(pl.when(whole).then(text.str.strip_suffix(".0")).otherwise(text)).to_series()
+        value, text = pl.col("value"), pl.col("value").cast(pl.String)
+        whole = value.is_finite() & (value == value.floor())
+        shorter = pl.when(whole).then(text.str.strip_suffix(".0")).otherwise(text)
+        return values.to_frame("value").select(shorter).to_series().alias(values.name)
     return values.dt.to_string("iso") if values.dtype == pl.Duration else values.cast(pl.String)
 
 
