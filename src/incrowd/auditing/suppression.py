@@ -66,11 +66,13 @@ def _ranges(tree: Tree, before: NDArray[np.number], shown_in: NDArray[np.bool_])
     if inside < FEW and bar > 1:  # the last one is too small to stand alone
         bar_of[bar_of == bar] = bar - 1
         starts.pop()
-    edges = pl.Series([edge_at[code] for code in starts[1:]], dtype=pl.String)
-    ends = pl.DataFrame({"low": edges.extend_constant(None, 1).shift(1), "high": edges.extend_constant(None, 1)})
+    edges = [edge_at[code] for code in starts[1:]]
+    ends = pl.DataFrame({"low": [None, *edges], "high": [*edges, None]}, schema={"low": pl.String, "high": pl.String})
+    if tree.kind == "date":
+        ends = ends.select(*short_bounds(pl.col("low"), pl.col("high")))
     labels = [
         f"below {high}" if low is None else f"from {low}" if high is None else f"{low} to {high}"
-        for low, high in ends.select(*short_bounds(pl.col("low"), pl.col("high"))).iter_rows()
+        for low, high in ends.iter_rows()
     ]
     first = labels[0] = labels[0] if len(edges) else "all"
     if 0 < missing < FEW:

@@ -24,6 +24,12 @@ Shown = Literal["region", "hierarchy", "level", "tight"]
 that all groups share, or as the tight range of the group's own values."""
 
 
+def shows_anything(labels: pl.Series) -> Bools:
+    """Tell which labels are `*`."""
+    anything = labels == ANY
+    return (anything.fill_null(value=False) if anything.null_count() else anything).to_numpy()
+
+
 @dataclass(frozen=True, eq=False)
 class ShownGroups:
     """Groups as a reader can tell them apart: two groups of the method that show the same labels are one.
@@ -55,9 +61,7 @@ class ShownGroups:
         """Return which groups show `*` in a column."""
         found = self._anything.get(name)
         if found is None:
-            anything = self.labels[name] == ANY
-            anything = anything.fill_null(value=False) if anything.null_count() else anything
-            found = self._anything[name] = anything.to_numpy()
+            found = self._anything[name] = shows_anything(self.labels[name])
         return found
 
     def codes_each(self, name: str) -> Ints:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from incrowd.common.arrays import Bools, Codes, Ints, pick, side_by_side
 from incrowd.common.records import dataclass
 from incrowd.common.threads import do_together
-from incrowd.core.labelled import ShownGroups
+from incrowd.core.labelled import ShownGroups, shows_anything
 from incrowd.core.recoding import WITHHELD, Recoding
 from incrowd.core.schema import Schema
 from incrowd.core.tally import Tally, group_columns
@@ -170,7 +170,7 @@ def _one_label_each(values: pl.DataFrame, named: Named, tree: Tree, present: Boo
     np.minimum.at(low, number, lows)
     np.maximum.at(high, number, highs)
     whole = np.zeros(len(low), dtype=bool)
-    whole[number[labels.eq_missing(ANY).to_numpy()]] = True
+    whole[number[shows_anything(labels)]] = True
     whole |= (low == MISSING) & (high > 1)
     low = np.where(whole, np.minimum(low, 1), low)[number[doubtful]].astype(np.int32)
     high = np.where(whole, tree.size, high)[number[doubtful]].astype(np.int32)

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from incrowd.core.labelled import Labelled
+from incrowd.core.labelled import Labelled, ShownGroups
 
 _MOST_LABELS = 40
 """So many labels of a column are listed; labels.json has all of them."""
@@ -17,25 +17,31 @@ def told_scheme(form: Labelled) -> dict[str, Any]:
     shown = form.shown
     columns: dict[str, Any] = {}
     for place, name in enumerate(shown.columns):
-        distinct = shown.labels[name].unique()
-        ordered = pl.DataFrame(
-            {"label": shown.labels[name], "low": shown.lows[:, place], "high": shown.highs[:, place]}
-        )
-        ordered = ordered.group_by("label").agg(pl.min("low"), pl.max("high")).sort("low", "high", "label")
-        columns[name] = {
-            "shows": form.schema.show.get(name, "label"),
-            **({} if shown.levels is None else {"level": int(shown.levels[place])}),
-            "number of labels": len(distinct),
-            "labels": ordered["label"].drop_nulls().cast(pl.String).head(_MOST_LABELS).to_list(),
-        }
+        columns[name] = {**_recoded(form, place), "labels": _first_labels(shown, place)}
     how = "all groups share levels" if shown.levels is not None else "each group has its own labels"
     return {"recoded": how, "columns": columns}
 
 
 def recoded_columns(form: Labelled) -> dict[str, Any]:
     """Return the same without the labels themselves, whose order only the table's own trees know."""
-    columns = told_scheme(form)["columns"]
-    return {name: {key: told for key, told in one.items() if key != "labels"} for name, one in columns.items()}
+    return {name: _recoded(form, place) for place, name in enumerate(form.shown.columns)}
+
+
+def _recoded(form: Labelled, place: int) -> dict[str, Any]:
+    name, levels = form.shown.columns[place], form.shown.levels
+    return {
+        "shows": form.schema.show.get(name, "label"),
+        **({} if levels is None else {"level": int(levels[place])}),
+        "number of labels": form.shown.labels[name].n_unique(),
+    }
+
+
+def _first_labels(shown: ShownGroups, place: int) -> list[str]:
+    """Return labels in the order of what they stand for."""
+    labels = shown.labels[shown.columns[place]]
+    frame = pl.DataFrame({"label": labels, "low": shown.lows[:, place], "high": shown.highs[:, place]}).lazy()
+    ordered = frame.group_by("label").agg(pl.min("low"), pl.max("high")).sort("low", "high", "label")
+    return ordered.select(pl.col("label").drop_nulls().cast(pl.String).head(_MOST_LABELS)).collect()["label"].to_list()
 
 
 def recoded_says(column: dict[str, Any]) -> str:

@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from incrowd.common.arrays import Codes
+from incrowd.common.arrays import Codes, pick
+from incrowd.core.labelled import shows_anything
 from incrowd.hierarchies import labels
 from incrowd.hierarchies.tree import Tree
 
@@ -20,12 +21,12 @@ def shown_levels(tree: Tree, lows: Codes, highs: Codes, shown: pl.Series) -> NDA
     """
     keys = lows.astype(np.int64) * (tree.size + 1) + highs
     _, first, index = np.unique(keys, return_index=True, return_inverse=True)
-    return _distinct_levels(tree, lows[first], highs[first], shown.gather(first))[index]
+    return _distinct_levels(tree, lows[first], highs[first], pick(shown, first))[index]
 
 
 def _distinct_levels(tree: Tree, lows: Codes, highs: Codes, shown: pl.Series) -> NDArray[np.int64]:
     lowest = np.argmax(tree.nodes[:, lows] == tree.nodes[:, highs - 1], axis=0)
-    levels = np.where(shown.eq_missing(labels.ANY).to_numpy(), tree.height, lowest)
+    levels = np.where(shows_anything(shown), tree.height, lowest)
     # Which levels' nodes hold just the values of the run: in most trees one at most, and then no name need be read.
     alike = (tree.starts[:, lows] == lows) & (tree.ends[:, lows] == highs)
     open_runs = np.flatnonzero((levels < tree.height) & (alike.sum(axis=0) > 1))
@@ -33,8 +34,8 @@ def _distinct_levels(tree: Tree, lows: Codes, highs: Codes, shown: pl.Series) ->
         here = open_runs[alike[level, open_runs]]
         if not len(here):
             continue
-        names = tree.names[level].gather(tree.nodes[level, lows[here]])
-        found = here[_written(tree, names).eq_missing(shown.gather(here)).to_numpy()]
+        names = pick(tree.names[level], tree.nodes[level, lows[here]])
+        found = here[_written(tree, names).eq_missing(pick(shown, here)).to_numpy()]
         levels[found] = level
         open_runs = np.setdiff1d(open_runs, found, assume_unique=True)
     return levels
