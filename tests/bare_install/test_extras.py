@@ -203,6 +203,29 @@ def told(extra: str, what: str, package: str) -> str:
     return f"{what} need {package}, which is not installed.  Hint: pip install 'incrowd[{extra}]'."
 
 
+WITHOUT = """
+import sitecustomize, sys
+hidden = sitecustomize.HIDDEN
+def without_each(attempt):
+    \"\"\"Try something where one part after the other is hidden, in one process; what is there already cannot be.\"\"\"
+    for missing in sys.argv[1:]:
+        assert missing not in sys.modules, missing
+        sitecustomize.HIDDEN = hidden | {missing}
+        attempt(missing)
+"""
+COMMAND = (
+    WITHOUT
+    + """
+from incrowd.cli import main
+sys.stderr = sys.stdout
+def command(*arguments):
+    sys.argv = ["incrowd", *arguments]
+    try: main()
+    except SystemExit as end: print(end.code)
+"""
+)
+
+
 def test_pandas_without_pyarrow_names_the_extra() -> None:
     code = (
         READ
@@ -220,10 +243,12 @@ attempt(lambda: ic.read(texts, quasi=["age", "sex"]))
     assert run_with("pandas", code, hide=["pyarrow"]).splitlines() == ["300", expected, expected]
 
 
-@pytest.mark.parametrize("missing", EXTRAS["postgresql"])
-def test_a_database_without_its_driver_or_pyarrow_names_the_extra(missing: str) -> None:
-    code = ASK + "attempt(lambda: ic.read('postgresql://localhost/people', query='people', **roles))"
-    assert run_with("postgresql", code, hide=[missing]) == told("postgresql", "PostgreSQL databases", missing)
+def test_a_database_without_its_driver_or_pyarrow_names_the_extra() -> None:
+    missing = EXTRAS["postgresql"]
+    read = "ic.read('postgresql://localhost/people', query='people', **roles)"
+    code = ASK + WITHOUT + f"without_each(lambda _: attempt(lambda: {read}))"
+    expected = [told("postgresql", "PostgreSQL databases", one) for one in missing]
+    assert run_with("postgresql", code, *missing).splitlines() == expected
 
 
 def test_the_core_alone_writes_no_other_kinds_of_files_and_names_the_extra_of_checks(tmp_path: Path) -> None:
@@ -252,53 +277,42 @@ except ImportError as error:  # as whoever imports a module expects
     assert run_with(None, code, place=tmp_path).splitlines() == expected
 
 
-@pytest.mark.parametrize("missing", EXTRAS["spark"])
-def test_spark_without_a_part_of_its_extra_names_it(missing: str) -> None:
+def test_spark_without_a_part_of_its_extra_names_it() -> None:
+    missing = EXTRAS["spark"]
     code = (
         ASK
+        + WITHOUT
         + """
 class DataFrame: ...
 DataFrame.__module__ = "pyspark.sql.classic.dataframe"  # no session is needed to see that it cannot be read
-if sys.argv[1] != "pyspark":  # whose frame it would be
-    attempt(lambda: ic.read(DataFrame(), **roles))
-from incrowd.engines.spark.session import start
-attempt(start)
+def ask(missing):
+    if missing != "pyspark":  # whose frame it would be
+        attempt(lambda: ic.read(DataFrame(), **roles))
+    from incrowd.engines.spark.session import start
+    attempt(start)
+without_each(ask)
 """
     )
-    said = run_with("spark", code, missing, hide=[missing]).splitlines()
-    expected = told("spark", "sessions and frames of Spark", missing)
-    assert said == [expected] * (1 if missing == "pyspark" else 2)
+    expected = []
+    for one in missing:
+        expected += [told("spark", "sessions and frames of Spark", one)] * (1 if one == "pyspark" else 2)
+    assert run_with("spark", code, *missing).splitlines() == expected
 
 
-@pytest.mark.parametrize("missing", EXTRAS["studio"])
-def test_a_part_of_the_extra_of_the_studio_is_not_enough(missing: str, tmp_path: Path) -> None:
-    code = """
-import sys
-from incrowd.cli import main
-sys.argv = ["incrowd", "studio"]
-sys.stderr = sys.stdout
-try: main()
-except SystemExit as end: print(end.code)
-"""
-    said = told("studio", "pages in the browser", missing)
-    assert run_with("studio", code, hide=[missing], place=tmp_path).splitlines() == [f"incrowd: {said}", "3"]
+def test_a_part_of_the_extra_of_the_studio_is_not_enough(tmp_path: Path) -> None:
+    missing = EXTRAS["studio"]
+    code = COMMAND + "without_each(lambda _: command('studio'))"
+    expected = [line for one in missing for line in (f"incrowd: {told('studio', 'pages in the browser', one)}", "3")]
+    assert run_with("studio", code, *missing, place=tmp_path).splitlines() == expected
 
 
 EXPERIMENTS = ("sattar", "sdgs", "slicing")
 
 
-@pytest.mark.parametrize(("missing", "experiment"), list(zip(EXTRAS["experiments"], EXPERIMENTS, strict=True)))
-def test_a_part_of_the_extra_of_experiments_is_not_enough(missing: str, experiment: str, tmp_path: Path) -> None:
-    code = """
-import sys
-from incrowd.cli import main
-sys.argv = ["incrowd", "experiment", sys.argv[1]]
-sys.stderr = sys.stdout
-try: main()
-except SystemExit as end: print(end.code)
-"""
-    said = told("experiments", "experiments and charts", missing)
-    assert run_with("experiments", code, experiment, hide=[missing], place=tmp_path).splitlines() == [
-        f"incrowd: {said}",
-        "3",
-    ]
+def test_a_part_of_the_extra_of_experiments_is_not_enough(tmp_path: Path) -> None:
+    missing = EXTRAS["experiments"]
+    asked = dict(zip(missing, EXPERIMENTS, strict=True))
+    code = COMMAND + f"without_each(lambda missing: command('experiment', {asked}[missing]))"
+    said = [f"incrowd: {told('experiments', 'experiments and charts', one)}" for one in missing]
+    expected = [line for one in said for line in (one, "3")]
+    assert run_with("experiments", code, *missing, place=tmp_path).splitlines() == expected
