@@ -15,7 +15,7 @@ from incrowd.publishing.opening.open_release import open_release
 from incrowd.publishing.release import Release
 from tests.auditing.audit_cases import HIERARCHIES, inhabitants, opened, plain
 
-pytestmark = pytest.mark.usefixtures("few_queries")
+pytestmark = pytest.mark.usefixtures("few_queries", "few_questions")
 """What is compared is each answer of both; whether answers are good has tests of its own."""
 
 K, L = [ic.KAnonymity(4)], [ic.ProbabilisticLDiversity(2)]
