@@ -45,12 +45,13 @@ def killed(work: Callable[[Ledger, Path, int], None], book: Path, seen: Path) ->
     command = [sys.executable, "-m", __name__, work.__name__, str(book), str(seen)]
     root = Path(__file__).parents[2]
     with subprocess.Popen(command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as small:
-        assert small.stdin is not None
-        assert small.stdout is not None
+        asked, told = small.stdin, small.stdout
+        assert asked is not None
+        assert told is not None
 
         def one(seconds: float) -> None:
-            print(seconds, file=small.stdin, flush=True)
-            assert small.stdout.readline() == "killed\n"  # it did not end by itself, by an error for example
+            print(seconds, file=asked, flush=True)
+            assert told.readline() == "killed\n"  # it did not end by itself, by an error for example
 
         yield one
     assert small.returncode == 0
