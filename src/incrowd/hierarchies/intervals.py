@@ -176,9 +176,11 @@ class Intervals(Hierarchy):
 
 
 def _names(lows: Floats, highs: Floats) -> pl.Series:
-    _, first, index = np.unique(lows, return_index=True, return_inverse=True)
-    names = [_name(float(lows[place]), float(highs[place])) for place in first]
-    return pick(pl.Series(names, dtype=pl.String), index)
+    """Write the interval of each point; points are sorted, so that equal intervals are neighbours."""
+    opens = np.ones(len(lows), dtype=bool)
+    opens[1:] = lows[1:] != lows[:-1]
+    names = list(map(_name, lows[opens].tolist(), highs[opens].tolist()))
+    return pick(pl.Series(names, dtype=pl.String), np.cumsum(opens) - 1)
 
 
 def _name(low: float, high: float) -> str:
