@@ -81,11 +81,11 @@ def read_lists(column: str, raw: pl.Series, separator: str | None) -> pl.Series:
 def lists_as_text(frame: pl.DataFrame, separator: str | None) -> pl.DataFrame:
     """Return a frame with its lists written as texts, for files that hold none."""
     between = separator or SEPARATOR
-    lists = frame.select(cs.list())
-    for column in lists.get_columns():
+    lists = [column for column in frame.get_columns() if column.dtype == pl.List]
+    for column in lists:
         if column.alias("").explode().str.contains(between, literal=True).any():
             raise holds_separator(column.name, between)
-    return frame.with_columns(cs.list().list.join(between)) if lists.width else frame
+    return frame.with_columns(cs.list().list.join(between)) if lists else frame
 
 
 def holds_separator(column: str, between: str) -> OutputError:

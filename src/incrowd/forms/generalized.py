@@ -477,7 +477,7 @@ class Generalized(Form):
             some = np.arange(first, min(first + lines_per_batch, len(counts)))
             times = pl.Series(TIMES, counts[some])
             if weighted is None:
-                yield self._rows_of(some).with_columns(times)
+                yield self._rows_of(some).hstack([times])
                 continue
             shown = [pl.Series(name, weighted.weights[some]) for name in self.schema.weights]
             yield self._rows_of(weighted.line_of[some]).with_columns(*shown, times)

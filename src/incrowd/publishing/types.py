@@ -45,9 +45,8 @@ def casts_of(form: Labelled, source: OpenedTable) -> dict[str, Cast]:
 
 def typed(rows: pl.DataFrame, casts: Mapping[str, Cast]) -> pl.DataFrame:
     """Return published rows in the types of the table."""
-    return rows.with_columns(
-        [cast(rows[name].alias("")).alias(name) for name, cast in casts.items() if name in rows.columns]
-    )
+    made = [cast(rows[name].alias("")).alias(name) for name, cast in casts.items() if name in rows.columns]
+    return rows.with_columns(made) if made else rows
 
 
 def _fits(labels: pl.Series, wanted: pl.DataType) -> bool:

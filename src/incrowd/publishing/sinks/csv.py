@@ -33,12 +33,14 @@ class CsvSink(Sink):
         """Write batch after batch, the header once."""
         with path.open("wb") as file:
             for number, given in enumerate(batches):
-                batch = given.drop(TIMES, strict=False)
+                batch = pl.DataFrame([column for column in given.get_columns() if column.name != TIMES])
                 # In a single column, a missing value without quotes would be a blank line, which is no row.
                 null = '""' if batch.width == 1 else None
                 # Spelt as everywhere else: Polars would write six or nine places after a second's point, and 1.0 for 1.
                 floats = [
-                    as_text(column.alias("")).alias(column.name) for column in batch.select(cs.float()).get_columns()
+                    as_text(column.alias("")).alias(column.name)
+                    for column in batch.get_columns()
+                    if column.dtype.is_float()
                 ]
                 plain = batch.with_columns(*floats) if floats else batch
                 if any(dtype.is_temporal() for dtype in batch.dtypes):
