@@ -18,8 +18,12 @@ VARIANTS = [(cuts, labels) for cuts in ("strict", "relaxed") for labels in ("reg
 
 
 def for_pycanon(published: pl.DataFrame) -> pd.DataFrame:
-    """pyCANON leaves rows with nulls out of its groups: a missing value gets a name."""
-    return published.with_columns(pl.all().cast(pl.String).fill_null("(missing)")).to_pandas()
+    """Give each text a number: pyCANON asks only which are equal, and finds that sooner; it leaves rows with nulls out
+    of its groups, so a missing value is one of them.
+    """
+    return published.with_columns(
+        pl.all().cast(pl.String).fill_null("(missing)").rank("dense").cast(pl.Int64)
+    ).to_pandas()
 
 
 def hierarchies(folder: Path, quasi: list[str]) -> dict[str, Any]:
