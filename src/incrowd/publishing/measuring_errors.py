@@ -205,7 +205,7 @@ class _Questions:
     def __init__(self, measured: MeasuredBoxes, singles: Mapping[str, Floats], rng: np.random.Generator) -> None:
         self._measured, self._rng = measured, rng
         shares = {name: np.maximum(counts, 0.0) + 1e-9 for name, counts in singles.items()}
-        self._cumulated = {name: np.cumsum(each) / each.sum() for name, each in shares.items()}
+        self._cumulated: dict[str, Floats] = {name: np.cumsum(each) / each.sum() for name, each in shares.items()}
 
     def question(self, conditions: int) -> dict[str, Bools]:
         """Return so many conditions: a value, one of some values, or a range between two people's numbers."""
