@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from incrowd.report import page
-from tests.report.headless import Browser
+from tests.report.headless import BEGINS_EMPTY, Browser
 from tests.report.report_cases import Page, audits, comparison, with_many_columns
 from tests.studio.driven import Chromium, chromium
 from tests.studio.driven import Page as Tab
@@ -67,7 +67,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(scope="module")
 def tabs(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chromium]:
     """One browser that opens all pages, each in a tab of its own: to start it takes longer than to look."""
-    with chromium(browser.program, tmp_path_factory.mktemp("tabs")) as program:
+    with chromium(browser.program, tmp_path_factory.mktemp("tabs"), BEGINS_EMPTY) as program:
         yield program
 
 
