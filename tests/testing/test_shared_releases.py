@@ -117,6 +117,7 @@ class ScribblingAttack(ic.Homogeneity):
 )
 def test_what_one_part_has_changed_is_not_shown_to_the_next(check: Callable[[], None]) -> None:
     """Metrics and attacks are tried on the same tables, which are counted and published once."""
+    assert {target.truth.rows for target in trials.targets(showings.SIMPLE) if target.truth is not None} == {12}
     with pytest.raises(AssertionError, match=r"the tally was changed|changed the tally"):
         check()
     assert measures.counted(showings.SIMPLE)[1].rows == showings.SIMPLE.frame.height

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from incrowd.core.tally import Tally
 from incrowd.forms.generalized import Generalized
 from incrowd.testing.case import Case
 from incrowd.testing.expecting import expect, is_frozen_dataclass
+from incrowd.testing.keeping import forget, kept
 
 Claim = Callable[[Metric, Case], None]
 
@@ -110,24 +110,18 @@ def half_withheld(case: Case, tally: Tally) -> Generalized:
     return _show(case, tally, Recoding(tuples, tally.counts, groups, columns, codes, codes + np.int32(1)))
 
 
-@lru_cache(maxsize=_KEPT)
+@kept(_KEPT)
 def counted(case: Case) -> tuple[Schema, Tally]:
     """Return a case's schema and tally, made once."""
     table = case.table()
     return table.schema, table.engine.count(table.schema).tally
 
 
-def forget() -> None:
-    """Count and publish cases again: somebody has changed what was kept, and others are not to look at that."""
-    counted.cache_clear()
-    _shown.cache_clear()
-
-
 def _tally(case: Case) -> Tally:
     return counted(case)[1]
 
 
-@lru_cache(maxsize=4 * _KEPT)
+@kept(4 * _KEPT)
 def _shown(case: Case, way: Callable[[Case, Tally], Generalized]) -> Generalized:
     return way(case, _tally(case))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, get_args
 
 import numpy as np
@@ -27,7 +26,8 @@ from incrowd.models.distinct_l_diversity import DistinctLDiversity
 from incrowd.models.k_anonymity import KAnonymity
 from incrowd.testing.case import Case
 from incrowd.testing.expecting import expect, is_frozen_dataclass
-from incrowd.testing.measures import all_together, counted, forget, half_withheld, nothing_hidden
+from incrowd.testing.keeping import forget, kept
+from incrowd.testing.measures import all_together, counted, half_withheld, nothing_hidden
 
 Promise = Callable[[Attack, Case], None]
 
@@ -70,7 +70,7 @@ def is_reproducible(attack: Attack, case: Case) -> None:
         expect(_run(attack, target) == _run(attack, target), "one seed, two outcomes", attack, case)
     unchanged = np.array_equal(tally.codes, codes) and np.array_equal(tally.counts, counts)
     if not unchanged:
-        _forget()
+        forget()
     expect(unchanged, "the tally was changed", attack, case)
 
 
@@ -123,13 +123,13 @@ def outcomes(attack: Attack, case: Case) -> tuple[Risk, ...]:
     return found[id(attack)][1]
 
 
-@lru_cache(maxsize=_KEPT)
+@kept(_KEPT)
 def _found(case: Case) -> dict[int, tuple[Attack, tuple[Risk, ...]]]:
     """Return a place for what comes out of a case, by attack; attacks need not be hashable."""
     return {}
 
 
-@lru_cache(maxsize=_KEPT)
+@kept(_KEPT)
 def targets(case: Case) -> tuple[Target, ...]:
     """Return all releases of a case, each with all that an adversary may bring along and with nothing."""
     tally = _tally(case)
@@ -138,7 +138,7 @@ def targets(case: Case) -> tuple[Target, ...]:
     return tuple(target for form in forms for target in (_informed(form, tally, published), Target(form)))
 
 
-@lru_cache(maxsize=_KEPT)
+@kept(_KEPT)
 def _of_many(case: Case) -> tuple[Target, Target]:
     """Return a release that shows nothing of a case whose every row occurs many times, with help and alone."""
     many = case.with_rows(pl.concat([case.frame] * _REPEATED))
@@ -147,18 +147,12 @@ def _of_many(case: Case) -> tuple[Target, Target]:
     return _informed(form, tally, form), Target(form)
 
 
-def _forget() -> None:
-    forget()
-    for kept in (_found, targets, _of_many):
-        kept.cache_clear()
-
-
-@lru_cache(maxsize=_KEPT)
+@kept(_KEPT)
 def _turned(case: Case) -> Case:
     return case.with_rows(case.frame.reverse())
 
 
-@lru_cache(maxsize=_KEPT)
+@kept(_KEPT)
 def _reordered(case: Case) -> Case:
     return case.reordered()
 
