@@ -14,6 +14,7 @@ import pytest
 import incrowd as ic
 from incrowd.errors import ReadingWarning, SourceError
 from incrowd.sources import open_source
+from incrowd.sources.finding_numbers import DECIMALS, NumberCandidate, begins_like_a_number, number_candidate
 from incrowd.sources.headless import looks_like_a_row
 from incrowd.sources.written import UNITS, WrittenDate, WrittenNumber, way_of_writing
 
@@ -343,3 +344,19 @@ def test_a_binary_file_is_called_one(file: Write, seed: int) -> None:
         open_source(file(b"\x81\0" + random.Random(seed).randbytes(4000) + b"\0"))
     with pytest.raises(SourceError, match="may be UTF-16"):
         open_source(file("a,b\n1,2\n".encode("utf-16-le")))
+
+
+@pytest.mark.parametrize("before", ["", " ", "\u00a0"])
+@pytest.mark.parametrize("sign", ["", "-", "−", "- ", "− € ", "€ -", "US$"])
+def test_no_way_to_begin_a_number_is_passed_over(before: str, sign: str) -> None:
+    """Texts that begin unlike any number are not looked at closer: no number may be among these."""
+    unit = next((unit for unit in ("US$", "€") if unit in sign), "")
+    for number in ("5,5", "1.234,5", ",5", ".5"):
+        text = f"{before}{sign}{number}"
+        fits = [WrittenNumber(decimal, unit).fits(pl.col("v")) for decimal in DECIMALS]
+        assert pl.DataFrame({"v": [text]}).select(pl.any_horizontal(fits)).item()
+        assert begins_like_a_number(text), text
+
+
+def test_a_space_before_a_sign_and_one_behind_it() -> None:
+    assert number_candidate(pl.Series([" - 5,5", " - 7,25"]), decimal=None, may_hold_commas=True) == NumberCandidate()

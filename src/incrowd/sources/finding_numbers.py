@@ -20,7 +20,7 @@ DECIDING = 0.1
 _UNIT = "|".join(re.escape(unit) for unit in sorted(UNITS, key=len, reverse=True))
 _UNIT_BEFORE = rf"^[+−-]?\s*({_UNIT})\s*[+−-]?[\d,.]"
 _UNIT_AFTER = rf"\d\s*({_UNIT})$"
-_BEGINS_LIKE_ONE = re.compile(rf"[+−-]?\s*(?:{_UNIT})?\s*[+−-]?[\d,.]").match
+begins_like_a_number = re.compile(rf"\s*[+−-]?\s*(?:{_UNIT})?\s*[+−-]?[\d,.]").match
 _BROKEN_DECIMAL = r"\.(?:\d{1,2}|\d{4,})$"
 _POINT_GROUPS = r"^[+-]?[1-9]\d{0,2}(?:\.\d{3})+$"
 _DIGIT = re.compile(r"\d")
@@ -91,7 +91,7 @@ def number_candidate(values: pl.Series, *, decimal: Decimal | None, may_hold_com
     if are_plain(values):
         grouped = (may_hold_commas or decimal == ",") and bool(values.str.contains(_POINT_GROUPS).any())
         return NumberCandidate() if grouped else None
-    if sum(map(bool, map(_BEGINS_LIKE_ONE, values.to_list()))) < MOST_ALIKE * len(values):
+    if sum(map(bool, map(begins_like_a_number, values.to_list()))) < MOST_ALIKE * len(values):
         return None  # without patterns of Polars, which take long to be read
     unit = _unit_of(values)
     fitting = pl.any_horizontal(WrittenNumber(one, unit).fits(pl.col("v")) for one in DECIMALS)
